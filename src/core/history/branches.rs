@@ -1,6 +1,6 @@
 //! Branches: a rewind ends one and deletes nothing.
 
-use super::calls::LatestOf;
+use super::numbers::LatestOf;
 use super::{History, Kind};
 
 /// One of several turns that follow the same history, or an undone turn behind the transcript's end.

@@ -1,5 +1,6 @@
 //! Function calls and responses, and the calls that a compaction hides although their response remains.
 
+use super::numbers::{LatestOf, Numbers};
 use super::{Item, Kind, Mark};
 
 /// The function calls and responses of a history, each list in the order of the events.
@@ -110,32 +111,9 @@ fn of_event<T>(
     event_of: impl Fn(&T) -> u32,
 ) -> impl Iterator<Item = (usize, &T)> {
     let first = marks.partition_point(|mark| (event_of(mark) as usize) < event);
-    let end = marks.partition_point(|mark| event_of(mark) as usize <= event);
-    (first..end).zip(marks.get(first..end).unwrap_or_default())
-}
-
-/// For each number of a name the latest index that a walk has noted, such as that of a call for its id.
-#[derive(Default)]
-pub(super) struct LatestOf(Vec<Option<usize>>);
-
-impl LatestOf {
-    pub fn get(&self, name: u32) -> Option<usize> {
-        self.0.get(name as usize).copied().flatten()
-    }
-
-    pub fn set(&mut self, name: u32, index: Option<usize>) {
-        let slot = name as usize;
-        if slot >= self.0.len() {
-            self.0.resize(slot + 1, None);
-        }
-        if let Some(latest) = self.0.get_mut(slot) {
-            *latest = index;
-        }
-    }
-
-    pub fn values(&self) -> impl Iterator<Item = usize> {
-        self.0.iter().copied().flatten()
-    }
+    let from_event = marks.get(first..).unwrap_or_default();
+    let count = from_event.iter().take_while(|mark| event_of(mark) as usize == event).count();
+    (first..).zip(from_event.iter().take(count))
 }
 
 /// The events among which calls are looked for.
@@ -174,7 +152,7 @@ struct Owners {
 }
 
 impl Owners {
-    fn new(hidden: &[bool], sources: &Sources<'_>, calls: &Calls<'_>) -> Self {
+    fn new(hidden: &Numbers, sources: &Sources<'_>, calls: &Calls<'_>) -> Self {
         let event_of = |call: &CallMark| Known { event: call.event as usize, ..Known::default() };
         let mut known: Vec<Known> = calls.calls.iter().map(event_of).collect();
         let mut of_responses = Vec::new();
@@ -192,7 +170,7 @@ impl Owners {
             of_responses.push(index);
             let Some(call) = index.and_then(|index| known.get_mut(index)) else { continue };
             let event = *event as usize;
-            call.is_answered |= hidden.get(event) == Some(&false);
+            call.is_answered |= !hidden.has(event);
             let is_later = |known| sources.time(event) >= sources.time(known);
             if call.response.is_none_or(is_later) {
                 call.response = Some(event);
@@ -207,26 +185,25 @@ impl Owners {
 /// and which events came back.
 pub(super) fn recover(
     items: &[Item],
-    hidden: &[bool],
+    hidden: &Numbers,
     sources: &Sources<'_>,
     calls: &Calls<'_>,
-) -> (Vec<Item>, Vec<bool>) {
+) -> (Vec<Item>, Numbers) {
     let owners = Owners::new(hidden, sources, calls);
-    let mut recovered = vec![false; hidden.len()];
+    let mut recovered = Numbers::default();
     let mut with_calls = Vec::new();
     for item in items {
         if let Item::Event(event) = *item
-            && hidden.get(event) == Some(&false)
+            && !hidden.has(event)
         {
             for (response, _) in calls.responses_of(event) {
                 let index = owners.of_responses.get(response).copied().flatten();
                 let Some(call) = index.and_then(|index| owners.calls.get(index)) else { continue };
                 let caller = call.event;
                 let mut add = |event: usize| {
-                    let Some(is_recovered) = recovered.get_mut(event) else { return false };
-                    let is_new = hidden.get(event) == Some(&true) && !*is_recovered;
+                    let is_new = hidden.has(event) && !recovered.has(event);
                     if is_new {
-                        *is_recovered = true;
+                        recovered.insert(event);
                         with_calls.push(Item::Event(event));
                     }
                     is_new

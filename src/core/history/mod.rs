@@ -23,6 +23,7 @@
 mod branches;
 mod calls;
 mod compactions;
+mod numbers;
 mod page;
 mod pairs;
 mod rewinds;
@@ -38,6 +39,7 @@ pub use waiting::open_calls;
 
 use calls::{Sources, recover};
 use compactions::Summaries;
+use numbers::Numbers;
 use pairs::pair;
 pub use rewinds::live_events;
 use waiting::Waiting;
@@ -211,10 +213,8 @@ impl View {
             items.push(Item::Event(index));
         }
         let first_waiting = waiting.earliest_until(marks, compacted_end);
-        let mut hidden = vec![false; marks.len()];
-        let mut is_any_hidden = false;
-        let states = hidden.iter_mut().zip(&live);
-        for (index, (mark, (hidden, live))) in marks.iter().zip(states).enumerate() {
+        let mut hidden = Numbers::default();
+        for (index, (mark, live)) in marks.iter().zip(&live).enumerate() {
             add_summaries(&mut items, &shown, index);
             // The framework itself hides what its own compactions replace, unless something waits there.
             let is_applied = reader != Reader::Framework || first_waiting.is_some();
@@ -228,25 +228,24 @@ impl View {
             if !*live {
                 continue;
             }
-            *hidden = is_hidden && !waiting.has(index);
-            is_any_hidden |= *hidden;
-            if !*hidden || reader == Reader::Transcript {
+            let is_hidden = is_hidden && !waiting.has(index);
+            if is_hidden {
+                hidden.insert(index);
+            }
+            if !is_hidden || reader == Reader::Transcript {
                 items.push(Item::Event(index));
             }
         }
         add_summaries(&mut items, &shown, marks.len());
         let mut view = Self { items, first_waiting, ..Self::default() };
-        if is_any_hidden {
+        if !hidden.is_empty() {
             let sources = Sources { marks, live: &live };
             let (with_calls, recovered) = recover(&view.items, &hidden, &sources, calls);
             if reader != Reader::Transcript {
                 view.items = with_calls;
             } else {
-                for (index, (hidden, recovered)) in hidden.iter().zip(recovered).enumerate() {
-                    if *hidden && !recovered {
-                        view.summarised.push(index);
-                    }
-                }
+                view.summarised = hidden.ascending();
+                view.summarised.retain(|event| !recovered.has(*event));
             }
         }
         if reader == Reader::Framework {

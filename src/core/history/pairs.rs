@@ -4,7 +4,8 @@
 //! the others, as google-adk does: `drop_orphaned_function_calls`,
 //! `drop_orphaned_function_responses` and `rearrange_events_for_async_function_responses_in_history`.
 
-use super::calls::{CallMark, Calls, LatestOf};
+use super::calls::Calls;
+use super::numbers::{LatestOf, Numbers};
 use super::waiting::Waiting;
 use super::{Item, Mark};
 
@@ -35,9 +36,10 @@ struct Pairs<'a> {
     owners: Vec<Option<usize>>,
     /// The indices of each call's responses among the items, in order.
     answers: Vec<Vec<usize>>,
-    is_call_kept: Vec<bool>,
-    /// Whether an event is shown.
-    is_shown: Vec<bool>,
+    /// The calls that the reader does not get.
+    cut_calls: Numbers,
+    /// The events that the reader does not get, whatever remains of them.
+    dropped: Numbers,
 }
 
 /// Cuts calls without a response and responses without a call, and drops the events of which nothing
@@ -77,7 +79,7 @@ pub(super) fn pair(
             let owner = pairs.owners.get(response).copied().flatten();
             add(CallPart::Response(response), pairs.keeps(owner));
         }
-        if pairs.is_shown.get(event) == Some(&true) && (cut == 0 || remaining > 0) {
+        if !pairs.dropped.has(event) && (cut == 0 || remaining > 0) {
             kept.push(item);
         }
     }
@@ -89,13 +91,9 @@ impl<'a> Pairs<'a> {
     fn new(items: &[Item], marks: &'a [Mark], calls: &'a Calls<'a>, waiting: &'a Waiting) -> Self {
         let mut owners = vec![None; calls.responses.len()];
         let mut answers = vec![Vec::new(); calls.calls.len()];
-        let mut is_shown = vec![false; calls.events.len()];
         let mut latest = LatestOf::default();
         for (at, item) in items.iter().enumerate() {
             let Item::Event(event) = *item else { continue };
-            if let Some(is_shown) = is_shown.get_mut(event) {
-                *is_shown = true;
-            }
             for (index, response) in calls.responses_of(event) {
                 let owner = latest.get(response.id);
                 if let Some(slot) = owners.get_mut(index) {
@@ -111,16 +109,18 @@ impl<'a> Pairs<'a> {
                 }
             }
         }
-        let is_kept = |(index, call): (usize, &CallMark)| {
-            let is_answered = answers.get(index).is_some_and(|indices| !indices.is_empty());
-            call.id.is_none() || is_answered || call.may_wait() || waiting.has_call(index)
-        };
-        let is_call_kept = calls.calls.iter().enumerate().map(is_kept).collect();
-        Self { marks, calls, waiting, owners, answers, is_call_kept, is_shown }
+        let mut cut_calls = Numbers::default();
+        for (index, (call, answers)) in calls.calls.iter().zip(&answers).enumerate() {
+            let is_open = call.id.is_some() && answers.is_empty();
+            if is_open && !call.may_wait() && !waiting.has_call(index) {
+                cut_calls.insert(index);
+            }
+        }
+        Self { marks, calls, waiting, owners, answers, cut_calls, dropped: Numbers::default() }
     }
 
     fn keeps(&self, call: Option<usize>) -> bool {
-        call.and_then(|call| self.is_call_kept.get(call)) == Some(&true)
+        call.is_some_and(|call| !self.cut_calls.has(call))
     }
 
     /// A step of a model needs its thought signature. That of a call that goes moves to the next call of
@@ -141,13 +141,9 @@ impl<'a> Pairs<'a> {
                 continue;
             }
             for (other, _) in self.calls.calls_of(event) {
-                if let Some(is_kept) = self.is_call_kept.get_mut(other) {
-                    *is_kept = false;
-                }
+                self.cut_calls.insert(other);
             }
-            if let Some(is_shown) = self.is_shown.get_mut(event) {
-                *is_shown = false;
-            }
+            self.dropped.insert(event);
         }
     }
 
@@ -161,9 +157,7 @@ impl<'a> Pairs<'a> {
             }
         }
         for event in stale {
-            if let Some(is_shown) = self.is_shown.get_mut(event) {
-                *is_shown = false;
-            }
+            self.dropped.insert(event);
         }
     }
 
@@ -202,30 +196,22 @@ impl<'a> Pairs<'a> {
     /// If a model used an id again, the earlier calls and their responses get other ids: the framework
     /// takes the last response of an id for all its calls.
     fn add_suffixes(&self, items: &[Item], changes: &mut Vec<PartChange>) {
-        let mut counts: Vec<u32> = Vec::new();
-        let mut numbers = vec![0; self.calls.calls.len()];
-        let mut latest = LatestOf::default();
+        // How many calls have an id, and for each call which one of them it is.
+        let (mut counts, mut numbers) = (LatestOf::default(), LatestOf::default());
         for item in items {
             let Item::Event(event) = *item else { continue };
             for (index, call) in self.calls.calls_of(event) {
                 let Some(id) = call.id.filter(|_| self.keeps(Some(index))) else { continue };
-                let slot = id as usize;
-                if slot >= counts.len() {
-                    counts.resize(slot + 1, 0);
-                }
-                if let Some(count) = counts.get_mut(slot) {
-                    *count += 1;
-                    if let Some(number) = numbers.get_mut(index) {
-                        *number = *count;
-                    }
-                }
-                latest.set(id, Some(index));
+                let number = Some(counts.get(id).unwrap_or(0) + 1);
+                counts.set(id, number);
+                numbers.set(index as u32, number);
             }
         }
         let suffix_of = |call: usize| {
-            let number = numbers.get(call).copied().filter(|number| *number > 0)?;
+            let number = numbers.get(call as u32);
             let mark = self.calls.calls.get(call).filter(|mark| !mark.may_wait())?;
-            mark.id.filter(|id| latest.get(*id) != Some(call)).map(|_| number)
+            let is_last = counts.get(mark.id?) == number;
+            number.filter(|_| !is_last).map(|number| number as u32)
         };
         for call in 0..self.calls.calls.len() {
             if let Some(suffix) = suffix_of(call) {
@@ -247,12 +233,10 @@ pub(super) fn positions_in_pairs(
     calls: &Calls<'_>,
     changes: &[PartChange],
 ) -> Vec<bool> {
-    let mut is_kept = vec![true; calls.responses.len()];
+    let mut cut = Numbers::default();
     for change in changes {
-        if let PartChange { part: CallPart::Response(index), suffix: 0 } = *change
-            && let Some(is_kept) = is_kept.get_mut(index)
-        {
-            *is_kept = false;
+        if let PartChange { part: CallPart::Response(index), suffix: 0 } = *change {
+            cut.insert(index);
         }
     }
     // For each id the position of its latest call.
@@ -262,7 +246,7 @@ pub(super) fn positions_in_pairs(
         let mut first = position;
         if let Item::Event(event) = *item {
             for (index, response) in calls.responses_of(event) {
-                if is_kept.get(index) == Some(&true) {
+                if !cut.has(index) {
                     first = latest.get(response.id).map_or(first, |call| first.min(call));
                 }
             }

@@ -1,5 +1,6 @@
 //! Rewinds.
 
+use super::numbers::LatestOf;
 use super::{Kind, Mark};
 
 /// Returns which events are live: no rewind has undone them. A walk from the end finds the rewinds.
@@ -17,7 +18,7 @@ pub fn live_events(marks: &[Mark], older: &[u32]) -> Vec<bool> {
     let mut end = marks.len();
     while let Some(at) = marks.get(..end).and_then(|rest| rest.iter().rposition(is_rewind)) {
         let before = match marks.get(at).map(|mark| mark.kind) {
-            Some(Kind::Rewind { before }) => first.get(before as usize).copied().flatten(),
+            Some(Kind::Rewind { before }) => first.get(before),
             _ => None,
         };
         let cut = before.filter(|cut| *cut < at).unwrap_or(at);
@@ -30,17 +31,16 @@ pub fn live_events(marks: &[Mark], older: &[u32]) -> Vec<bool> {
 }
 
 /// Returns the first event of each invocation; for one that begins before the events, the first of all.
-fn first_events(marks: &[Mark], older: &[u32]) -> Vec<Option<usize>> {
-    let mut first = Vec::new();
-    let events = marks.iter().enumerate();
-    let events = events.filter_map(|(index, mark)| Some((index, mark.invocation?)));
-    for (index, invocation) in older.iter().map(|invocation| (0, *invocation)).chain(events) {
-        let slot = invocation as usize;
-        if slot >= first.len() {
-            first.resize(slot + 1, None);
-        }
-        if let Some(event) = first.get_mut(slot) {
-            event.get_or_insert(index);
+fn first_events(marks: &[Mark], older: &[u32]) -> LatestOf {
+    let mut first = LatestOf::default();
+    for invocation in older {
+        first.set(*invocation, Some(0));
+    }
+    for (index, mark) in marks.iter().enumerate() {
+        if let Some(invocation) = mark.invocation
+            && first.get(invocation).is_none()
+        {
+            first.set(invocation, Some(index));
         }
     }
     first

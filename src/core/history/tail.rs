@@ -1,6 +1,6 @@
 //! Ends of views, and whether a view goes on with later events.
 
-use super::calls::LatestOf;
+use super::numbers::{LatestOf, Numbers};
 use super::page::Place;
 use super::pairs::positions_in_pairs;
 use super::waiting::waits_for_user;
@@ -172,12 +172,7 @@ impl View {
             return Vec::new();
         }
         let History { marks, ref calls, .. } = *history;
-        let mut is_source = vec![false; marks.len()];
-        let mut add = |event: usize| {
-            if let Some(is_source) = is_source.get_mut(event) {
-                *is_source = true;
-            }
-        };
+        let mut sources = Numbers::default();
         let shown = self.items.get(start..).unwrap_or_default();
         let shown_times = shown.iter().filter_map(|item| Some(marks.get(item.index())?.time));
         let oldest = shown_times.fold(f64::INFINITY, f64::min);
@@ -190,7 +185,9 @@ impl View {
                 Item::Summary { agent_event, follows, .. }
                     if at >= start || end.is_some_and(|end| end >= oldest) =>
                 {
-                    agent_event.into_iter().chain(follows).for_each(&mut add);
+                    for event in [agent_event, follows].into_iter().flatten() {
+                        sources.insert(event);
+                    }
                     true
                 }
                 _ => false,
@@ -198,7 +195,7 @@ impl View {
             // What waits stands behind its summary. When it waits no more, that stands elsewhere.
             is_after_summary |= is_needed;
             if is_after_summary || at >= start {
-                add(item.index());
+                sources.insert(item.index());
             }
         }
         // A call that is left out for now stands between the shown events, or after them.
@@ -207,20 +204,19 @@ impl View {
                 && let Some(call) = calls.calls.get(index)
                 && first.is_some_and(|first| call.event as usize >= first)
             {
-                add(call.event as usize);
+                sources.insert(call.event as usize);
             }
         }
-        self.sources_of_waiting(history).into_iter().for_each(add);
-        let sources = is_source.iter().enumerate().filter(|(_, is_source)| **is_source);
-        sources.map(|(event, _)| event).collect()
+        self.add_sources_of_waiting(history, &mut sources);
+        sources.ascending()
     }
 
-    /// Returns the live events that tell what waits: those from the first one at which an invocation waits.
+    /// Adds the live events that tell what waits: those from the first one at which an invocation waits.
     /// With them the earliest event of each invocation that waits, before which a summary of the framework
     /// ends, and the last event of an agent, which has read the answers before it.
-    fn sources_of_waiting(&self, history: &History<'_>) -> Vec<usize> {
+    fn add_sources_of_waiting(&self, history: &History<'_>, sources: &mut Numbers) {
         let History { marks, ref calls, older } = *history;
-        let Some(&first) = self.waiting.first() else { return Vec::new() };
+        let Some(&first) = self.waiting.first() else { return };
         let live = live_events(marks, older);
         let invocation_of = |event: usize| marks.get(event).and_then(|mark| mark.invocation);
         let time_of = |event: usize| marks.get(event).map_or(f64::INFINITY, |mark| mark.time);
@@ -231,7 +227,6 @@ impl View {
                 earliest.set(invocation, Some(event));
             }
         }
-        let mut sources = Vec::new();
         let mut last_of_agent = None;
         for (event, mark) in marks.iter().enumerate() {
             if live.get(event) != Some(&true) {
@@ -249,12 +244,12 @@ impl View {
             let closes = (traits.is_by_user || traits.is_abort)
                 && calls.responses_of(event).next().is_some();
             if event >= first && (closes || tells_what_waits(history, event)) {
-                sources.push(event);
+                sources.insert(event);
             }
         }
-        sources.extend(earliest.values());
-        sources.extend(last_of_agent);
-        sources
+        for event in earliest.values().chain(last_of_agent) {
+            sources.insert(event);
+        }
     }
 }
 

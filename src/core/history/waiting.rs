@@ -1,13 +1,14 @@
 //! Invocations that wait for somebody: no compaction hides their events.
 
-use super::calls::{CallMark, Calls, LatestOf};
+use super::calls::{CallMark, Calls};
+use super::numbers::{LatestOf, Numbers};
 use super::{History, Kind, Mark, live_events};
 
 /// What waits in a history.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    /// Whether an event belongs to an invocation that waits. Empty if nothing waits.
-    events: Vec<bool>,
+    /// The live events of the invocations that wait.
+    events: Numbers,
     /// The open calls, and the calls that open questions are about.
     calls: Vec<usize>,
     /// The events of these calls, and those whose workflow waits at a node; ascending, each once.
@@ -20,34 +21,31 @@ impl Waiting {
     /// once an agent has said something after it: until then a run has yet to read what was asked. An
     /// invocation also waits if a node of its workflow says so.
     pub fn new(marks: &[Mark], live: &[bool], calls: &Calls<'_>) -> Self {
-        let open = open_and_asked_about(live, calls);
-        let pauses = waiting_pauses(live, calls);
-        let mut waiting = Self { calls: open, ..Self::default() };
-        if waiting.calls.is_empty() && pauses.is_empty() {
+        let mut waiting = Self { calls: open_and_asked_about(live, calls), ..Self::default() };
+        for index in &waiting.calls {
+            if let Some(call) = calls.calls.get(*index) {
+                waiting.events.insert(call.event as usize);
+            }
+        }
+        for event in waiting_pauses(live, calls).values() {
+            waiting.events.insert(event);
+        }
+        if waiting.is_empty() {
             return waiting;
         }
-        let event_of = |call: &usize| calls.calls.get(*call).map(|call| call.event as usize);
-        let mut sources: Vec<usize> = waiting.calls.iter().filter_map(event_of).collect();
-        sources.extend(pauses);
-        sources.sort_unstable();
-        sources.dedup();
+        waiting.sources = waiting.events.ascending();
         let mut invocations = Numbers::default();
-        waiting.events = vec![false; marks.len()];
-        for &event in &sources {
-            if let Some(is_waiting) = waiting.events.get_mut(event) {
-                *is_waiting = true;
-            }
+        for &event in &waiting.sources {
             if let Some(invocation) = marks.get(event).and_then(|mark| mark.invocation) {
-                invocations.insert(invocation);
+                invocations.insert(invocation as usize);
             }
         }
-        waiting.sources = sources;
         add_earlier_runs(marks, live, calls, &mut invocations);
-        for (mark, is_waiting) in marks.iter().zip(&mut waiting.events) {
-            *is_waiting |= mark.invocation.is_some_and(|number| invocations.has(number));
-        }
-        for (is_waiting, is_live) in waiting.events.iter_mut().zip(live) {
-            *is_waiting &= is_live;
+        for (event, (mark, is_live)) in marks.iter().zip(live).enumerate() {
+            let waits = mark.invocation.is_some_and(|number| invocations.has(number as usize));
+            if *is_live && waits {
+                waiting.events.insert(event);
+            }
         }
         waiting
     }
@@ -59,7 +57,7 @@ impl Waiting {
 
     /// Whether an event belongs to an invocation that waits.
     pub fn has(&self, event: usize) -> bool {
-        self.events.get(event) == Some(&true)
+        self.events.has(event)
     }
 
     /// Whether a call is open, or an open question is about it.
@@ -165,8 +163,8 @@ fn find_open(
     (open, about)
 }
 
-/// Returns the events whose workflow waits at a node.
-fn waiting_pauses(live: &[bool], calls: &Calls<'_>) -> Vec<usize> {
+/// Returns for each node the event whose workflow waits at it.
+fn waiting_pauses(live: &[bool], calls: &Calls<'_>) -> LatestOf {
     let mut latest = LatestOf::default();
     for pause in calls.pauses {
         let event = pause.event as usize;
@@ -174,7 +172,7 @@ fn waiting_pauses(live: &[bool], calls: &Calls<'_>) -> Vec<usize> {
             latest.set(pause.node, pause.is_waiting.then_some(event));
         }
     }
-    latest.values().collect()
+    latest
 }
 
 /// Adds the runs of a workflow before one that waits, if each of them had stopped to ask: `@google/adk`
@@ -197,28 +195,8 @@ fn add_earlier_runs(marks: &[Mark], live: &[bool], calls: &Calls<'_>, waiting: &
     let mut is_continued = false;
     for (invocation, is_paused) in runs.into_iter().rev() {
         if is_continued && is_paused {
-            waiting.insert(invocation);
+            waiting.insert(invocation as usize);
         }
-        is_continued = waiting.has(invocation);
-    }
-}
-
-/// A set of numbers.
-#[derive(Default)]
-struct Numbers(Vec<bool>);
-
-impl Numbers {
-    fn insert(&mut self, number: u32) {
-        let slot = number as usize;
-        if slot >= self.0.len() {
-            self.0.resize(slot + 1, false);
-        }
-        if let Some(is_in) = self.0.get_mut(slot) {
-            *is_in = true;
-        }
-    }
-
-    fn has(&self, number: u32) -> bool {
-        self.0.get(number as usize) == Some(&true)
+        is_continued = waiting.has(invocation as usize);
     }
 }
