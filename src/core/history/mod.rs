@@ -18,7 +18,7 @@
 //! this reader no compaction hides what waits for an answer: see `waiting`.
 //!
 //! Whoever has only the last events and the markers asks for a part of a view: its [`Tail`], or a [`Page`].
-//! The [`Answer`] may be that it takes more events.
+//! The answer may be that it [`Needs`] more events.
 
 mod branches;
 mod calls;
@@ -55,15 +55,13 @@ pub struct History<'a> {
     pub older: &'a [u32],
 }
 
-/// What is known of a part of a view if only some events of the history are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer<T> {
-    /// The part.
-    Known(T),
+/// Which events a part of a view takes, if the known ones do not decide it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
     /// Events before the known ones may decide too.
-    NeedsEarlier,
+    Earlier,
     /// Only the whole history decides.
-    NeedsAll,
+    All,
 }
 
 /// What the rules need to know of one event.

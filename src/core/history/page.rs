@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::{Answer, CallPart, History, Item, Kind, PartChange, Reader, View};
+use super::{CallPart, History, Item, Kind, Needs, PartChange, Reader, View};
 
 /// A place in a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl View {
         history: &History<'_>,
         reader: Reader,
         request: &PageRequest,
-    ) -> Option<Answer<Page>> {
+    ) -> Result<Option<Page>, Needs> {
         let PageRequest { place, is_after, limit, .. } = *request;
         let anchors = self.anchors(history);
         let are_bound = self.are_bound(history, reader, &anchors);
@@ -70,7 +70,7 @@ impl View {
                     let end = event + usize::from(is_after);
                     anchors.partition_point(|anchor| anchor.is_none_or(|anchor| anchor < end))
                 }
-                (None, Place::Summary(_)) => return None,
+                (None, Place::Summary(_)) => return Ok(None),
             },
         };
         let (mut start, mut end) = (at, at);
@@ -87,15 +87,15 @@ impl View {
             }
         }
         let range = start..end;
-        if let Some(missing) = self.missing(history, reader, request, &range) {
-            return Some(missing);
+        if let Some(needs) = self.missing(history, reader, request, &range) {
+            return Err(needs);
         }
         let anchor_at = |position: usize| anchors.get(position).copied().flatten();
         let mut page = Page { items: range, first: None, last: None };
         if start < end {
             (page.first, page.last) = (anchor_at(start), anchor_at(end - 1));
         }
-        Some(Answer::Known(page))
+        Ok(Some(page))
     }
 
     /// Returns for each item whether it must be on the page of the previous one. No cursor can name an anchor
@@ -154,7 +154,7 @@ impl View {
         reader: Reader,
         request: &PageRequest,
         range: &Range<usize>,
-    ) -> Option<Answer<Page>> {
+    ) -> Option<Needs> {
         let History { marks, ref calls, .. } = *history;
         let PageRequest { place, limit, known_from, is_from_start, .. } = *request;
         let from = known_from?;
@@ -162,7 +162,7 @@ impl View {
         // The summary of a later compaction may stand anywhere.
         let mut kinds = marks.iter().map(|mark| mark.kind);
         if is_for_models && kinds.any(Kind::is_compaction) {
-            return Some(Answer::NeedsAll);
+            return Some(Needs::All);
         }
         let is_cut = |change: &PartChange| {
             let event = match change.part {
@@ -191,6 +191,6 @@ impl View {
             || range.start < known
             || lacks_earlier
             || (has_later && page.iter().any(may_come_back));
-        is_missing.then_some(Answer::NeedsEarlier)
+        is_missing.then_some(Needs::Earlier)
     }
 }

@@ -4,7 +4,7 @@ use super::numbers::{LatestOf, Numbers};
 use super::page::Place;
 use super::pairs::positions_in_pairs;
 use super::waiting::waits_for_user;
-use super::{Answer, CallPart, History, Item, Kind, Mark, PartChange, Reader, View, live_events};
+use super::{CallPart, History, Item, Kind, Mark, Needs, PartChange, Reader, View, live_events};
 
 /// The last items of a view.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,26 +44,22 @@ impl View {
         reader: Reader,
         count: usize,
         known: Known,
-    ) -> Answer<Tail> {
+    ) -> Result<Tail, Needs> {
         let start = self.start_of(history, reader, count);
         let start = match known {
             Known::All => start.unwrap_or(0),
-            Known::Last { from } => match self.known_start(history, reader, count, start, from) {
-                Answer::Known(start) => start,
-                Answer::NeedsEarlier => return Answer::NeedsEarlier,
-                Answer::NeedsAll => return Answer::NeedsAll,
-            },
+            Known::Last { from } => self.known_start(history, reader, count, start, from)?,
             Known::Sources { first, is_whole } => {
                 let first = self.position_of(first);
                 let start = match (first, start) {
                     (Some(first), Some(start)) if start >= first => start,
                     (Some(first), _) if is_whole => first,
-                    _ => return Answer::NeedsEarlier,
+                    _ => return Err(Needs::Earlier),
                 };
-                return Answer::Known(Tail { start, sources: Vec::new() });
+                return Ok(Tail { start, sources: Vec::new() });
             }
         };
-        Answer::Known(Tail { start, sources: self.sources(history, reader, start) })
+        Ok(Tail { start, sources: self.sources(history, reader, start) })
     }
 
     /// Returns where the last `count` items begin, so that none of their responses lacks its call; `None` if
@@ -101,7 +97,7 @@ impl View {
         count: usize,
         start: Option<usize>,
         from: usize,
-    ) -> Answer<usize> {
+    ) -> Result<usize, Needs> {
         let History { marks, ref calls, older } = *history;
         let items = &self.items;
         // A summary before the first known event may stand elsewhere in the whole view.
@@ -109,21 +105,21 @@ impl View {
             items.iter().position(|item| matches!(*item, Item::Event(event) if event >= from));
         let is_known = known.is_some_and(|known| start.is_some_and(|start| start >= known));
         if count > 0 && !is_known {
-            return Answer::NeedsEarlier;
+            return Err(Needs::Earlier);
         }
         let start = start.unwrap_or(0);
         // A transcript has no summaries, and its calls stay where they are.
         if reader == Reader::Transcript {
-            return Answer::Known(start);
+            return Ok(start);
         }
         let shown = items.get(start..).unwrap_or_default();
         if shown.is_empty() && count > 0 {
-            return Answer::NeedsEarlier;
+            return Err(Needs::Earlier);
         }
         if !self.waiting.is_empty() {
             let is_compacted = |mark: &Mark| matches!(mark.kind, Kind::Compacted { .. });
             if marks.iter().any(is_compacted) {
-                return Answer::NeedsAll;
+                return Err(Needs::All);
             }
             let live = live_events(marks, older);
             let is_of_agent = |(event, is_live): (usize, &bool)| {
@@ -131,7 +127,7 @@ impl View {
             };
             let waits_earlier = self.waiting.iter().any(|event| *event < from);
             if waits_earlier && !live.iter().enumerate().any(is_of_agent) {
-                return Answer::NeedsEarlier;
+                return Err(Needs::Earlier);
             }
         }
         // A summary has the index of its compaction, which is later than what it stands among.
@@ -143,7 +139,7 @@ impl View {
             _ => false,
         };
         if self.changes.iter().any(is_cut) {
-            return Answer::NeedsEarlier;
+            return Err(Needs::Earlier);
         }
         let times = marks.iter().skip(from).map(|mark| mark.time);
         let oldest = times.fold(f64::INFINITY, f64::min);
@@ -160,10 +156,10 @@ impl View {
                 continue;
             }
             if agent_event.is_none_or(|event| event < from) || oldest >= since {
-                return Answer::NeedsEarlier;
+                return Err(Needs::Earlier);
             }
         }
-        Answer::Known(start)
+        Ok(start)
     }
 
     /// Returns the events that the view makes its items of from a position on.

@@ -1,9 +1,9 @@
 //! Views of histories. TypeScript makes the marks of parsed events, and shows the events of the view.
 
 use adk_session::internals::history::{
-    Answer, CallMark, CallPart, Calls, EventTraits, History, Item, Kind, Known, Mark, PageRequest,
-    PartChange, PauseMark, Place, Reader, ResponseMark, View, branches, follows, last_compaction,
-    live_events, open_calls,
+    CallMark, CallPart, Calls, EventTraits, History, Item, Kind, Known, Mark, Needs, Page,
+    PageRequest, PartChange, PauseMark, Place, Reader, ResponseMark, View, branches, follows,
+    last_compaction, live_events, open_calls,
 };
 use wasm_bindgen::prelude::*;
 
@@ -19,6 +19,12 @@ const NO_ID: u32 = u32::MAX;
 const NEEDS_EARLIER: u32 = 0;
 const NEEDS_ALL: u32 = 1;
 const NOT_SHOWN: u32 = 2;
+
+/// The lengths of the lists of a history.
+const MARK: usize = MarkNumber::Length as usize;
+const CALL: usize = CallNumber::Length as usize;
+const RESPONSE: usize = ResponseNumber::Length as usize;
+const PAUSE: usize = PauseNumber::Length as usize;
 
 /// Answers a question about a history: a `HistoryNumber` each, and then its lists. The questions are those of `QUESTIONS`
 /// in `js/core/wasm/protocol.ts`.
@@ -67,7 +73,10 @@ pub fn ask_history(history: &[f64]) -> Vec<u32> {
             push_all(&mut numbers, &open.unwrap_or_default());
             numbers
         }
-        _ => view_of(&packed, &history),
+        _ => view_of(&packed, &history).unwrap_or_else(|needs| match needs {
+            Needs::Earlier => vec![NEEDS_EARLIER],
+            Needs::All => vec![NEEDS_ALL],
+        }),
     }
 }
 
@@ -94,25 +103,24 @@ impl<'n> Packed<'n> {
         let (head, rest) =
             history.split_at_checked(HistoryNumber::Length as usize).unwrap_or_default();
         let mut rest = rest;
-        // Takes as many chunks of numbers as the head says.
+        // Takes as many lists of that length as the head says.
         let mut next = |count: HistoryNumber, length: usize| {
             let numbers = number(head, count as usize) as usize * length;
             let (taken, others) = rest.split_at_checked(numbers).unwrap_or_default();
             rest = others;
-            taken.chunks_exact(length)
+            taken
         };
         let (mut marks, mut traits) = (Vec::new(), Vec::new());
-        for numbers in next(HistoryNumber::Marks, MarkNumber::Length as usize) {
+        for numbers in next(HistoryNumber::Marks, MARK).as_chunks().0 {
             marks.push(mark_of(numbers));
             traits.push(traits_of(numbers));
         }
-        let calls = next(HistoryNumber::Calls, CallNumber::Length as usize);
-        let calls = calls.map(call_of).collect();
-        let responses = next(HistoryNumber::Responses, ResponseNumber::Length as usize);
-        let responses = responses.map(response_of).collect();
-        let pauses = next(HistoryNumber::Pauses, PauseNumber::Length as usize);
-        let pauses = pauses.map(pause_of).collect();
-        let mut names = |count| next(count, 1).flatten().map(|number| *number as u32).collect();
+        let calls = next(HistoryNumber::Calls, CALL).as_chunks().0.iter().map(call_of).collect();
+        let responses = next(HistoryNumber::Responses, RESPONSE).as_chunks().0;
+        let responses = responses.iter().map(response_of).collect();
+        let pauses =
+            next(HistoryNumber::Pauses, PAUSE).as_chunks().0.iter().map(pause_of).collect();
+        let mut names = |count| next(count, 1).iter().map(|number| *number as u32).collect();
         let (older, asked) = (names(HistoryNumber::Older), names(HistoryNumber::Asked));
         Self { head, marks, traits, calls, responses, pauses, older, asked }
     }
@@ -150,13 +158,14 @@ impl<'n> Packed<'n> {
 }
 
 /// Computes a view, or a part of it. Returns a `ViewNumber` each, and then its lists, or one of `ANSWERS` alone.
-fn view_of(packed: &Packed<'_>, history: &History<'_>) -> Vec<u32> {
+fn view_of(packed: &Packed<'_>, history: &History<'_>) -> Result<Vec<u32>, Needs> {
     let reader = packed.reader();
-    let mut view = View::new(history, reader);
+    let view = View::new(history, reader);
     let (count, known_from) =
         (packed.index(HistoryNumber::Count), packed.index(HistoryNumber::KnownFrom));
     let is_from_start = packed.is(HistoryNumber::IsFromStart);
     let mut part = Part { total: view.items.len(), ..Part::default() };
+    let mut shown = 0..part.total;
     match packed.number(HistoryNumber::Question) as u8 {
         1 => {
             let known = match (packed.place(), known_from) {
@@ -164,35 +173,25 @@ fn view_of(packed: &Packed<'_>, history: &History<'_>) -> Vec<u32> {
                 (None, Some(from)) => Known::Last { from },
                 (None, None) => Known::All,
             };
-            match view.tail(history, reader, count.unwrap_or(part.total), known) {
-                Answer::Known(tail) => {
-                    (part.start, part.sources) = (tail.start, tail.sources);
-                    let within = packed.index(HistoryNumber::Within);
-                    let within = within.and_then(|count| view.start_of(history, reader, count));
-                    part.within = within.unwrap_or(0).saturating_sub(tail.start);
-                    view.items.drain(..tail.start);
-                }
-                Answer::NeedsEarlier => return vec![NEEDS_EARLIER],
-                Answer::NeedsAll => return vec![NEEDS_ALL],
-            }
+            let tail = view.tail(history, reader, count.unwrap_or(part.total), known)?;
+            (part.start, part.sources) = (tail.start, tail.sources);
+            let within = packed.index(HistoryNumber::Within);
+            let within = within.and_then(|count| view.start_of(history, reader, count));
+            part.within = within.unwrap_or(0).saturating_sub(tail.start);
+            shown = tail.start..part.total;
         }
         2 => {
             let (place, is_after) = (packed.place(), packed.is(HistoryNumber::IsAfter));
             let request = PageRequest { place, is_after, limit: count, known_from, is_from_start };
-            match view.page(history, reader, &request) {
-                Some(Answer::Known(page)) => {
-                    (part.start, part.first, part.last) = (page.items.start, page.first, page.last);
-                    view.items = view.items.get(page.items).unwrap_or_default().to_vec();
-                }
-                Some(Answer::NeedsEarlier) => return vec![NEEDS_EARLIER],
-                Some(Answer::NeedsAll) => return vec![NEEDS_ALL],
-                None => return vec![NOT_SHOWN],
-            }
+            let page = view.page(history, reader, &request)?;
+            let Some(Page { items, first, last }) = page else { return Ok(vec![NOT_SHOWN]) };
+            (part.start, part.first, part.last) = (items.start, first, last);
+            shown = items;
         }
         _ => {}
     }
     part.last_compaction = last_compaction(history.marks).map(|(event, _)| event);
-    pack(view, part)
+    Ok(pack(&view, view.items.get(shown).unwrap_or_default(), &part))
 }
 
 /// What a part of a view has besides its items.
@@ -211,14 +210,14 @@ fn plus(added: usize, event: Option<usize>) -> u32 {
     event.map_or(0, |event| (event + added) as u32)
 }
 
-fn pack(view: View, part: Part) -> Vec<u32> {
-    let View { items, summarised, changes, first_waiting, .. } = view;
+fn pack(view: &View, items: &[Item], part: &Part) -> Vec<u32> {
+    let View { summarised, changes, first_waiting, .. } = view;
     let mut numbers = Vec::new();
     numbers.extend_from_slice(&list([
         (ViewNumber::Items as usize, items.len() as u32),
         (ViewNumber::Summarised as usize, summarised.len() as u32),
         (ViewNumber::Changes as usize, changes.len() as u32),
-        (ViewNumber::FirstWaiting as usize, plus(1, first_waiting)),
+        (ViewNumber::FirstWaiting as usize, plus(1, *first_waiting)),
         (ViewNumber::Sources as usize, part.sources.len() as u32),
         (ViewNumber::Start as usize, part.start as u32),
         (ViewNumber::Total as usize, part.total as u32),
@@ -228,7 +227,7 @@ fn pack(view: View, part: Part) -> Vec<u32> {
         (ViewNumber::LastCompaction as usize, plus(1, part.last_compaction)),
     ]));
     for item in items {
-        let (event, agent) = match item {
+        let (event, agent) = match *item {
             Item::Event(event) => (event, 0),
             Item::Summary { compaction, agent_event, .. } => {
                 (compaction, agent_event.map_or(1, |event| event as u32 + 2))
@@ -239,8 +238,8 @@ fn pack(view: View, part: Part) -> Vec<u32> {
             (ItemNumber::Agent as usize, agent),
         ]));
     }
-    push_all(&mut numbers, &summarised);
-    for PartChange { part, suffix } in changes {
+    push_all(&mut numbers, summarised);
+    for &PartChange { part, suffix } in changes {
         let (is_response, index) = match part {
             CallPart::Call(index) => (0, index),
             CallPart::Response(index) => (1, index),
@@ -256,7 +255,7 @@ fn pack(view: View, part: Part) -> Vec<u32> {
 }
 
 /// The flags are those of `CALL_FLAGS` in `js/core/wasm/protocol.ts`.
-fn call_of(numbers: &[f64]) -> CallMark {
+fn call_of(numbers: &[f64; CALL]) -> CallMark {
     let number = |name: CallNumber| number(numbers, name as usize) as u32;
     let id = |name| Some(number(name)).filter(|&id| id != NO_ID);
     let flags = number(CallNumber::Flags);
@@ -270,12 +269,12 @@ fn call_of(numbers: &[f64]) -> CallMark {
     }
 }
 
-fn response_of(numbers: &[f64]) -> ResponseMark {
+fn response_of(numbers: &[f64; RESPONSE]) -> ResponseMark {
     let number = |name: ResponseNumber| number(numbers, name as usize) as u32;
     ResponseMark { event: number(ResponseNumber::Event), id: number(ResponseNumber::Id) }
 }
 
-fn pause_of(numbers: &[f64]) -> PauseMark {
+fn pause_of(numbers: &[f64; PAUSE]) -> PauseMark {
     let number = |name: PauseNumber| number(numbers, name as usize) as u32;
     PauseMark {
         event: number(PauseNumber::Event),
@@ -285,7 +284,7 @@ fn pause_of(numbers: &[f64]) -> PauseMark {
 }
 
 /// The flags are those of `EVENT_FLAGS` in `js/core/wasm/protocol.ts`.
-fn traits_of(numbers: &[f64]) -> EventTraits {
+fn traits_of(numbers: &[f64; MARK]) -> EventTraits {
     let number = |name: MarkNumber| number(numbers, name as usize) as u32;
     let flags = number(MarkNumber::Flags);
     EventTraits {
@@ -300,7 +299,7 @@ fn traits_of(numbers: &[f64]) -> EventTraits {
 }
 
 /// The kinds are those of `MARK_KINDS` in `js/core/wasm/protocol.ts`.
-fn mark_of(numbers: &[f64]) -> Mark {
+fn mark_of(numbers: &[f64; MARK]) -> Mark {
     let number = |name: MarkNumber| number(numbers, name as usize);
     let (first, second) = (number(MarkNumber::First), number(MarkNumber::Second));
     let kind = match number(MarkNumber::Kind) as u8 {
