@@ -391,7 +391,7 @@ it('A run over the handler is unsupported', async () => {
   const run = remote.run({ ...KEY, newMessage });
   await assert.rejects(run.next(), (error) => {
     assert.ok(isSessionError(error, 'unsupported'));
-    assert.match(error.message, /appendEvent with run/);
+    assert.match(error.message, /appendEvent with the member run/);
     return true;
   });
 });
