@@ -109,6 +109,10 @@ pub enum Kind {
 }
 
 impl Kind {
+    fn is_rewind(self) -> bool {
+        matches!(self, Self::Rewind { .. })
+    }
+
     /// Whether the event changes which other events count.
     fn is_marker(self) -> bool {
         !matches!(self, Self::Fixed | Self::Content { .. } | Self::Filtered)
@@ -154,6 +158,8 @@ pub struct View {
     /// For [`Reader::Framework`]: the events that invocations wait at, in order. They have open calls or
     /// calls that open questions are about, or say that a node waits.
     pub waiting: Vec<usize>,
+    /// For each event of the history whether no rewind has undone it.
+    live: Vec<bool>,
 }
 
 /// A member of a view. Numbers are indices of marks.
@@ -250,6 +256,7 @@ impl View {
             (view.items, view.changes) = pair(view.items, marks, calls, &waiting);
             view.waiting = waiting.sources;
         }
+        view.live = live;
         view
     }
 }

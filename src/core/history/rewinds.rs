@@ -10,7 +10,7 @@ use super::{Kind, Mark};
 /// `older` are the invocations that begin before the events: a rewind before one undoes all up to it.
 pub fn live_events(marks: &[Mark], older: &[u32]) -> Vec<bool> {
     let mut live = vec![true; marks.len()];
-    let is_rewind = |mark: &Mark| matches!(mark.kind, Kind::Rewind { .. });
+    let is_rewind = |mark: &Mark| mark.kind.is_rewind();
     if !marks.iter().any(is_rewind) {
         return live;
     }

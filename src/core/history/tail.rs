@@ -4,15 +4,15 @@ use super::numbers::{LatestOf, Numbers};
 use super::page::Place;
 use super::pairs::positions_in_pairs;
 use super::waiting::waits_for_user;
-use super::{CallPart, History, Item, Kind, Mark, Needs, PartChange, Reader, View, live_events};
+use super::{CallPart, History, Item, Kind, Mark, Needs, PartChange, Reader, View};
 
 /// The last items of a view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tail {
     /// Where they begin.
     pub start: usize,
-    /// For [`Reader::Framework`]: the events that the view makes them of, in order. The view goes on with
-    /// these and later events. None if it has gone on with such sources already.
+    /// For [`Reader::Framework`]: the events that the view makes them of, in order. The next tail is
+    /// made from these and later events. A tail that was made from such sources has none.
     pub sources: Vec<usize>,
 }
 
@@ -98,7 +98,7 @@ impl View {
         start: Option<usize>,
         from: usize,
     ) -> Result<usize, Needs> {
-        let History { marks, ref calls, older } = *history;
+        let History { marks, ref calls, .. } = *history;
         let items = &self.items;
         // A summary before the first known event may stand elsewhere in the whole view.
         let known =
@@ -121,12 +121,11 @@ impl View {
             if marks.iter().any(is_compacted) {
                 return Err(Needs::All);
             }
-            let live = live_events(marks, older);
             let is_of_agent = |(event, is_live): (usize, &bool)| {
                 event >= from && *is_live && !calls.event(event).is_by_user
             };
             let waits_earlier = self.waiting.iter().any(|event| *event < from);
-            if waits_earlier && !live.iter().enumerate().any(is_of_agent) {
+            if waits_earlier && !self.live.iter().enumerate().any(is_of_agent) {
                 return Err(Needs::Earlier);
             }
         }
@@ -211,9 +210,8 @@ impl View {
     /// With them the earliest event of each invocation that waits, before which a summary of the framework
     /// ends, and the last event of an agent, which has read the answers before it.
     fn add_sources_of_waiting(&self, history: &History<'_>, sources: &mut Numbers) {
-        let History { marks, ref calls, older } = *history;
+        let History { marks, ref calls, .. } = *history;
         let Some(&first) = self.waiting.first() else { return };
-        let live = live_events(marks, older);
         let invocation_of = |event: usize| marks.get(event).and_then(|mark| mark.invocation);
         let time_of = |event: usize| marks.get(event).map_or(f64::INFINITY, |mark| mark.time);
         // For each invocation that waits its earliest event.
@@ -225,7 +223,7 @@ impl View {
         }
         let mut last_of_agent = None;
         for (event, mark) in marks.iter().enumerate() {
-            if live.get(event) != Some(&true) {
+            if self.live.get(event) != Some(&true) {
                 continue;
             }
             if let Some(invocation) = mark.invocation

@@ -86,8 +86,8 @@ pub fn open_calls(history: &History<'_>, asked: &[u32], is_from_start: bool) -> 
         let mut waiting = calls.calls.iter().filter(|call| waits_for_user(calls, call));
         waiting.any(|call| call.id == Some(*id))
     };
-    let is_rewind = |mark: &Mark| matches!(mark.kind, Kind::Rewind { .. });
-    if !is_from_start && (marks.iter().any(is_rewind) || !asked.iter().all(is_called)) {
+    let is_rewound = marks.iter().any(|mark| mark.kind.is_rewind());
+    if !is_from_start && (is_rewound || !asked.iter().all(is_called)) {
         return None;
     }
     let (open, _) = find_open(&live_events(marks, older), calls, u32::MAX);
