@@ -21,8 +21,8 @@ import { mayBeInPart, withWholeDelta } from './whole_values.js';
 /** How often an append is decided on again after others have appended. */
 const MAX_ATTEMPTS = 5;
 
-/** An append as a client asks for it. */
-interface ClientAppend<Result> {
+/** What a client asks to append. */
+interface ClientRequest {
   readonly service: SessionService;
   readonly key: CompositeSessionKey & Abortable;
   readonly rights: TakenRights;
@@ -31,6 +31,10 @@ interface ClientAppend<Result> {
   readonly expectedRevision: number | undefined;
   /** The versions of stored events that the client expects. */
   readonly expectedEvents: ExpectedEvents | undefined;
+}
+
+/** An append as a client asks for it. */
+interface ClientAppend<Result> extends ClientRequest {
   /** Appends the events that the rights admit. */
   readonly append: (events: NewEvent[], expected: Expected) => Promise<Result>;
 }
@@ -151,11 +155,7 @@ interface StoredOfRequest {
   readonly events: ReadonlyMap<unknown, Event>;
 }
 
-async function readStored({
-  service,
-  key,
-  events,
-}: ClientAppend<unknown>): Promise<StoredOfRequest> {
+async function readStored({ service, key, events }: ClientRequest): Promise<StoredOfRequest> {
   const ids = idsOf(events);
   const { revision, ...first } = await service.getEvents({
     ...key,
@@ -179,7 +179,7 @@ interface AdmittedEvents {
 }
 
 async function admitAll(
-  { service, key, rights, events }: ClientAppend<unknown>,
+  { service, key, rights, events }: ClientRequest,
   stored: StoredOfRequest['events'],
 ): Promise<AdmittedEvents> {
   const compared = events.map((event) => {
@@ -212,7 +212,7 @@ function hasValueInPart({ actions }: NewEvent): boolean {
 
 /** Returns events without any value of the state that the client has seen only in part. */
 async function wholeOf(
-  { service, key }: ClientAppend<unknown>,
+  { service, key }: ClientRequest,
   events: readonly NewEvent[],
 ): Promise<NewEvent[]> {
   // What was written since the events were read lets the append fail.
@@ -269,15 +269,14 @@ function isSame(event: NewEvent, stored: Event): boolean {
  * @throws HttpRefusal 403 if the rights do not admit it; SessionError `stale_session` and those of `begin`
  */
 export async function claimOfClient<Result>(
-  request: Omit<ClientAppend<Result>, 'events' | 'expectedEvents' | 'append'>,
+  request: Omit<ClientRequest, 'events' | 'expectedEvents'>,
   event: NewEvent,
   begin: (admitted: NewEvent, expectedRevision: number | undefined) => Promise<Result>,
 ): Promise<Result> {
   const { rights, expectedRevision, key } = request;
   const isWhole = rights.maySeeCredentials || !hasValueInPart(event);
   if (isWhole && isPlainOf(event, rights)) return begin(markGiven(event), expectedRevision);
-  const append = { ...request, events: [event], expectedEvents: undefined };
-  const client = append as unknown as ClientAppend<unknown>;
+  const client: ClientRequest = { ...request, events: [event], expectedEvents: undefined };
   for (let attempt = 1; ; attempt += 1) {
     const { revision, events } = await readStored(client);
     if (expectedRevision !== undefined && expectedRevision !== revision) {
