@@ -7,6 +7,11 @@ export interface StateOwner {
   readonly userId?: string | undefined;
 }
 
+/** Whether a key is an owner itself, or belongs to it: each key of an app belongs to the app. */
+export function belongsTo(key: StateOwner, { appName, userId }: StateOwner): boolean {
+  return key.appName === appName && (userId === undefined || key.userId === userId);
+}
+
 export function scopeOf({ userId }: StateOwner): SharedScope {
   return userId === undefined ? 'app' : 'user';
 }

@@ -1,5 +1,6 @@
 import { sessionName } from '../../values/model/values/session_name.js';
 import { type DraftChange, type RunChange, type RunReport } from '../../core/run_report.js';
+import { belongsTo } from '../../core/storage/scopes.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { WatchRequest } from '../../values/model/notice.js';
 import { publicView } from '../rights/public_view.js';
@@ -57,13 +58,10 @@ export class RunFeed {
       this.#changed.delete(name);
       const before = this.#sent.get(name);
       const report = this.#reported(state);
-      const isSameStatus = before?.status === report.status;
-      if (
-        this.#watched.userId === undefined &&
-        isSameStatus &&
-        before.messageId === report.messageId
-      )
-        continue;
+      const isSameRun = before?.messageId === report.messageId;
+      // The feed of an app tells states, and no drafts.
+      const tellsNothing = this.#watched.userId === undefined && before?.status === report.status;
+      if (isSameRun && tellsNothing) continue;
       return JSON.stringify({ type: 'run', ...changesOf(before, report) });
     }
     this.#isDue = false;
@@ -90,8 +88,7 @@ export class RunFeed {
   }
 
   #isWatched({ key }: SessionRunState): boolean {
-    const { appName, userId } = this.#watched;
-    return key.appName === appName && (userId === undefined || key.userId === userId);
+    return belongsTo(key, this.#watched);
   }
 
   /** Returns the report of a run, and remembers it. */

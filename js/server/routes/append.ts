@@ -96,9 +96,8 @@ export async function askAgent(
   const event = messageIn(call);
   const expectedRevision =
     optionalCount('expectedRevision', body.expectedRevision ?? undefined) ?? seenRevision;
-  const { appName, userId, sessionId } = call;
-  // Without the signal of the request, which a run does not follow.
-  const key = { appName, userId, sessionId };
+  const message = messageOf(call, event.id, streaming);
+  const { key } = message;
   const readStored = async (): Promise<Event | undefined> => {
     const { events } = await service.getEvents({ ...key, eventIds: [event.id] });
     return events[0]?.event;
@@ -107,7 +106,7 @@ export async function askAgent(
     const before = await readStored();
     if (before !== undefined) return before;
     try {
-      return await runs.ask(messageOf(call, event.id, streaming), (begin) =>
+      return await runs.ask(message, (begin) =>
         claimOfClient({ service, key, rights, expectedRevision }, event, (admitted, revision) =>
           begin({
             message: copyEvent(admitted),
@@ -133,6 +132,7 @@ export async function askAgent(
 /** Returns what a run needs to know of a message. */
 export function messageOf(call: RouteCall, messageId: string, streaming: boolean): ServerMessage {
   const { appName, userId, sessionId } = call;
+  // Without the signal of the request, which a run does not follow.
   const key = { appName, userId, sessionId };
   return { key, messageId, streaming, onError: call.report };
 }

@@ -6,7 +6,12 @@ import { Drafts } from '../../service/runs/agent/drafts.js';
 import { runAgent } from '../../service/runs/agent/run_agent.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import type { AdmittedMessage } from '../../service/runs/session_runs.js';
-import { isRunCancelled, type SealedAs, sealRun } from '../../service/runs/state/cancelled.js';
+import {
+  cancelledError,
+  isRunCancelled,
+  type SealedAs,
+  sealRun,
+} from '../../service/runs/state/cancelled.js';
 import type { ReportedRun } from '../../service/runs/tabs/run_messages.js';
 import { AgentFailure } from '../http/agent_failure.js';
 import { publicErrorOf } from '../http/error_response.js';
@@ -40,8 +45,8 @@ export class ServerRun {
   /** Resolves when the run has ended. */
   readonly ended: Promise<void>;
   #end = (): void => undefined;
+  /** The message, once it is stored. */
   #message: Event | undefined;
-  #isStored = false;
   #stop: Stop | undefined;
   #outcome: Pick<RunState, 'status' | 'error'> = { status: 'running' };
 
@@ -60,7 +65,7 @@ export class ServerRun {
 
   /** The run as it is now. `undefined` until its message is stored. */
   get state(): RunState | undefined {
-    if (this.#message === undefined || !this.#isStored) return undefined;
+    if (this.#message === undefined) return undefined;
     const { id: messageId, invocationId } = this.#message;
     const { all: drafts, wholes } = this.#drafts;
     return { messageId, invocationId, ...this.#outcome, drafts, wholes };
@@ -93,15 +98,12 @@ export class ServerRun {
   async #run(admitted: AdmittedMessage, resolve: (stored: Event) => void): Promise<void> {
     const { service, agent, key, streaming, maxRunMs, onChange } = this.#parts;
     const { signal } = this.#controller;
-    const { message } = admitted;
     const noteStored = (stored: Event): void => {
       this.#message = stored;
-      this.#isStored = true;
       resolve(stored);
       onChange();
     };
-    this.#message = message;
-    if (admitted.isStored) noteStored(message);
+    if (admitted.isStored) noteStored(admitted.message);
     const timer = setTimeout(() => void this.stop('timeout'), maxRunMs);
     const listening = new AbortController();
     service.watch(key, {
@@ -110,7 +112,7 @@ export class ServerRun {
     });
     let failure: { readonly error: unknown } | undefined;
     try {
-      if (signal.aborted) throw new SessionError('aborted', 'The run was cancelled.');
+      if (signal.aborted) throw cancelledError();
       await runAgent({
         ...{ key, service, agent, signal, streaming, ...admitted },
         onStored: noteStored,
@@ -129,7 +131,7 @@ export class ServerRun {
       clearTimeout(timer);
       listening.abort();
     }
-    if (!this.#isStored) throw notStored(failure, signal.aborted);
+    if (this.#message === undefined) throw notStored(failure, signal.aborted);
     this.#outcome = await this.#outcomeOf(failure);
     this.#end();
     onChange();
@@ -176,8 +178,6 @@ export class ServerRun {
 
 /** Returns the error of a run that ended before its message was stored. */
 function notStored(failure: { readonly error: unknown } | undefined, isAborted: boolean): unknown {
-  if (isAborted) {
-    return new SessionError('aborted', 'The run was cancelled. Nothing was written.');
-  }
+  if (isAborted) return cancelledError(' Nothing was written.');
   return isSessionError(failure?.error) ? failure.error : new AgentFailure(failure?.error);
 }

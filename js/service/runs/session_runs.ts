@@ -23,7 +23,7 @@ import { coreOf } from '../../core/core_of.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { isRunCancelled, sealRun } from './state/cancelled.js';
+import { cancelledError, isRunCancelled, sealRun } from './state/cancelled.js';
 import { type Draft, Drafts } from './agent/drafts.js';
 import { runAgent } from './agent/run_agent.js';
 import type { RunAgent } from './agent/run_context.js';
@@ -396,11 +396,6 @@ export class SessionRuns {
       ...(told && { error: told }),
     });
   }
-}
-
-/** What a cancelled run throws wherever it is noticed: the code is always `aborted`. */
-function cancelledError(detail = ''): SessionError {
-  return new SessionError('aborted', `The run was cancelled.${detail}`);
 }
 
 /** Whether a run failed because its message was stored already. */

@@ -1,4 +1,4 @@
-import { isSessionError } from '../../../values/errors/errors.js';
+import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import type { Event, NewEvent } from '../../../values/model/event/event.js';
 import { partsOf } from '../../../values/model/event/parts.js';
 import { isAbort } from '../../../values/model/event/waiting.js';
@@ -62,6 +62,11 @@ export async function sealRun(
     }
     return sealing;
   }
+}
+
+/** What a cancelled run throws wherever it is noticed: the code is always `aborted`. */
+export function cancelledError(detail = ''): SessionError {
+  return new SessionError('aborted', `The run was cancelled.${detail}`);
 }
 
 /** Returns whether an append was refused because its run was cancelled, here or by another process. */

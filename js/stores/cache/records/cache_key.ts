@@ -40,11 +40,6 @@ export function isSession(key: CacheKey): key is CompositeSessionKey {
   return key.sessionId !== undefined;
 }
 
-/** Whether a key is an owner itself, or belongs to it. */
-export function belongsTo(key: CacheKey, { appName, userId }: CacheKey): boolean {
-  return key.appName === appName && (userId === undefined || key.userId === userId);
-}
-
 /** @throws SessionError `invalid_argument` if it names no session, user or app */
 export function takeCacheKey(given: CacheKey): CacheKey {
   const { appName, userId, sessionId } = Object(given) as CacheKey;

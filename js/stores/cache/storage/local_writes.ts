@@ -115,7 +115,7 @@ export class LocalWrites {
   /** Runs a write that the rules decide. */
   async #decided<T>(
     prepare: (run: RunDecision) => PreparedWrite<T>,
-    given: () => Given = () => ({}),
+    given: () => Given,
   ): Promise<Written<T>> {
     let numbers: readonly number[] = [];
     const { data } = this.#parts;
