@@ -1,4 +1,4 @@
-//! What a session is after writes, by vectors that `tests/js/stores/cache/view/session_overlay.test.ts` shares: a cache
+//! What a session is after writes, by vectors that `tests/js/stores/cache/overlay/session_overlay.test.ts` shares: a cache
 //! shows a session with unsent writes as it will be when they have arrived.
 
 use std::collections::{BTreeMap, HashMap};

@@ -5,14 +5,14 @@
  */
 export { CachedSessionService } from './cached_session_service.js';
 export type { CachedGetSessionConfig, CachedGetSessionRequest } from './cached_session_service.js';
-export { MemoryLocalStore } from '../../stores/cache/local/memory_local_store.js';
+export { MemoryLocalStore } from '../../stores/cache/local_store/memory_local_store.js';
 export type {
   CacheStoreName,
   LocalKey,
   LocalRange,
   LocalStore,
   LocalTransaction,
-} from '../../stores/cache/local/local_store.js';
+} from '../../stores/cache/local_store/local_store.js';
 export { signOut } from './sign_out.js';
 export type { SignOutOptions } from './sign_out.js';
 export type { CachedSessionOptions } from './options.js';

@@ -9,7 +9,7 @@ import type { SessionServiceOptions } from '../service_options.js';
 import type { StoredSessionService } from '../stored_session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { CacheSettings } from '../../stores/cache/epoch.js';
-import type { LocalStore } from '../../stores/cache/local/local_store.js';
+import type { LocalStore } from '../../stores/cache/local_store/local_store.js';
 
 /**
  * The options of a cache: the two ends, the owner of the local data, and options of every service.

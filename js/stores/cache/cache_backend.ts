@@ -34,8 +34,8 @@
  * | erased | deleted on purpose, by `forget` |
  * | lost | deleted by the browser; open tabs store again what they have |
  *
- * `records/` has the forms of what is stored, `local/` the storages, `data/` one transaction, `view/` what readers see,
- * `copies/` fetches, `storage/` local writes, `sending/` the outbox on its way, `tabs/` the other tabs. The folder
+ * `records/` has the forms of what is stored, `local_store/` the storages, `data/` one transaction, `overlay/` what readers
+ * see, `verbs/` local reads and writes, `copies/` fetches, `sending/` the outbox on its way, `tabs/` the other tabs. The folder
  * knows the remote as a `ServiceCore`, which is its only import from `js/service`. It knows no class of services and no
  * user interface.
  */
@@ -47,10 +47,10 @@ import { endsWithin } from '../../core/call/time_limit.js';
 import type { Placed, Writes } from '../../core/write.js';
 import type { CopyLimits } from './copies/copy_limits.js';
 import { CacheHistory } from './cache_history.js';
-import { CopyReads, type ReadParts } from './copy_reads.js';
+import { CacheReads, type ReadParts } from './cache_reads.js';
 import { type CacheKey, isSession } from './records/cache_key.js';
 import { isOutage } from './records/failures.js';
-import { LocalWrites, type Written } from './storage/local_writes.js';
+import { LocalWrites, type Written } from './verbs/local_writes.js';
 import { standIn } from './data/stand_in.js';
 import type { Sender } from './sending/sender.js';
 
@@ -60,8 +60,8 @@ export interface CacheBackendParts extends ReadParts {
   readonly isThrough: boolean;
 }
 
-/** The local data as a backend. {@link CopyReads} has its reads. A write adds operations, which are sent later. */
-export class CacheBackend extends CopyReads implements Backend {
+/** The local data as a backend. {@link CacheReads} has its reads. A write adds operations, which are sent later. */
+export class CacheBackend extends CacheReads implements Backend {
   readonly history: CacheHistory;
   readonly #parts: CacheBackendParts;
   readonly #writes: LocalWrites;

@@ -30,11 +30,11 @@ import { isRefusal } from './records/failures.js';
 import { type Operation, type OutboxEvent, UNSENT } from './records/records.js';
 import { historyOf } from './sending/delivery.js';
 import type { Sender } from './sending/sender.js';
-import type { Written } from './storage/local_writes.js';
-import { olderInvocations } from './storage/older_invocations.js';
-import { lastEvents } from './storage/shown_events.js';
-import type { SessionView } from './view/session_overlay.js';
-import { sharedWrites, deltaOf } from './view/shared_overlay.js';
+import type { Written } from './verbs/local_writes.js';
+import { olderInvocations } from './verbs/older_invocations.js';
+import { lastEvents } from './verbs/shown_events.js';
+import type { SessionView } from './overlay/session_overlay.js';
+import { sharedWrites, deltaOf } from './overlay/shared_overlay.js';
 
 export interface CacheHistoryParts extends CacheContext {
   readonly fetch: Fetch;

@@ -12,8 +12,8 @@ import { RemoteConnection, type RemoteConnectionParts } from './copies/remote_co
 import { Births } from './data/births.js';
 import { LocalData } from './data/local_data.js';
 import { Pending } from './data/pending.js';
-import type { LocalStore } from './local/local_store.js';
-import type { OwnerMarker } from './local/owner_marker.js';
+import type { LocalStore } from './local_store/local_store.js';
+import type { OwnerMarker } from './local_store/owner_marker.js';
 import { type CacheKey, keyOfName, nameOf } from './records/cache_key.js';
 import { erasedError, errorOf, failureOf } from './records/failures.js';
 import type { LossRecord } from './records/records.js';

@@ -21,8 +21,8 @@ import {
   withBasis,
 } from './records/records.js';
 import { withoutKeys } from './sending/strip.js';
-import { removeUnsent, withoutPrevious } from './storage/deletion.js';
-import { deltaOf, sharedWrites, writesOfCreation } from './view/shared_overlay.js';
+import { removeUnsent, withoutPrevious } from './verbs/deletion.js';
+import { deltaOf, sharedWrites, writesOfCreation } from './overlay/shared_overlay.js';
 
 export function requireWaiting(chosen: readonly Operation[], eventId: string): void {
   if (chosen.length === 0) throw notWaiting(eventId);

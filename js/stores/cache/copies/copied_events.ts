@@ -13,7 +13,7 @@ import type { RewindStart } from '../../../core/storage/backend.js';
 import { parseEventText } from '../../../core/storage/stored_events.js';
 import { withoutOlder, withReplacedOlder } from './older_sums.js';
 import type { ChangedEvent, OlderEvents, RemoteEvent } from './remote_connection.js';
-import type { OverlayEvent, SessionOverlay } from '../view/session_overlay.js';
+import type { OverlayEvent, SessionOverlay } from '../overlay/session_overlay.js';
 
 /** A session while a transaction changes the events of its copy. */
 export interface CopyDraft {

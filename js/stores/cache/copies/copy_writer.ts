@@ -19,7 +19,7 @@ import {
   type SessionRecord,
 } from '../records/records.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
-import { withFetched } from '../view/shared_overlay.js';
+import { withFetched } from '../overlay/shared_overlay.js';
 import {
   type CopyDraft,
   makeDraft,

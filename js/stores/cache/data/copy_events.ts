@@ -1,4 +1,4 @@
-import type { LocalKey, LocalTransaction } from '../local/local_store.js';
+import type { LocalKey, LocalTransaction } from '../local_store/local_store.js';
 import { below, type EventRecord } from '../records/records.js';
 
 const IDS = 'i';

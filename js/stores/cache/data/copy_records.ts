@@ -2,7 +2,7 @@ import { SessionError } from '../../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { isRevision } from '../../../core/storage/checked_rows.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
-import type { LocalKey, LocalTransaction } from '../local/local_store.js';
+import type { LocalKey, LocalTransaction } from '../local_store/local_store.js';
 import { type CacheKey, nameOf } from '../records/cache_key.js';
 import { below, entryKey, type GivenUpRecord, type SessionRecord } from '../records/records.js';
 import { CopyEvents } from './copy_events.js';

@@ -1,8 +1,12 @@
 import type { MaybePromise } from '../../../core/call/call.js';
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import { messageOf } from '../../../values/errors/describe.js';
-import { CACHE_STORES, type LocalStore, type LocalTransaction } from '../local/local_store.js';
-import type { OwnerMarker } from '../local/owner_marker.js';
+import {
+  CACHE_STORES,
+  type LocalStore,
+  type LocalTransaction,
+} from '../local_store/local_store.js';
+import type { OwnerMarker } from '../local_store/owner_marker.js';
 import { type CacheKey, nameOf } from '../records/cache_key.js';
 import { CacheTransaction, type Committed } from './cache_transaction.js';
 import { OperationMemory } from './operation_memory.js';

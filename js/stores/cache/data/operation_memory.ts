@@ -1,6 +1,6 @@
-import { birthOfCopy, SessionOverlay } from '../view/session_overlay.js';
+import { birthOfCopy, SessionOverlay } from '../overlay/session_overlay.js';
 import type { Operation, SessionRecord } from '../records/records.js';
-import type { NumberedWrite } from '../view/shared_overlay.js';
+import type { NumberedWrite } from '../overlay/shared_overlay.js';
 
 /** The most sessions and states whose operations are remembered. */
 const MOST = 5000;

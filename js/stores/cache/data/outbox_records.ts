@@ -1,7 +1,7 @@
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import { ownerOf, type StateOwner } from '../../../core/storage/scopes.js';
-import type { LocalKey } from '../local/local_store.js';
+import type { LocalKey } from '../local_store/local_store.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import {
   below,
@@ -10,7 +10,7 @@ import {
   operationsBelow,
   operationsKey,
 } from '../records/records.js';
-import type { NumberedWrite } from '../view/shared_overlay.js';
+import type { NumberedWrite } from '../overlay/shared_overlay.js';
 import type { CopyRecords } from './copy_records.js';
 import type { StateParts, StateRecords } from './state_records.js';
 

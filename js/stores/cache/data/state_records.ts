@@ -1,8 +1,8 @@
 import type { SharedRow } from '../../../core/storage/rows.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
-import type { LocalKey, LocalTransaction } from '../local/local_store.js';
+import type { LocalKey, LocalTransaction } from '../local_store/local_store.js';
 import { below, entryKey, sharedKey, type StateRecord } from '../records/records.js';
-import { type NumberedWrite, overlayState } from '../view/shared_overlay.js';
+import { type NumberedWrite, overlayState } from '../overlay/shared_overlay.js';
 import type { OperationMemory } from './operation_memory.js';
 
 type Writes = readonly NumberedWrite[];

@@ -12,7 +12,7 @@ import type {
   UpdateWrite,
   Writes,
 } from '../../../core/write.js';
-import type { LocalKey, LocalRange } from '../local/local_store.js';
+import type { LocalKey, LocalRange } from '../local_store/local_store.js';
 import type { CacheKey } from './cache_key.js';
 import type { CacheFailure, CacheLoss } from './status.js';
 

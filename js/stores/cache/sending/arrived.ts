@@ -13,7 +13,7 @@ import {
   type SessionRecord,
   withBasis,
 } from '../records/records.js';
-import { withArrived } from '../view/shared_overlay.js';
+import { withArrived } from '../overlay/shared_overlay.js';
 import { stripShared } from './strip.js';
 
 /** The operations that a request has sent, or those of them that still wait. All are of one session or state. */

@@ -31,8 +31,8 @@ import {
   type Placed,
   type PlacedAppend,
 } from '../../../core/write.js';
-import { birthOfCopy } from '../view/session_overlay.js';
-import { joinedDelta } from '../view/shared_overlay.js';
+import { birthOfCopy } from '../overlay/session_overlay.js';
+import { joinedDelta } from '../overlay/shared_overlay.js';
 import { type Operations, stillWaiting } from './arrived.js';
 import { batchOf, type ExpectedEvents, expectedOf, type CanSend } from './batch.js';
 import { landAppends, revisionBefore, titleOf } from './landed_appends.js';

@@ -13,7 +13,7 @@ import type { CacheTransaction } from '../data/cache_transaction.js';
 import { type Copy, eventOf } from '../records/records.js';
 import { splitByScope, writeKey } from '../../../values/state/keys.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
-import { deltaOf, sharedWrites } from '../view/shared_overlay.js';
+import { deltaOf, sharedWrites } from '../overlay/shared_overlay.js';
 import { expectArrived, keepTick, landedAt, landShared, type Operations } from './arrived.js';
 
 /** What the answer to appends does not tell. */

@@ -15,7 +15,7 @@ import {
   withBasis,
 } from '../records/records.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
-import { birthOfCopy } from '../view/session_overlay.js';
+import { birthOfCopy } from '../overlay/session_overlay.js';
 import { expectArrived, keepTick, landShared, type Operations } from './arrived.js';
 import { splitByScope } from '../../../values/state/keys.js';
 

@@ -3,7 +3,7 @@ import type { StateOwner } from '../../../core/storage/scopes.js';
 import { removeCopied, removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isUserDeletion } from '../records/records.js';
-import { birthOfCopy } from '../view/session_overlay.js';
+import { birthOfCopy } from '../overlay/session_overlay.js';
 import {
   expectArrived,
   keepTick,

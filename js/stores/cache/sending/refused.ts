@@ -12,7 +12,7 @@ import {
   withBasis,
 } from '../records/records.js';
 import type { CacheFailure } from '../records/status.js';
-import { birthOfCopy } from '../view/session_overlay.js';
+import { birthOfCopy } from '../overlay/session_overlay.js';
 import { landShared, type Operations, sessionOf } from './arrived.js';
 
 /** Marks an operation as refused: the remote will never accept it. */

@@ -1,10 +1,10 @@
 import { Feed } from '../../../core/watch/feed.js';
 import { feedOfChannel } from '../../../core/watch/shared_feeds.js';
 import { TabHub } from './tabs.js';
-import { IndexedDbLocalStore } from '../local/indexed_db_local_store.js';
-import type { LocalStore } from '../local/local_store.js';
-import { OwnerMarker } from '../local/owner_marker.js';
-import { MemoryLocalStore } from '../local/memory_local_store.js';
+import { IndexedDbLocalStore } from '../local_store/indexed_db_local_store.js';
+import type { LocalStore } from '../local_store/local_store.js';
+import { OwnerMarker } from '../local_store/owner_marker.js';
+import { MemoryLocalStore } from '../local_store/memory_local_store.js';
 
 /** What connects the tabs of an owner. */
 interface Connection {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { type LocalStore, MemoryLocalStore } from '../../../../../js/service/cache/index.js';
-import { CACHE_STORES } from '../../../../../js/stores/cache/local/local_store.js';
+import { CACHE_STORES } from '../../../../../js/stores/cache/local_store/local_store.js';
 import { event, hasCode, KEY, openCache, Server, until, USER } from '../fixture.js';
 import { entriesOf, Gate, HeldStore } from '../held_store.js';
 

@@ -5,8 +5,11 @@ import { afterEach, beforeEach, it } from 'node:test';
 
 import { MemoryLocalStore } from '../../../../../js/service/cache/index.js';
 import { LocalData } from '../../../../../js/stores/cache/data/local_data.js';
-import { CACHE_STORES, type LocalStore } from '../../../../../js/stores/cache/local/local_store.js';
-import { OwnerMarker } from '../../../../../js/stores/cache/local/owner_marker.js';
+import {
+  CACHE_STORES,
+  type LocalStore,
+} from '../../../../../js/stores/cache/local_store/local_store.js';
+import { OwnerMarker } from '../../../../../js/stores/cache/local_store/owner_marker.js';
 import { nameOf } from '../../../../../js/stores/cache/records/cache_key.js';
 import {
   eventOf,

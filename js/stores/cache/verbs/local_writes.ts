@@ -22,7 +22,7 @@ import { isSession } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
 import { isOf, newRecord, type Operation, type OutboxWrites } from '../records/records.js';
-import type { SessionView } from '../view/session_overlay.js';
+import type { SessionView } from '../overlay/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
 import { putJoined } from './joined_writes.js';
 import { rowOf } from './local_reads.js';

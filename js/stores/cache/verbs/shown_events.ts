@@ -7,7 +7,7 @@ import {
   overlayRow,
   overlayRows,
   type SessionView,
-} from '../view/session_overlay.js';
+} from '../overlay/session_overlay.js';
 
 /** The most events of operations that are looked up one by one. */
 const MOST_LOOKUPS = 64;

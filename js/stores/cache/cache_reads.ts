@@ -25,15 +25,15 @@ import { fetchSums } from './copies/fetch_sums.js';
 import type { Lists } from './copies/lists.js';
 import type { CacheKey } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
-import { type LocalPart, NO_SUMS, readList, readState } from './storage/local_reads.js';
-import { olderInvocations } from './storage/older_invocations.js';
+import { type LocalPart, NO_SUMS, readList, readState } from './verbs/local_reads.js';
+import { olderInvocations } from './verbs/older_invocations.js';
 import {
   type EventNeed,
   missingEvents,
-  readSession,
+  readOrFetch,
   type SessionRead,
   type SessionReadParts,
-} from './session_reads.js';
+} from './copies/read_or_fetch.js';
 
 export interface ReadParts extends SessionReadParts {
   readonly lists: Lists;
@@ -64,7 +64,7 @@ interface ListFetch {
 }
 
 /** Reads the local data, and brings it up to date before or after that, as the policy of the read says. */
-export class CopyReads {
+export class CacheReads {
   readonly #parts: ReadParts;
 
   constructor(parts: ReadParts) {
@@ -225,7 +225,7 @@ export class CopyReads {
   ): Promise<T | undefined> {
     const policy = this.policyOf(call);
     if (policy !== 'cache-only') this.#parts.follow(key);
-    return readSession<T>(this.#parts, {
+    return readOrFetch<T>(this.#parts, {
       ...events,
       key,
       policy,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 
 type Store = InstanceType<
-  typeof import('../../../../../js/stores/cache/local/indexed_db_local_store.js').IndexedDbLocalStore
+  typeof import('../../../../../js/stores/cache/local_store/indexed_db_local_store.js').IndexedDbLocalStore
 >;
 
 /** Connections that were closed, by their number. */
@@ -84,7 +84,7 @@ function asPage(): EventTarget {
 
 const page = asPage();
 const { IndexedDbLocalStore } =
-  await import('../../../../../js/stores/cache/local/indexed_db_local_store.js');
+  await import('../../../../../js/stores/cache/local_store/indexed_db_local_store.js');
 
 function open(test: TestContext): Store {
   [closed, openings, doesAnswer, doesRead, aborted] = [[], 0, true, true, 0];

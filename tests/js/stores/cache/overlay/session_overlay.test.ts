@@ -15,7 +15,7 @@ import {
   birthOfCopy,
   SessionOverlay,
   viewOf,
-} from '../../../../../js/stores/cache/view/session_overlay.js';
+} from '../../../../../js/stores/cache/overlay/session_overlay.js';
 
 interface Change {
   delta: StateShape;

@@ -1,23 +1,23 @@
-import type { Call } from '../../core/call/call.js';
-import { untilAborted } from '../../core/call/time_limit.js';
-import { SessionError } from '../../values/errors/errors.js';
-import type { CompositeSessionKey } from '../../values/model/session.js';
-import { type EventCount, isEnough, mostOf } from '../../values/model/values/event_count.js';
-import type { ReadPolicy } from '../../values/model/values/read_policy.js';
-import { nextLast } from '../../core/storage/reads/growing_read.js';
-import type { CopyLimits } from './copies/copy_limits.js';
-import type { CacheContext } from './copies/context.js';
-import type { Fetch, Fetched } from './copies/fetch.js';
-import { unkeptData } from './copies/unkept.js';
-import type { Births } from './data/births.js';
-import type { LocalData } from './data/local_data.js';
-import { isRefusal } from './records/failures.js';
+import type { Call } from '../../../core/call/call.js';
+import { untilAborted } from '../../../core/call/time_limit.js';
+import { SessionError } from '../../../values/errors/errors.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { type EventCount, isEnough, mostOf } from '../../../values/model/values/event_count.js';
+import type { ReadPolicy } from '../../../values/model/values/read_policy.js';
+import { nextLast } from '../../../core/storage/reads/growing_read.js';
+import type { CopyLimits } from './copy_limits.js';
+import type { CacheContext } from './context.js';
+import type { Fetch, Fetched } from './fetch.js';
+import { unkeptData } from './unkept.js';
+import type { Births } from '../data/births.js';
+import type { LocalData } from '../data/local_data.js';
+import { isRefusal } from '../records/failures.js';
 import {
   type LocalPart,
   type LocalRead,
   readLocally,
-  type SessionReads,
-} from './storage/local_reads.js';
+  type LocalReads,
+} from '../verbs/local_reads.js';
 
 export interface SessionReadParts extends CacheContext {
   readonly fetch: Fetch;
@@ -41,7 +41,7 @@ export interface SessionRead<T> extends EventNeed<T> {
   readonly policy: ReadPolicy;
   readonly call: Call;
   /** Reads from the local data, or from what was fetched. */
-  readonly read: (reads: SessionReads, part: LocalPart) => Promise<T | undefined>;
+  readonly read: (reads: LocalReads, part: LocalPart) => Promise<T | undefined>;
   /** Waits for a fetch as `'network-first'` does. Returns `undefined` if it takes too long. */
   readonly inTime: <Result>(fetched: Promise<Result>) => Promise<Result | undefined>;
 }
@@ -51,7 +51,7 @@ export interface SessionRead<T> extends EventNeed<T> {
  * fetched for it, also if the copy is gone by then: bounds of this or another tab may delete it at once, and there may be
  * no room for it. It finds nothing only if the remote has said so.
  */
-export async function readSession<T>(
+export async function readOrFetch<T>(
   parts: SessionReadParts,
   session: SessionRead<T>,
 ): Promise<T | undefined> {

@@ -4,7 +4,7 @@ import { SHARED_SCOPES, type SharedScope } from '../../../values/state/scope.js'
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isOf, type Operation } from '../records/records.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
-import { joinedDelta, sharedWrites } from '../view/shared_overlay.js';
+import { joinedDelta, sharedWrites } from '../overlay/shared_overlay.js';
 
 /**
  * Stores an operation that changes a state, or a title and labels. It replaces the earlier ones that write one of its

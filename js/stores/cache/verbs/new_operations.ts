@@ -14,8 +14,8 @@ import {
   UNSENT,
 } from '../records/records.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
-import type { SessionView } from '../view/session_overlay.js';
-import { deltaOf, sharedWrites, writesOfCreation } from '../view/shared_overlay.js';
+import type { SessionView } from '../overlay/session_overlay.js';
+import { deltaOf, sharedWrites, writesOfCreation } from '../overlay/shared_overlay.js';
 
 /** What the caller of a write gives. */
 export interface Given {

@@ -29,7 +29,7 @@ import type { Identity } from '../data/births.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
 import type { OlderSums } from '../records/records.js';
-import type { SessionView } from '../view/session_overlay.js';
+import type { SessionView } from '../overlay/session_overlay.js';
 import {
   changedEvents,
   countEvents,
@@ -39,7 +39,7 @@ import {
 } from './shown_events.js';
 
 /** The reads of one session. */
-export type SessionReads = Pick<Backend, 'get' | 'page' | 'getEvents' | 'changes'>;
+export type LocalReads = Pick<Backend, 'get' | 'page' | 'getEvents' | 'changes'>;
 
 /** How much of a session is on this device. */
 export interface LocalPart {
@@ -69,7 +69,7 @@ export interface LocalRead<T> {
 export function readLocally<T>(
   data: LocalData,
   key: CompositeSessionKey,
-  read: (reads: SessionReads, part: LocalPart) => MaybePromise<T>,
+  read: (reads: LocalReads, part: LocalPart) => MaybePromise<T>,
 ): Promise<LocalRead<T>> {
   return data.read(async (transaction) => {
     const view = await transaction.view(key);
@@ -107,7 +107,7 @@ function readsOf(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   view: SessionView | undefined,
-): SessionReads {
+): LocalReads {
   const rows = rowsOf(transaction, key, view);
   return {
     get: (request, call) => sessionThrough(rows, request, call),
