@@ -69,7 +69,7 @@ export interface Core {
   rewinds(
     request: CompositeSessionKey & Abortable,
   ): MaybePromise<readonly RewindTarget[] | undefined>;
-  /** Returns the verbs of histories, if the backend has them. `undefined`: `js/core/history` computes histories. */
+  /** Returns the verbs of histories, if the store has them. `undefined`: `js/core/history` computes histories. */
   history(request: Abortable): MaybePromise<ServiceHistory | undefined>;
 }
 

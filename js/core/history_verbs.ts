@@ -63,7 +63,7 @@ export interface Rewound {
   readonly unknownKeys: string[];
 }
 
-/** A rewind that a backend has stored. */
+/** A rewind that a store has stored. */
 export interface StoredRewind extends Rewound {
   /** The revision of the session. */
   readonly revision: number;

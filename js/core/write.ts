@@ -6,7 +6,7 @@
  * |---|---|
  * | write | what a caller wants to change: one immutable object, made by the public method |
  * | call | one call of a public method: its signal, its read policy, its diagnostics |
- * | backend | what a service calls: it runs the rules over some storage |
+ * | store | what a service calls: it runs the rules over some storage |
  * | storage | what stores rows, without rules |
  * | handle | the session object that a caller holds; its position is the revision up to which it has the events |
  * | owner of a state | the user or the app that a shared state belongs to |

@@ -8,7 +8,7 @@ import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../values/mod
 import type { HostAbortSignal } from '../values/model/host.js';
 import { requireOwner } from '../values/model/values/ids.js';
 import { takeFilter } from './read/session_filter.js';
-import type { ListedSession } from '../core/storage/backend.js';
+import type { ListedSession } from '../core/storage/store.js';
 
 /** The sessions of one page. A page is read without a pause, so it must not take long. */
 const PAGE = 100;

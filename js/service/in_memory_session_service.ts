@@ -16,7 +16,7 @@ import type {
 } from '../values/model/session_list.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import * as reads from './read/on_demand.js';
-import { WasmBackend } from '../core/storage/wasm/wasm_backend.js';
+import { WasmStore } from '../core/storage/wasm/wasm_store.js';
 import { MemoryOperations } from '../core/storage/operations/memory_operations.js';
 import { parseTexts } from '../core/storage/stored_events.js';
 import { ServiceCore } from './service_core.js';
@@ -46,8 +46,8 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
       storage: { kind: 'memory', durable: false },
       isSynchronous: true,
       reads: () => reads,
-      openBackend: ({ clock }) =>
-        new WasmBackend(createMemoryStorage(), {
+      openStore: ({ clock }) =>
+        new WasmStore(createMemoryStorage(), {
           holdsData: true,
           parse: (texts) => parseTexts(texts as readonly string[]),
           operations: new MemoryOperations(clock),

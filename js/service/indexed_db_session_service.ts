@@ -14,7 +14,7 @@ import { parseRecords } from '../stores/indexed_db/stored_records.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { DataLoss, StorageInfo } from '../values/model/storage_info.js';
-import { WasmBackend } from '../core/storage/wasm/wasm_backend.js';
+import { WasmStore } from '../core/storage/wasm/wasm_store.js';
 import { feedOfDatabase } from '../core/watch/shared_feeds.js';
 import { takeOptions } from '../core/call/call.js';
 import {
@@ -161,9 +161,9 @@ export class IndexedDbSessionService<
       new ServiceCore(
         {
           ...parts,
-          openBackend() {
+          openStore() {
             leave = opening.join(parts.storage, refill);
-            return parts.openBackend();
+            return parts.openStore();
           },
           closeStorage() {
             leave?.();
@@ -204,10 +204,10 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen | undefined) {
   let stopFollowing: (() => void) | undefined;
   return {
     storage: { kind: 'indexeddb', durable: true } as StorageInfo,
-    openBackend() {
+    openStore() {
       const core = createIndexedDbStorage(access, onOpen);
       stopFollowing = suspendOnPageHide(core);
-      return new WasmBackend(core, { holdsData: false, parse: parseRecords, toListed });
+      return new WasmStore(core, { holdsData: false, parse: parseRecords, toListed });
     },
     closeStorage: () => stopFollowing?.(),
     feed: feedOfDatabase(access.name),

@@ -1,6 +1,6 @@
 import { invalid, invalidValue } from '../values/errors/invalid.js';
 import type { StateShape } from '../values/state/state_shape.js';
-import { StorageBackend } from '../core/storage/driver/storage_backend.js';
+import { RowStore } from '../core/storage/driver/row_store.js';
 import type { OwnStorage, StorageFacts } from '../core/storage/own_storage.js';
 import type { Storage } from '../core/storage/storage.js';
 import { feedOfStorage } from '../core/watch/shared_feeds.js';
@@ -47,17 +47,17 @@ function closeLast(storage: Storage): void | Promise<void> {
 export function partsOver(facts: StorageFacts, storage: OwnStorage | (() => Promise<OwnStorage>)) {
   const { kind = 'custom', durable = true, expires, removesNull } = facts;
   let tell: ((error: unknown) => void) | undefined;
-  const backend = new StorageBackend(storage, (error) => tell?.(error));
+  const store = new RowStore(storage, (error) => tell?.(error));
   return {
     storage: { kind, durable },
     expires,
     removesNull,
-    openBackend({ onConnectionLost }) {
+    openStore({ onConnectionLost }) {
       tell = onConnectionLost;
-      return backend;
+      return store;
     },
-    closing: (timeoutMs) => backend.closing(timeoutMs),
-    closeStorage: () => backend.close(),
+    closing: (timeoutMs) => store.closing(timeoutMs),
+    closeStorage: () => store.close(),
   } satisfies ServiceParts;
 }
 

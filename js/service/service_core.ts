@@ -29,7 +29,7 @@ import type { HiddenMembers, WriteIdentity } from '../values/model/diagnostic.js
 import type { ServiceHistory } from '../core/history_verbs.js';
 import type { StorageInfo } from '../values/model/storage_info.js';
 import { isRevision } from '../core/storage/checked_rows.js';
-import type { Backend, ReadList, Results, StoredKind } from '../core/storage/backend.js';
+import type { Store, ReadList, Results, StoredKind } from '../core/storage/store.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import { type DeltaSnapshot, snapshotDelta } from '../values/state/delta.js';
 import {
@@ -93,7 +93,7 @@ export class ServiceCore implements Core {
   readonly #readerParts: ReaderParts;
   #pages: EventPages | undefined;
   #lists: SessionLists | undefined;
-  #backend: Backend | undefined;
+  #store: Store | undefined;
   #closing: Promise<void> | undefined;
   /** Whether no call may reach the storage any more. */
   #isEnded = false;
@@ -122,7 +122,7 @@ export class ServiceCore implements Core {
     this.#newId = checkedIds(newId);
     const { handles } = this;
     const readerParts: ReaderParts = {
-      callBackend: (call, work) => this.callBackend(call, work),
+      callStore: (call, work) => this.callStore(call, work),
       handles,
     };
     this.#readerParts = readerParts;
@@ -133,14 +133,14 @@ export class ServiceCore implements Core {
     this.appender = new Appender({
       calls: this.calls,
       handles,
-      callBackend: readerParts.callBackend,
+      callStore: readerParts.callStore,
       rules: { writer: orderedWriter, stale },
       schema: this.#schema,
       autoTitle: this.#autoTitle,
       clock: this.clock,
       newId: this.#newId,
       load: (atOnce) => this.#load(atOnce),
-      backend: () => this.#openBackend(),
+      store: () => this.#openStore(),
       isSynchronous: parts.isSynchronous === true,
       feed: this.feed,
       reader: this.reader,
@@ -231,7 +231,7 @@ export class ServiceCore implements Core {
 
   /** Stores a write, and tells what it has changed. */
   #write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
-    const stored = this.callBackend<Results[Kind]>(call, (backend) => backend.write(write, call));
+    const stored = this.callStore<Results[Kind]>(call, (store) => store.write(write, call));
     return after(stored, (written) => {
       this.feed.publish(write, written);
       return written;
@@ -240,7 +240,7 @@ export class ServiceCore implements Core {
 
   /** Whether the storage applies each `StorageOperation` once. */
   keepsOperations(): MaybePromise<boolean> {
-    return this.callBackend({}, (backend) => backend.keepsOperations({}));
+    return this.callStore({}, (store) => store.keepsOperations({}));
   }
 
   /** The sessions of the storage, for `deleteSessions`. */
@@ -249,8 +249,8 @@ export class ServiceCore implements Core {
       const orderBy = 'lastUpdateTime' as const;
       const list = { appName, userId, order: 'asc', orderBy, after: place } as const;
       const numbers = { offset: 0, limit, withTotal: false };
-      const read = this.callBackend<ReadList>(call, (backend) =>
-        backend.list({ ...list, ...numbers }, call),
+      const read = this.callStore<ReadList>(call, (store) =>
+        store.list({ ...list, ...numbers }, call),
       );
       return after(read, ({ sessions }) => sessions);
     },
@@ -320,15 +320,15 @@ export class ServiceCore implements Core {
     return this.pages(request, (pages) => pages.rewinds(request));
   }
 
-  /** Returns the verbs of histories, if the backend computes them. */
+  /** Returns the verbs of histories, if the store computes them. */
   history({ signal }: Abortable): MaybePromise<ServiceHistory | undefined> {
     this.calls.begin({ signal });
-    const history = this.callBackend({ signal }, (backend) => backend.history);
+    const history = this.callStore({ signal }, (store) => store.history);
     return after(history, (history) => history && serviceHistory(this, history));
   }
 
   open(call: Call): MaybePromise<void> {
-    const run = (): MaybePromise<void> => this.callBackend(call, (backend) => backend.open(call));
+    const run = (): MaybePromise<void> => this.callStore(call, (store) => store.open(call));
     // Also over memory, whose other calls load it at once.
     const wait = loadWasm();
     return wait === undefined ? run() : runAfter(call.signal, wait, run);
@@ -363,19 +363,19 @@ export class ServiceCore implements Core {
       limit.end();
       this.calls.end();
       this.feed.close();
-      this.#backend?.free?.();
-      this.#backend = undefined;
+      this.#store?.free?.();
+      this.#store = undefined;
     }
   }
 
-  #openBackend(): Backend {
+  #openStore(): Store {
     // A call that outlives the close would open the storage again, and nobody would close it.
     if (this.#isEnded) this.calls.requireOpen();
     const context = { clock: this.clock, onConnectionLost: this.#onConnectionLost };
-    return (this.#backend ??= this.#parts.openBackend(context));
+    return (this.#store ??= this.#parts.openStore(context));
   }
 
-  /** Begins to load the wasm and what the backend needs. Returns `undefined` once both are loaded. */
+  /** Begins to load the wasm and what the store needs. Returns `undefined` once both are loaded. */
   #load(atOnce: boolean): Promise<void> | undefined {
     const { load } = this.#parts;
     const wait = loadWasm(atOnce);
@@ -383,12 +383,12 @@ export class ServiceCore implements Core {
     return wait === undefined ? load() : wait.then(load);
   }
 
-  /** Calls the backend once it can be opened. */
-  callBackend<T>({ signal }: Call, work: (backend: Backend) => MaybePromise<T>): MaybePromise<T> {
+  /** Calls the store once it can be opened. */
+  callStore<T>({ signal }: Call, work: (store: Store) => MaybePromise<T>): MaybePromise<T> {
     // Before anything is awaited, so that appends called earlier are first in line.
     this.appender.flush();
     const wait = this.#load(this.#parts.isSynchronous === true);
-    const run = (): MaybePromise<T> => work(this.#openBackend());
+    const run = (): MaybePromise<T> => work(this.#openStore());
     return wait === undefined ? run() : runAfter(signal, wait, run);
   }
 }

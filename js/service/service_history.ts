@@ -2,7 +2,7 @@ import { after } from '../core/call/call.js';
 import type { Calls } from '../core/call/calls.js';
 import type { ServiceHistory } from '../core/history_verbs.js';
 import type { SessionReader } from './read/session_reader.js';
-import type { BackendHistory } from '../core/storage/backend.js';
+import type { StoreHistory } from '../core/storage/store.js';
 import type { ServiceFeed } from '../core/watch/service_feed.js';
 
 /** The parts of a core that its histories use. */
@@ -12,30 +12,30 @@ interface HistoryParts {
   readonly reader: SessionReader;
 }
 
-/** Makes the verbs of a service from those of its backend: publishes what they change, and makes the handle of a fork. */
+/** Makes the verbs of a service from those of its store: publishes what they change, and makes the handle of a fork. */
 export function serviceHistory(
   { calls, feed, reader }: HistoryParts,
-  backend: BackendHistory,
+  store: StoreHistory,
 ): ServiceHistory {
   return {
     rewind: (request) =>
       calls.run('rewind', request, (request, call) =>
-        after(backend.rewind(request, call), (rewound) => {
+        after(store.rewind(request, call), (rewound) => {
           feed.publish({ kind: 'rewind', ...request }, rewound);
           return rewound;
         }),
       ),
     fork: (request) =>
       calls.run('fork', request, (request, call) =>
-        after(backend.fork(request, call), (forked) => {
+        after(store.fork(request, call), (forked) => {
           const key = { ...request.key, sessionId: request.newSessionId };
           feed.publish({ kind: 'fork', ...request }, forked);
           return reader.openForked(key, forked);
         }),
       ),
     branches: (request) =>
-      calls.run('branches', request, (request, call) => backend.branches(request, call)),
+      calls.run('branches', request, (request, call) => store.branches(request, call)),
     stateAt: (request) =>
-      calls.run('stateAt', request, (request, call) => backend.stateAt(request, call)),
+      calls.run('stateAt', request, (request, call) => store.stateAt(request, call)),
   };
 }

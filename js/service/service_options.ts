@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../values/model/diagnostic.js';
 import type { Epochs, ServerAgent } from '../core/core_of.js';
-import type { Backend } from '../core/storage/backend.js';
+import type { Store } from '../core/storage/store.js';
 import type { CloseOptions, StorageInfo } from '../values/model/storage_info.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import type { StateSchemaOf } from '../values/state/state_schema.js';
@@ -59,8 +59,8 @@ export function closeTimeoutOf(options: CloseOptions): number | undefined {
   return timeoutMs === undefined ? undefined : requireMilliseconds('timeoutMs', timeoutMs, 0);
 }
 
-/** What a backend gets from its service. */
-export interface BackendContext {
+/** What a store gets from its service. */
+export interface StoreContext {
   readonly clock: () => number;
   /** Tells the diagnostics of a connection that was lost. Absent: nobody listens. */
   readonly onConnectionLost: ((error: unknown) => void) | undefined;
@@ -74,13 +74,13 @@ export interface ServiceParts {
   /** Whether the storage removes a key of a state whose value is `null`. */
   readonly removesNull?: boolean | undefined;
   /**
-   * Begins to load what the backend needs, and returns `undefined` once it is loaded. Calls wait for the promise. If it
+   * Begins to load what the store needs, and returns `undefined` once it is loaded. Calls wait for the promise. If it
    * fails, they fail, and the next call loads again.
    */
   readonly load?: (() => Promise<void> | undefined) | undefined;
-  /** Makes the backend that the service works on. */
-  readonly openBackend: (context: BackendContext) => Backend;
-  /** Called when a call of the program begins. Returns the call's `backend`. */
+  /** Makes the store that the service works on. */
+  readonly openStore: (context: StoreContext) => Store;
+  /** Called when a call of the program begins. Returns the call's `store`. */
   readonly beginCall?: (() => object) | undefined;
   /** Present for a cache. */
   readonly epochs?: Epochs | undefined;

@@ -56,7 +56,7 @@ import { closeTimeoutOf } from './service_options.js';
 import { markRaw } from '../values/members/raw.js';
 
 /**
- * A session service over any storage. It takes plain objects, calls its backend, and returns plain
+ * A session service over any storage. It takes plain objects, calls its store, and returns plain
  * objects. All storages behave the same, except that memory does its work before a call returns.
  */
 export class StoredSessionService<S extends object = StateShape> implements SessionService<S> {

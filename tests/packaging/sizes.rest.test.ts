@@ -53,7 +53,7 @@ globalThis.all = { openSessionService, Template, Invocation };`;
 
 /** Loaded on demand, by few pages. */
 const CHUNKS = [
-  './api_server_backend.js',
+  './api_server_store.js',
   './conversion.js',
   './over_storage.js',
   '../../../core/history/turns.js',

@@ -18,8 +18,8 @@ export type MaybePromise<T> = T | Promise<T>;
 export interface Call extends StorageCall {
   /** Where a read looks first. Only a cache has a choice. */
   readonly reads?: ReadPolicy | undefined;
-  /** The backend that a cache had when the call began. The call keeps it if the local data is erased meanwhile. */
-  readonly backend?: object | undefined;
+  /** The store that a cache had when the call began. The call keeps it if the local data is erased meanwhile. */
+  readonly store?: object | undefined;
   /** What the call tells the diagnostics. Absent: nobody listens. */
   readonly facts?: CallFacts | undefined;
 }

@@ -33,7 +33,7 @@ export class Calls {
 
   /**
    * @param diagnostics absent: nobody listens
-   * @param beginCall returns the `backend` of a call; absent: calls have none
+   * @param beginCall returns the `store` of a call; absent: calls have none
    */
   constructor(diagnostics: Diagnostics | undefined, beginCall?: () => object) {
     this.#diagnostics = diagnostics;
@@ -56,10 +56,10 @@ export class Calls {
     try {
       const ownRequest = this.begin(request);
       const { signal, reads } = ownRequest as Pick<Call, 'signal'> & HiddenMembers;
-      const backend = this.#beginCall?.();
+      const store = this.#beginCall?.();
       const onRetry = facts && ((): void => void (facts.retries += 1));
       // One literal: its shape is known wherever the call is read, and it takes less time than a spread.
-      const result = work(ownRequest, { signal, reads, facts, backend, onRetry });
+      const result = work(ownRequest, { signal, reads, facts, store, onRetry });
       if (isPromise(result)) {
         if (report !== undefined) result.then(report.succeed, report.fail);
         this.#wait(result, method);

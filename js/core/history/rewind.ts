@@ -111,7 +111,7 @@ export async function undoRewind(
   return resultOf(await sendRewind(service, taken, { undo: lastRewind }));
 }
 
-/** Rewinds where the whole session is: by the service's backend, or here. */
+/** Rewinds where the whole session is: by the service's store, or here. */
 export async function sendRewind(
   service: SessionService,
   request: CompositeSessionKey & Abortable,

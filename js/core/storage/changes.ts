@@ -5,7 +5,7 @@ import { MOST_CHANGED } from '../wasm/protocol.js';
 import { withoutClaimMark } from '../../values/model/event/claim_mark.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { StoredEvent } from '../../values/model/event_page.js';
-import type { ChangedSession, ChangesRequest, EventPlace, MissedEvent } from './backend.js';
+import type { ChangedSession, ChangesRequest, EventPlace, MissedEvent } from './store.js';
 import { corruptRecord, parseEventText } from './stored_events.js';
 
 /**

@@ -2,7 +2,7 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import { IS_OF_USER, NARROWEST_FIRST, type SharedScope } from '../../values/state/scope.js';
 import { putLast } from '../../values/members/bounded_map.js';
 import { ownerOf, type StateOwner } from '../storage/scopes.js';
-import type { Results, SharedRevisions } from '../storage/backend.js';
+import type { Results, SharedRevisions } from '../storage/store.js';
 import type { Placed, WriteKind } from '../write.js';
 import { Feed } from './feed.js';
 import { takeOptions, takeRequest } from '../call/call.js';

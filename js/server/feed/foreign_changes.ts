@@ -149,8 +149,8 @@ export class ForeignChanges {
     this.#core.calls.requireOpen();
     const request = { appName: this.#appName, since, users };
     const call = { signal };
-    const changed = await this.#core.callBackend<ChangedRows | undefined>(call, (backend) =>
-      backend.changedSince?.(request, call),
+    const changed = await this.#core.callStore<ChangedRows | undefined>(call, (store) =>
+      store.changedSince?.(request, call),
     );
     this.#isSupported = changed !== undefined;
     if (changed === undefined || signal.aborted) return;

@@ -2,7 +2,7 @@ import { requireStalePolicy } from '../../service/append/append_rules.js';
 import { invalidValue } from '../../values/errors/invalid.js';
 import { isEqualText } from '../../values/json/equal.js';
 import { takeDescription } from '../../values/model/description.js';
-import type { Appended } from '../../core/storage/backend.js';
+import type { Appended } from '../../core/storage/store.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 import type { HandlePosition } from '../../core/write.js';
 import { takeEventLimit } from '../../service/read/event_pages.js';

@@ -6,7 +6,7 @@ import type { Event } from '../../values/model/event/event.js';
 import type { Session } from '../../values/model/session.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { rewindStarts } from '../../core/storage/reads/rewind_starts.js';
-import type { RewindStart } from '../../core/storage/backend.js';
+import type { RewindStart } from '../../core/storage/store.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { RouteCall } from './route.js';
 
@@ -41,8 +41,8 @@ export async function startsOf(
 ): Promise<{ rewindStarts?: RewindStart[] }> {
   const { appName, userId, sessionId, signal } = call;
   const key = { appName, userId, sessionId };
-  const starts = await call.core?.callBackend({ signal }, (backend) =>
-    rewindStarts(backend, key, events, { signal }),
+  const starts = await call.core?.callStore({ signal }, (store) =>
+    rewindStarts(store, key, events, { signal }),
   );
   return starts === undefined ? {} : { rewindStarts: starts };
 }

@@ -1,5 +1,5 @@
 import { mayBeWritten } from '../../values/errors/unwritten.js';
-import type { Appended, Backend } from '../../core/storage/backend.js';
+import type { Appended, Store } from '../../core/storage/store.js';
 import { isPromise } from '../../values/members/is_promise.js';
 import { after, type MaybePromise } from '../../core/call/call.js';
 import type { PlacedAppend } from '../../core/write.js';
@@ -34,10 +34,10 @@ export interface PreparedAppend {
 
 /** The parts that {@link AppendGroups} works with. */
 interface GroupParts {
-  /** Returns the backend. Called only once `load` returns `undefined`. */
-  readonly backend: () => Backend;
+  /** Returns the store. Called only once `load` returns `undefined`. */
+  readonly store: () => Store;
   /**
-   * Begins to load what the backend needs. Returns `undefined` once it is loaded.
+   * Begins to load what the store needs. Returns `undefined` once it is loaded.
    *
    * @param atOnce see `loadWasm`
    */
@@ -80,10 +80,10 @@ export class AppendGroups {
    * Stores events, at once if nothing has to be waited for. Appends through one handle are stored one after the other.
    */
   add(append: QueuedAppend): MaybePromise<StoredAppend> {
-    const { isSynchronous, prepare, backend, load } = this.#parts;
+    const { isSynchronous, prepare, store, load } = this.#parts;
     if (isSynchronous && this.#ready.length === 0 && load(true) === undefined) {
       const { placed, written } = prepare(append);
-      return after(backend().write(placed, append.call), (appended) => {
+      return after(store().write(placed, append.call), (appended) => {
         written(appended);
         return { appended, groupSize: 1 };
       });
@@ -117,7 +117,7 @@ export class AppendGroups {
   }
 
   /**
-   * Starts groups once the backend is loaded.
+   * Starts groups once the store is loaded.
    *
    * Waits only for promises, so that synchronous writes finish in this tick. After a group of several sessions
    * the event loop goes on first: a storage may have taken milliseconds for it without a pause. Browsers have
@@ -136,7 +136,7 @@ export class AppendGroups {
         );
         return;
       }
-      const isMany = this.#parts.backend().writeAll !== undefined;
+      const isMany = this.#parts.store().writeAll !== undefined;
       while (this.#ready.length > 0 && (isAll || !isMany || this.#groups < MAX_GROUPS)) {
         if (this.#isScheduled && !isAll && isMany) return;
         const group = this.#takeGroup();
@@ -239,9 +239,8 @@ export class AppendGroups {
       const placed = prepared.map(
         ({ placed }, index) => [placed, joined[index]!.append.call] as const,
       );
-      const backend = this.#parts.backend();
-      const appended =
-        placed.length === 1 ? [backend.write(...placed[0]!)] : backend.writeAll!(placed);
+      const store = this.#parts.store();
+      const appended = placed.length === 1 ? [store.write(...placed[0]!)] : store.writeAll!(placed);
       attempts = prepared.map(({ written }, index) =>
         after(appended[index]!, (appended) => {
           written(appended);

@@ -34,7 +34,7 @@ import { type EventSnapshot, isPartial, snapshotEvent } from '../../values/model
 import { isViewSummary } from '../../values/model/event/view_summary.js';
 import type { ReaderParts } from '../read/reader_parts.js';
 import type { SessionReader } from '../read/session_reader.js';
-import type { Appended, Backend } from '../../core/storage/backend.js';
+import type { Appended, Store } from '../../core/storage/store.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import {
   type AppendWrite,
@@ -65,7 +65,7 @@ export interface RemoteAppend
 }
 
 /** The parts that an {@link Appender} works with. */
-interface AppenderParts extends Pick<ReaderParts, 'callBackend' | 'handles'> {
+interface AppenderParts extends Pick<ReaderParts, 'callStore' | 'handles'> {
   readonly calls: Calls;
   /** The rules of handles that have none of their own. */
   readonly rules: AppendRules;
@@ -75,7 +75,7 @@ interface AppenderParts extends Pick<ReaderParts, 'callBackend' | 'handles'> {
   readonly clock: () => number;
   readonly newId: () => string;
   /** Called when the wasm is loaded. */
-  readonly backend: () => Backend;
+  readonly store: () => Store;
   /** See `GroupParts`. */
   readonly load: (atOnce: boolean) => Promise<void> | undefined;
   /** Whether an append is done when the call returns, once the wasm is loaded. */
@@ -100,9 +100,9 @@ export class Appender {
 
   constructor(parts: AppenderParts) {
     this.#parts = parts;
-    const { backend, load, isSynchronous } = parts;
+    const { store, load, isSynchronous } = parts;
     const prepare = (append: QueuedAppend) => this.#prepare(append);
-    this.#groups = new AppendGroups({ backend, load, isSynchronous, prepare });
+    this.#groups = new AppendGroups({ store, load, isSynchronous, prepare });
   }
 
   /**
@@ -201,7 +201,7 @@ export class Appender {
     stateDelta: unknown,
     call: Call,
   ): MaybePromise<void> {
-    const { feed, callBackend, calls } = this.#parts;
+    const { feed, callStore, calls } = this.#parts;
     const events: EventSnapshot[] = [];
     const take = (delta: unknown): Computed => {
       // Set as given: the snapshot refuses an invalid delta.
@@ -218,7 +218,7 @@ export class Appender {
       position: { created: -1, revision: 0, lastEventId: undefined },
       compute: computation?.run,
     };
-    const appended = callBackend<Appended>(call, (backend) => backend.write(write, call));
+    const appended = callStore<Appended>(call, (store) => store.write(write, call));
     return after(appended, (appended) => {
       const publish = (): void => feed.publish(write, appended);
       return computation === undefined ? publish() : computation.finish(publish);

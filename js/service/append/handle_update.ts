@@ -6,7 +6,7 @@ import { isMarker } from '../../core/history/marks.js';
 import { setMember } from '../../values/members/member.js';
 import type { Session } from '../../values/model/session.js';
 import { applySnapshot, type EventSnapshot } from '../../values/model/event/snapshot.js';
-import type { Appended, MissedEvent } from '../../core/storage/backend.js';
+import type { Appended, MissedEvent } from '../../core/storage/store.js';
 import type { PlacedAppend } from '../../core/write.js';
 import type { StalePolicy } from '../../core/wasm/protocol.js';
 import { isTemp } from '../../values/state/scope.js';

@@ -6,7 +6,7 @@
 import type { HandleRecord } from '../../core/handle/handle.js';
 import { isFilled } from '../../core/history/marks.js';
 import type { Event } from '../../values/model/event/event.js';
-import type { Appended } from '../../core/storage/backend.js';
+import type { Appended } from '../../core/storage/store.js';
 import type { HandlePosition } from '../../core/write.js';
 import type { EventToStore } from './event_to_store.js';
 import type { ObservingHandle } from './waiting_appends.js';

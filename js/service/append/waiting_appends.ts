@@ -2,7 +2,7 @@
 import { abortedError, type Call, requireNotAborted } from '../../core/call/call.js';
 import { onAbort } from '../../core/call/on_abort.js';
 import type { HandleRecord, HandleSnapshot } from '../../core/handle/handle.js';
-import type { Appended } from '../../core/storage/backend.js';
+import type { Appended } from '../../core/storage/store.js';
 import type { AppendWrite, HandlePosition } from '../../core/write.js';
 import type { EventToStore } from './event_to_store.js';
 import type { StateWriter } from './state_writer.js';
@@ -117,8 +117,8 @@ export function joinedOf(queue: AppendQueue, calls: readonly WaitingAppend[]): J
   const events = appends.flatMap(({ handle }) => handle?.events ?? []);
   const handle = append.handle && { ...append.handle, events };
   // The calls are of one service, so all of them have these members, or none.
-  const { backend, onRetry } = append.call;
-  const call = { signal, backend, onRetry: onRetry && ((): void => countRetry(calls)) };
+  const { store, onRetry } = append.call;
+  const call = { signal, store, onRetry: onRetry && ((): void => countRetry(calls)) };
   return { queue, calls, append: { write, handle, call }, stop };
 }
 
@@ -160,7 +160,7 @@ function canJoin(append: QueuedAppend, first: QueuedAppend | undefined): boolean
     one !== undefined &&
     append.handle?.writer === first?.handle?.writer &&
     append.write.stale === first?.write.stale &&
-    append.call.backend === first.call.backend &&
+    append.call.store === first.call.store &&
     !isConditional(append.write) &&
     !isConditional(first.write) &&
     one.given === other?.given &&

@@ -4,7 +4,7 @@ import { coreOf } from '../../core/core_of.js';
 import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
 import { Background } from '../../stores/cache/background.js';
-import { epochBackend } from '../../stores/cache/epoch_backend.js';
+import { epochStore } from '../../stores/cache/epoch_store.js';
 import { type Epoch, openEpoch } from '../../stores/cache/epoch.js';
 import { openLocalStore } from '../../stores/cache/tabs/open_local_store.js';
 import type { TakenOptions } from './options.js';
@@ -112,10 +112,10 @@ export function openParts(options: TakenOptions) {
         follow: (key, listener) => agent.follow(key, listener),
         cancel: (request) => call((epoch) => cancelRun(epoch, outbox, agent, request)),
       },
-      openBackend: () => epochBackend(() => epoch.backend),
-      beginCall: () => presentEpoch().backend,
+      openStore: () => epochStore(() => epoch.store),
+      beginCall: () => presentEpoch().store,
       epochs: {
-        present: () => epoch.backend,
+        present: () => epoch.store,
         onErased(listener) {
           erasureListeners.add(listener);
           return () => void erasureListeners.delete(listener);

@@ -26,7 +26,7 @@ import type { SessionInfo, SessionInfoRequest } from '../../values/model/session
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { RewindTarget } from '../../core/core_of.js';
 import { rewindTargets, startsIn } from '../../core/storage/reads/rewind_starts.js';
-import type { PageRequest, ReadInfo, ReadPage } from '../../core/storage/backend.js';
+import type { PageRequest, ReadInfo, ReadPage } from '../../core/storage/store.js';
 import { cursorText, foreignCursor, readPlace } from '../../values/json/cursor.js';
 import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
 import type { ReaderParts } from './reader_parts.js';
@@ -61,7 +61,7 @@ function takeEventIds(value: unknown): string[] {
 
 /** Reads pages of a session's events. */
 export class EventPages {
-  readonly #parts: Pick<ReaderParts, 'callBackend'> & { readonly handles: Handles };
+  readonly #parts: Pick<ReaderParts, 'callStore'> & { readonly handles: Handles };
 
   constructor(parts: ReaderParts) {
     this.#parts = parts;
@@ -118,7 +118,7 @@ export class EventPages {
   readPage(page: PageRequest, call: Call): MaybePromise<ReadPage> {
     const { sessionId } = page.key;
     requireId('sessionId', sessionId);
-    const read = this.#parts.callBackend(call, (backend) => readPage(backend, page, call));
+    const read = this.#parts.callStore(call, (store) => readPage(store, page, call));
     return after(read, (read) => {
       if (read === undefined) throw sessionNotFound(sessionId);
       return read;
@@ -133,9 +133,9 @@ export class EventPages {
     signal,
   }: CompositeSessionKey & Abortable): MaybePromise<readonly RewindTarget[] | undefined> {
     const request = { key: { appName, userId, sessionId }, skipCorrupt: true };
-    return this.#parts.callBackend<readonly RewindTarget[] | undefined>({ signal }, (backend) =>
+    return this.#parts.callStore<readonly RewindTarget[] | undefined>({ signal }, (store) =>
       after(
-        backend.markers?.(request, { signal }),
+        store.markers?.(request, { signal }),
         (markers) => markers && startsIn(markers.events, rewindTargets(markers.events)),
       ),
     );
@@ -154,8 +154,8 @@ export class EventPages {
     requireId('sessionId', sessionId);
     requireNotAborted(call.signal);
     const key = { appName, userId, sessionId };
-    const read = await this.#parts.callBackend(call, (backend) =>
-      readInfo(backend, { key, skipCorrupt }, call, shown),
+    const read = await this.#parts.callStore(call, (store) =>
+      readInfo(store, { key, skipCorrupt }, call, shown),
     );
     if (read === undefined) throw sessionNotFound(sessionId);
     return read;
@@ -216,9 +216,7 @@ export class EventPages {
     requireKey(request);
     const eventIds = takeEventIds(request.eventIds);
     const key = { appName, userId, sessionId };
-    const read = this.#parts.callBackend(call, (backend) =>
-      backend.getEvents({ key, eventIds }, call),
-    );
+    const read = this.#parts.callStore(call, (store) => store.getEvents({ key, eventIds }, call));
     return after(read, (found) => {
       if (found === undefined) throw sessionNotFound(sessionId);
       const byId = new Map(found.events.map((stored) => [stored.event.id, stored]));
@@ -237,8 +235,8 @@ export class EventPages {
     optionalCount('since', since ?? NaN);
     optionalCount('created', created);
     const key = { appName, userId, sessionId };
-    const read = this.#parts.callBackend(call, (backend) =>
-      backend.changes({ key, since, created }, call),
+    const read = this.#parts.callStore(call, (store) =>
+      store.changes({ key, since, created }, call),
     );
     return after(read, (changes) => {
       if (changes === undefined) throw sessionNotFound(sessionId);

@@ -10,7 +10,7 @@ import { APP_PREFIX, type SharedScope, USER_PREFIX } from '../../values/state/sc
 import { setDescription } from '../../values/model/description.js';
 import type { Session } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { ListedSession, SharedStates } from '../../core/storage/backend.js';
+import type { ListedSession, SharedStates } from '../../core/storage/store.js';
 import type { Handles } from '../../core/handle/handle.js';
 import { parseJson } from '../../values/json/parse.js';
 

@@ -12,7 +12,7 @@ import type {
 } from '../../values/model/session_list.js';
 import type { ListTime, TimedPlace } from '../../core/storage/list_place.js';
 import { LIST_CURSOR } from '../../core/storage/reads/list_cursor.js';
-import type { ListedSession, ListRequest, ReadList } from '../../core/storage/backend.js';
+import type { ListedSession, ListRequest, ReadList } from '../../core/storage/store.js';
 import { cursorText, readPlace } from '../../values/json/cursor.js';
 import { corruptSession, makeHandles } from './listed_records.js';
 import { type SessionFilter, takeFilter } from './session_filter.js';
@@ -91,8 +91,8 @@ export class SessionLists {
   ): MaybePromise<ReadList> {
     const { offset, limit, withTotal, after, description } = page;
     const list = { appName, userId, order, orderBy, offset, limit };
-    return this.#parts.callBackend(call, (backend) =>
-      backend.list({ ...list, withTotal, after, description }, call),
+    return this.#parts.callStore(call, (store) =>
+      store.list({ ...list, withTotal, after, description }, call),
     );
   }
 

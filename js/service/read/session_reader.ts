@@ -1,5 +1,5 @@
 /**
- * From the rows of a backend to what callers read: sessions, lists, pages of events and states.
+ * From the rows of a store to what callers read: sessions, lists, pages of events and states.
  *
  * | word in this folder | meaning |
  * |---|---|
@@ -13,7 +13,7 @@
  * | handle | the session object that a caller gets |
  *
  * The folder writes nothing to a storage. `js/core/history` computes the views. What more than a plain read needs is
- * loaded on demand (`on_demand.ts`). The folder knows backends by their interface only.
+ * loaded on demand (`on_demand.ts`). The folder knows stores by their interface only.
  */
 import {
   optionalBoolean,
@@ -31,7 +31,7 @@ import type {
 } from '../../values/model/session.js';
 import type { EventCount } from '../../values/model/values/event_count.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { Backend, CreatedSession, ReadSession } from '../../core/storage/backend.js';
+import type { Store, CreatedSession, ReadSession } from '../../core/storage/store.js';
 import { IS_OF_USER, type SharedScope } from '../../values/state/scope.js';
 import { ownerOf, type StateOwner } from '../../core/storage/scopes.js';
 import { after, type Call, type MaybePromise, takeOptions } from '../../core/call/call.js';
@@ -53,7 +53,7 @@ interface Views {
   readonly missingCalls: MissingCalls;
 }
 
-/** Reads sessions and states, and makes handles from what the backend returns. */
+/** Reads sessions and states, and makes handles from what the store returns. */
 export class SessionReader {
   readonly #parts: ReaderParts;
   readonly #reads: Reads;
@@ -79,13 +79,13 @@ export class SessionReader {
     if (!isId(sessionId)) return undefined;
     const key = { appName, userId, sessionId };
     const given = { key, last, after: from, skipCorrupt };
-    const load = (backend: Backend): MaybePromise<ReadSession | undefined> => {
-      if (view === 'raw') return backend.get(given, call);
+    const load = (store: Store): MaybePromise<ReadSession | undefined> => {
+      if (view === 'raw') return store.get(given, call);
       return after(this.#loadViews(call), ({ reader }) =>
-        reader.get(backend, { ...given, view }, call),
+        reader.get(store, { ...given, view }, call),
       );
     };
-    return after(this.#parts.callBackend(call, load), (read) => {
+    return after(this.#parts.callStore(call, load), (read) => {
       if (read === undefined) return undefined;
       const isWhole = (last ?? 'all') === 'all' && from === undefined;
       const window = { isWhole, afterTimestamp: from, view };
@@ -177,8 +177,8 @@ export class SessionReader {
     if (IS_OF_USER[scope]) requireId('userId', userId);
     // The request for the state of the app may name a user.
     const owner = ownerOf(scope, { appName, userId });
-    const text = this.#parts.callBackend<string>(call, (backend) =>
-      backend.sharedState({ scope, ...owner }, call),
+    const text = this.#parts.callStore<string>(call, (store) =>
+      store.sharedState({ scope, ...owner }, call),
     );
     const name = (): string =>
       scope === 'user' ? `user ${JSON.stringify(userId)}` : `app ${JSON.stringify(appName)}`;

@@ -106,7 +106,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     const parts = {
       storage,
       load: () => server.load(),
-      openBackend: () => server.backend,
+      openStore: () => server.store,
       closing: (timeoutMs: number | undefined) => startClosing(closeLimit, timeoutMs),
       closeStorage: () => closeLimit.expire(),
       feed,
@@ -182,8 +182,8 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     const key = { appName, userId, sessionId };
     requireKey(key);
     await raceSignal(signal ?? new AbortController().signal, this.#server.load());
-    const { backend } = this.#server;
-    if (backend.cancelRun !== undefined) return backend.cancelRun(key, messageId, { signal });
+    const { store } = this.#server;
+    if (store.cancelRun !== undefined) return store.cancelRun(key, messageId, { signal });
     throw new SessionError(
       'unsupported',
       'adk api_server cancels no run by request; end the iteration of run, and its run ends.',
@@ -202,7 +202,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     const run = takeRun(coreOf(this), request);
     try {
       await raceSignal(stopped, untilAborted(run.signal, this.#server.load()));
-      yield* this.#server.backend.run(run, stopped);
+      yield* this.#server.store.run(run, stopped);
     } catch (error) {
       if (!stopped.aborted) throw error;
     }

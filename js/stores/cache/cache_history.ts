@@ -9,7 +9,7 @@ import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import { snapshotEvent } from '../../values/model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import type { BackendHistory, ReadSession } from '../../core/storage/backend.js';
+import type { StoreHistory, ReadSession } from '../../core/storage/store.js';
 import type {
   BranchesRead,
   ForkWrite,
@@ -67,7 +67,7 @@ interface LocalSession extends SourceSession {
  * result, including what others have written meanwhile. Until then readers see a result that this device computes from
  * its copy.
  */
-export class CacheHistory implements BackendHistory {
+export class CacheHistory implements StoreHistory {
   readonly #parts: CacheHistoryParts;
   /** The forks that are under way, by name of the new session. */
   readonly #forks = new Map<string, Promise<unknown>>();
@@ -218,7 +218,7 @@ export class CacheHistory implements BackendHistory {
       // Another tab may have stored changes of which this one has not heard.
       await pending.refresh(write.key);
       await sender.waitFor([nameOf(write.key)], call.signal);
-      await remote.ask((backend, call) => historyOf(backend).fork(write, call), call);
+      await remote.ask((store, call) => historyOf(store).fork(write, call), call);
       await fetch.copy(newKey, 'all');
     };
     await untilAborted(call.signal, make()).catch(onlyRefusals(call));
@@ -260,7 +260,7 @@ export class CacheHistory implements BackendHistory {
     key: CompositeSessionKey,
     call: Call,
     local: (session: LocalSession) => MaybePromise<T>,
-    ask: (history: BackendHistory, own: Call) => MaybePromise<T>,
+    ask: (history: StoreHistory, own: Call) => MaybePromise<T>,
   ): Promise<T> {
     const { pending, remote } = this.#parts;
     await this.#require(key, call);
@@ -268,7 +268,7 @@ export class CacheHistory implements BackendHistory {
     const isAsked = session?.hasOlder === true && pending.operations(nameOf(key)).length === 0;
     if (isAsked) {
       try {
-        const asked = remote.ask((backend, own) => ask(historyOf(backend), own), call);
+        const asked = remote.ask((store, own) => ask(historyOf(store), own), call);
         return await untilAborted(call.signal, asked);
       } catch (error) {
         if (isRefusal(error) || call.signal?.aborted === true) throw error;

@@ -7,7 +7,7 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StoredEvents } from '../../values/model/event_page.js';
 import { type EventCount, isEnough } from '../../values/model/values/event_count.js';
 import {
-  type Backend,
+  type Store,
   type ChangesRequest,
   type EventsRequest,
   type InfoRequest,
@@ -19,7 +19,7 @@ import {
   type ReadRequest,
   type ReadSession,
   type StateRequest,
-} from '../../core/storage/backend.js';
+} from '../../core/storage/store.js';
 import { addSums, type EventSums, readInfo } from '../../core/storage/reads/session_info.js';
 import { fetchSums } from './copies/fetch_sums.js';
 import type { Lists } from './copies/lists.js';
@@ -44,10 +44,10 @@ export interface ReadParts extends SessionReadParts {
 }
 
 /** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
-type Read<T> = (backend: ReadVerbs, call: Call) => MaybePromise<T>;
+type Read<T> = (store: ReadVerbs, call: Call) => MaybePromise<T>;
 
-type SessionVerbs = Pick<Backend, 'get' | 'getEvents' | 'page' | 'info'>;
-type ReadVerbs = SessionVerbs & Pick<Backend, 'list' | 'sharedState'>;
+type SessionVerbs = Pick<Store, 'get' | 'getEvents' | 'page' | 'info'>;
+type ReadVerbs = SessionVerbs & Pick<Store, 'list' | 'sharedState'>;
 
 /** What a session holds, as far as this device has it, and the sums of its older events. */
 interface InfoOfCopy extends ReadInfo {
@@ -79,8 +79,8 @@ export class CacheReads {
       isStrict: last === 'all',
       isEnough: (_, copiedCount) => isEnough(copiedCount, need),
     };
-    return this.#readSession(key, events, call, async (backend, call, part) => {
-      const read = await backend.get(request, call);
+    return this.#readSession(key, events, call, async (store, call, part) => {
+      const read = await store.get(request, call);
       if (read === undefined || part?.hasOlder !== true || after !== undefined) return read;
       const hasAllOfCopy = typeof last !== 'number' || read.events.length < last;
       if (!hasAllOfCopy) return read;
@@ -134,8 +134,8 @@ export class CacheReads {
       isStrict: need === 'all',
       isEnough: (_, copiedCount) => need !== 'all' || copiedCount === 'all',
     };
-    return this.#readSession(request.key, events, call, async (backend, call, part) => {
-      const read = await readInfo(backend, request, call);
+    return this.#readSession(request.key, events, call, async (store, call, part) => {
+      const read = await readInfo(store, request, call);
       const known = part === undefined ? NO_SUMS : part.olderSums;
       return read && { ...read, olderSums: known?.sums };
     });
@@ -158,8 +158,8 @@ export class CacheReads {
         copiedCount === 'all' || (need !== 'all' && hasOlder === true),
     };
     let hasMore = false;
-    const read = await this.#readSession(key, events, call, async (backend, call, part) => {
-      const page = await backend.page(request, call);
+    const read = await this.#readSession(key, events, call, async (store, call, part) => {
+      const page = await store.page(request, call);
       hasMore = part?.hasOlder === true;
       const identity = part?.identity;
       if (page === undefined || identity === undefined) return page;
@@ -182,7 +182,7 @@ export class CacheReads {
     key: CompositeSessionKey,
     events: EventNeed<T>,
     call: Call,
-    read: (backend: SessionVerbs, call: Call, part?: LocalPart) => MaybePromise<T | undefined>,
+    read: (store: SessionVerbs, call: Call, part?: LocalPart) => MaybePromise<T | undefined>,
   ): Promise<T | undefined> {
     return this.#orFromRemote(call, read, () =>
       this.#readLocal(key, events, call, async (reads, part) => read(reads, call, part)),
@@ -198,8 +198,8 @@ export class CacheReads {
         isWhole = copiedCount === 'all';
         return isWhole || missingFrom(events, needed).length === 0;
       };
-      return this.#readSession(key, { need: 1, isEnough }, call, (backend, call) =>
-        backend.getEvents(request, call),
+      return this.#readSession(key, { need: 1, isEnough }, call, (store, call) =>
+        store.getEvents(request, call),
       );
     };
     const found = await read([]);
@@ -208,7 +208,7 @@ export class CacheReads {
     if (found === undefined || isKnown) return found;
     const { remote } = this.#parts;
     const asked = remote.ask(
-      (backend, call) => backend.getEvents({ key, eventIds: missing }, call),
+      (store, call) => store.getEvents({ key, eventIds: missing }, call),
       call,
     );
     const stored = await untilAborted(call.signal, asked);
@@ -247,7 +247,7 @@ export class CacheReads {
     const { data, lists, follow } = this.#parts;
     const owner = { appName, userId };
     if (this.policyOf(call) !== 'cache-only') follow(owner);
-    const list: Read<ReadList> = (backend, call) => backend.list(request, call);
+    const list: Read<ReadList> = (store, call) => store.list(request, call);
     return this.#orFromRemote(call, list, async () => {
       await this.#receive(call, {
         fetch: () => lists.fetch(owner),
@@ -265,7 +265,7 @@ export class CacheReads {
     const owner = { appName, userId };
     // The feed of a user reports the app's state too. The feed of an app would report the sessions of all users.
     if (userId !== undefined && this.policyOf(call) !== 'cache-only') follow(owner);
-    const read: Read<string> = (backend, call) => backend.sharedState(request, call);
+    const read: Read<string> = (store, call) => store.sharedState(request, call);
     return this.#orFromRemote(call, read, async () => {
       await this.#receive(call, {
         fetch: () => lists.fetchState(owner),

@@ -3,7 +3,7 @@ import { isSessionError, type SessionError } from '../../values/errors/errors.js
 import type { ReadPolicy } from '../../values/model/values/read_policy.js';
 import type { Feed } from '../../core/watch/feed.js';
 import type { Background } from './background.js';
-import { CacheBackend } from './cache_backend.js';
+import { CacheStore } from './cache_store.js';
 import { CopyLimits } from './copies/copy_limits.js';
 import { Fetch } from './copies/fetch.js';
 import { Follower } from './copies/follower.js';
@@ -145,7 +145,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     // The tab that led when this was first read may have ended.
     if (!leadership.isWanted) run(() => leadership.want()).catch(report);
   };
-  const backend = new CacheBackend({
+  const store = new CacheStore({
     ...shared,
     ...{ sender, follow, births, isThrough: options.write === 'through' },
   });
@@ -197,7 +197,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     board.setLost(undefined);
     await Promise.all([settled(reason), leadership.stop()]);
   };
-  return { ...shared, backend, sender, follower, listeners, rescan, end, settled, erase };
+  return { ...shared, store, sender, follower, listeners, rescan, end, settled, erase };
 }
 
 /** Returns what the status shows of a loss. */

@@ -1,6 +1,6 @@
 import { isTime } from '../../values/model/values/time.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
-import type { ListedSession } from '../../core/storage/backend.js';
+import type { ListedSession } from '../../core/storage/store.js';
 
 /** A session as it is stored. Each member except the ids may be damaged. */
 export interface ListedRecord {

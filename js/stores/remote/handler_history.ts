@@ -3,12 +3,12 @@ import { isPlainObject } from '../../values/json/rules.js';
 import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import type { HistoryState, SessionBranches, TurnBranches } from '../../core/history_verbs.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import type { BackendHistory } from '../../core/storage/backend.js';
+import type { StoreHistory } from '../../core/storage/store.js';
 import type { Connection, ReadResponse } from './connection/connection.js';
 import { areTexts, pathTo, sendWrite } from './write_request.js';
 
 /** Makes the verbs of histories, which the handler computes. */
-export function handlerHistory(connection: Connection): BackendHistory {
+export function handlerHistory(connection: Connection): StoreHistory {
   const get = async <T>(
     key: CompositeSessionKey,
     end: string,

@@ -1,13 +1,13 @@
 import { loadPart } from '../../core/wasm/loader/part.js';
-import type { ServerBackend } from './server_backend.js';
+import type { ServerStore } from './server_store.js';
 import type { Connection } from './connection/connection.js';
-import { HandlerBackend } from './handler_backend.js';
+import { HandlerStore } from './handler_store.js';
 import { askServerKind } from './version.js';
 
-/** A server, which is asked for its kind once, and the backend for that kind. */
+/** A server, which is asked for its kind once, and the store for that kind. */
 export class RemoteServer {
   readonly #connection: Connection;
-  #backend: ServerBackend | undefined;
+  #store: ServerStore | undefined;
   #asking: Promise<void> | undefined;
 
   constructor(connection: Connection) {
@@ -15,13 +15,13 @@ export class RemoteServer {
   }
 
   /** Present once {@link RemoteServer.load} has succeeded. */
-  get backend(): ServerBackend {
-    return this.#backend!;
+  get store(): ServerStore {
+    return this.#store!;
   }
 
   /** Asks the server for its kind. Returns `undefined` once it is known. After a failure the next call asks again. */
   load(): Promise<void> | undefined {
-    if (this.#backend !== undefined && this.#asking === undefined) return undefined;
+    if (this.#store !== undefined && this.#asking === undefined) return undefined;
     if (this.#asking === undefined) {
       this.#asking = this.#ask();
       const forget = (): void => (this.#asking = undefined);
@@ -35,11 +35,11 @@ export class RemoteServer {
     const connection = this.#connection;
     connection.kind = await askServerKind(connection, {});
     if (connection.kind.isHandler) {
-      this.#backend = new HandlerBackend(connection);
+      this.#store = new HandlerStore(connection);
       return;
     }
     // Loaded on demand: most pages never need it.
-    const { ApiServerBackend } = await loadPart(() => import('./api_server_backend.js'));
-    this.#backend = new ApiServerBackend(connection);
+    const { ApiServerStore } = await loadPart(() => import('./api_server_store.js'));
+    this.#store = new ApiServerStore(connection);
   }
 }

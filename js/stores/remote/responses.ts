@@ -19,7 +19,7 @@ import type {
   ReadPage,
   ReadSession,
   RewindStart,
-} from '../../core/storage/backend.js';
+} from '../../core/storage/store.js';
 import type { ReadResponse } from './connection/connection.js';
 
 /** A session of a response, with times in milliseconds. */
@@ -108,7 +108,7 @@ function startsIn(json: unknown): RewindStart[] | undefined {
   return isListOf(starts, isStart) ? (starts as RewindStart[]) : undefined;
 }
 
-/** Returns a session as a backend returns it. */
+/** Returns a session as a store returns it. */
 export function readSessionOf(
   { state, events, lastUpdateTime, title, labels, parent }: RemoteSession,
   created = NaN,

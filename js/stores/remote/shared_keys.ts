@@ -1,6 +1,6 @@
 import { defineMember } from '../../values/members/member.js';
 import { scopedKey } from '../../values/state/keys.js';
-import type { ListedSession, SharedStates } from '../../core/storage/backend.js';
+import type { ListedSession, SharedStates } from '../../core/storage/store.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { RemoteSession } from './responses.js';
 

@@ -5,7 +5,7 @@ import type { CreateWrite, Placed, WriteKind } from '../../core/write.js';
 import type { StoredRewind } from '../../core/history_verbs.js';
 import { REVISION_HEADER } from '../http/protocol.js';
 import { isPlainObject } from '../../values/json/rules.js';
-import { NO_REVISIONS, type Results } from '../../core/storage/backend.js';
+import { NO_REVISIONS, type Results } from '../../core/storage/store.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 import type { StateOwner } from '../../core/storage/scopes.js';
 import { isEvent } from '../../core/storage/stored_events.js';

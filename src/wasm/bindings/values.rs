@@ -18,7 +18,7 @@ pub(super) type JsResult = Result<JsValue, Thrown>;
 const PIECE: usize = 256 << 10;
 
 /// Events on their way to JavaScript: JSON texts, each of one event or of several with commas between
-/// them, or records of IndexedDB. See `CoreStorage.parse` in `js/core/storage/wasm/wasm_backend.ts`.
+/// them, or records of IndexedDB. See `CoreStorage.parse` in `js/core/storage/wasm/wasm_store.ts`.
 pub(super) type Fragments = Array;
 
 pub(super) fn fragments(texts: Vec<EventText>) -> Fragments {

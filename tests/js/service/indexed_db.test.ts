@@ -15,7 +15,7 @@ import {
 } from '../../../js/index.js';
 import { IndexedDbSessionService as FrameworkDatabase, openSessionService as openFramework } from '../../../js/service/adk/index.js'; // prettier-ignore
 import type { Call } from '../../../js/core/call/call.js';
-import { WasmBackend } from '../../../js/core/storage/wasm/wasm_backend.js';
+import { WasmStore } from '../../../js/core/storage/wasm/wasm_store.js';
 import { wholeStorage } from './whole_storage.js';
 import { APP, everyCall, failure, KEY, says, texts } from './fixture.js';
 
@@ -102,16 +102,16 @@ describe('An IndexedDbSessionService', () => {
     const never = new Promise<never>(() => undefined);
     const core = new Proxy({}, { get: () => () => never });
     const storage = { holdsData: false, parse: () => [] };
-    const backend = new WasmBackend(core as never, storage);
+    const store = new WasmStore(core as never, storage);
     const list = { appName: 'app', order: 'asc', orderBy: 'lastUpdateTime' } as const;
     const numbers = { offset: 0, limit: undefined, withTotal: false };
     const page = { key: KEY, direction: 'after', eventId: undefined, limit: 1 } as const;
     const reads: Record<string, (call: Call) => unknown> = {
-      open: (call) => backend.open(call),
-      get: (call) => backend.get({ key: KEY }, call),
-      page: (call) => backend.page({ ...page, withCount: false }, call),
-      list: (call) => backend.list({ ...list, ...numbers }, call),
-      sharedState: (call) => backend.sharedState({ scope: 'app', ...APP }, call),
+      open: (call) => store.open(call),
+      get: (call) => store.get({ key: KEY }, call),
+      page: (call) => store.page({ ...page, withCount: false }, call),
+      list: (call) => store.list({ ...list, ...numbers }, call),
+      sharedState: (call) => store.sharedState({ scope: 'app', ...APP }, call),
     };
     for (const [verb, read] of Object.entries(reads)) {
       const stop = new AbortController();

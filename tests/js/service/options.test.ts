@@ -145,8 +145,8 @@ it('Refused options leave the feed of the storage to others', () => {
   const storage = { kind: 'memory', durable: false };
   const refused: object[] = [{ stale: 'never' }, { clock: 5 }, { autoTitle: 'yes' }];
   for (const options of refused as SessionServiceOptions[]) {
-    const openBackend = () => assert.fail('it was opened');
-    assert.throws(() => new ServiceCore({ storage, openBackend, feed }, options), {
+    const openStore = () => assert.fail('it was opened');
+    assert.throws(() => new ServiceCore({ storage, openStore, feed }, options), {
       code: 'invalid_argument',
     });
   }

@@ -1,7 +1,7 @@
 import { SessionError } from '../../../values/errors/errors.js';
 import type { Call } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
-import type { ListedSession, ListRequest, ReadList } from '../backend.js';
+import type { ListedSession, ListRequest, ReadList } from '../store.js';
 import {
   checkedSession,
   checkedShared,

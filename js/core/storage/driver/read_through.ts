@@ -16,7 +16,7 @@ import type {
   ReadRequest,
   ReadSession,
   StateRequest,
-} from '../backend.js';
+} from '../store.js';
 import { storedEvents } from '../changes.js';
 import {
   eventTuple,

@@ -2,7 +2,7 @@
 import type { Call } from '../../call/call.js';
 import { CoreWrite, callCore, requireRoom } from '../../wasm/core.js';
 import type { CreateWrite, PlacedAppend, UpdateWrite } from '../../write.js';
-import type { Appended, CreatedSession, SharedRevisions } from '../backend.js';
+import type { Appended, CreatedSession, SharedRevisions } from '../store.js';
 import { storageKey } from '../scopes.js';
 import type { Storage } from '../storage.js';
 import {

@@ -16,7 +16,7 @@ import {
   type Deletion,
   type ReadSession,
   type SharedRevisions,
-} from '../backend.js';
+} from '../store.js';
 
 /** The last operation of a client that a storage has applied. */
 export interface AppliedOperation {

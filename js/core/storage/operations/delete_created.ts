@@ -1,19 +1,19 @@
 import { after, type Call, type MaybePromise } from '../../call/call.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import type { Backend, Deletion } from '../backend.js';
+import type { Store, Deletion } from '../store.js';
 
 /** How often a session is read again that has changed before it was deleted. */
 const MAX_ATTEMPTS = 100;
 
 /** Deletes a session if it is the one that was created at a revision: reads it, and deletes it if it has not changed. */
 export function deleteCreated(
-  backend: Pick<Backend, 'get' | 'write'>,
+  store: Pick<Store, 'get' | 'write'>,
   key: CompositeSessionKey,
   created: number,
   call: Call,
   attempts = MAX_ATTEMPTS,
 ): MaybePromise<Deletion> {
-  return after(backend.get({ key, last: 0 }, call), (session) => {
+  return after(store.get({ key, last: 0 }, call), (session) => {
     if (session?.created !== created || attempts === 0) return { isDeleted: false };
     const { revision, labels } = session;
     const write = {
@@ -22,8 +22,8 @@ export function deleteCreated(
       key,
       unchanged: { revision, labels },
     } as const;
-    return after(backend.write(write, call), (deletion) =>
-      deletion.isDeleted ? deletion : deleteCreated(backend, key, created, call, attempts - 1),
+    return after(store.write(write, call), (deletion) =>
+      deletion.isDeleted ? deletion : deleteCreated(store, key, created, call, attempts - 1),
     );
   });
 }

@@ -2,25 +2,25 @@ import { after, type Call, type MaybePromise } from '../../call/call.js';
 import { rewindTargetOf } from '../../history/marks.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import type { Backend, RewindStart } from '../backend.js';
+import type { Store, RewindStart } from '../store.js';
 
 /**
  * Finds where each rewind among some events of a session starts. Returns `undefined` without rewinds, and over a server
  * whose answer would have said it.
  */
 export function rewindStarts(
-  backend: Pick<Backend, 'markers' | 'get' | 'computesViews'>,
+  store: Pick<Store, 'markers' | 'get' | 'computesViews'>,
   key: CompositeSessionKey,
   events: readonly Event[],
   call: Call,
 ): MaybePromise<RewindStart[] | undefined> {
   const targets = rewindTargets(events);
-  if (targets.size === 0 || backend.computesViews) return undefined;
+  if (targets.size === 0 || store.computesViews) return undefined;
   const read = { key, skipCorrupt: true };
-  return after(backend.markers?.(read, call), (markers) => {
+  return after(store.markers?.(read, call), (markers) => {
     if (markers !== undefined) return startsIn(markers.events, targets);
     return after(
-      backend.get({ ...read, last: 'all' }, call),
+      store.get({ ...read, last: 'all' }, call),
       (session) => session && startsIn(session.events, targets),
     );
   });

@@ -4,7 +4,7 @@ import { utf8Length } from '../../../values/json/text.js';
 import { setDescription } from '../../../values/model/description.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { SessionInfo, TokenUsage } from '../../../values/model/session_info.js';
-import type { Backend, InfoRequest, ReadInfo, ReadPage } from '../backend.js';
+import type { Store, InfoRequest, ReadInfo, ReadPage } from '../store.js';
 import { parseJson } from '../../../values/json/parse.js';
 
 /** What events sum up to. */
@@ -13,7 +13,7 @@ export type EventSums = Pick<SessionInfo, 'eventCount' | 'bytes' | 'usage'>;
 /** The model of events that name none. */
 const UNKNOWN_MODEL = 'unknown';
 
-/** The events of a page, the most that every backend admits. */
+/** The events of a page, the most that every store admits. */
 const PAGE = 1000;
 
 /** Returns what its reader sees of an event. */
@@ -21,14 +21,14 @@ export type Shown = (event: Event) => Event;
 
 /** Reads what a session holds. Returns `undefined` if there is no session. */
 export async function readInfo(
-  backend: Pick<Backend, 'info' | 'page'>,
+  store: Pick<Store, 'info' | 'page'>,
   request: InfoRequest,
   call: Call,
   shown: Shown = (event) => event,
 ): Promise<ReadInfo | undefined> {
-  return backend.info === undefined
-    ? countPages(backend, request, call, shown)
-    : backend.info(request, call);
+  return store.info === undefined
+    ? countPages(store, request, call, shown)
+    : store.info(request, call);
 }
 
 /**
@@ -36,7 +36,7 @@ export async function readInfo(
  * count events that are appended meanwhile. If the session is deleted and created again, it starts over.
  */
 async function countPages(
-  backend: Pick<Backend, 'page'>,
+  store: Pick<Store, 'page'>,
   { key, skipCorrupt }: InfoRequest,
   call: Call,
   shown: Shown,
@@ -44,7 +44,7 @@ async function countPages(
   const before = async (eventId?: string, created?: number): Promise<ReadPage | undefined> => {
     requireNotAborted(call.signal);
     const page = { direction: 'before', eventId, limit: PAGE, withCount: false } as const;
-    return backend.page({ key, ...page, created, isToEnd: true, skipCorrupt }, call);
+    return store.page({ key, ...page, created, isToEnd: true, skipCorrupt }, call);
   };
   for (;;) {
     const sums = new Sums();

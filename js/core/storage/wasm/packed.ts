@@ -27,7 +27,7 @@ import type {
   EventPlace,
   MissedEvent,
   UnchangedEvent,
-} from '../backend.js';
+} from '../store.js';
 
 /** Packs what is computed into one text, which `compute_delta` in `src/wasm/bindings/computed.rs` splits. */
 export function packComputed(

@@ -4,21 +4,21 @@ import { hasCallParts } from '../../../core/history/calls/call_marks.js';
 import { isMarker } from '../../../core/history/marks.js';
 import type { EventCount } from '../../../values/model/values/event_count.js';
 import type { ComputedView } from '../../../values/model/values/history_view.js';
-import type { Backend, PageRequest, ReadMarkers, ReadPage } from '../../../core/storage/backend.js';
+import type { Store, PageRequest, ReadMarkers, ReadPage } from '../../../core/storage/store.js';
 import { pageOfLast, pageOfView } from './view_parts.js';
 import { decided, growingRead } from '../../../core/storage/reads/growing_read.js';
 
 /** Reads a page. Loads the whole history only if the page needs it. Returns `undefined` if there is no session. */
 export function readPage(
-  backend: Backend,
+  store: Store,
   { view = 'raw', ...page }: PageRequest,
   call: Call,
 ): MaybePromise<ReadPage | undefined> {
-  if (view === 'raw') return backend.page(page, call);
-  if (backend.computesViews) return backend.page({ ...page, view }, call);
-  return after(backend.markers?.(page, call), (markers) => {
-    const read = markers && readByMarkers(backend, markers, view, page, call);
-    return after(read, (read) => read ?? readWhole(backend, view, page, call));
+  if (view === 'raw') return store.page(page, call);
+  if (store.computesViews) return store.page({ ...page, view }, call);
+  return after(store.markers?.(page, call), (markers) => {
+    const read = markers && readByMarkers(store, markers, view, page, call);
+    return after(read, (read) => read ?? readWhole(store, view, page, call));
   });
 }
 
@@ -31,14 +31,14 @@ export function readPage(
  * other page needs only the markers and the events before it.
  */
 function readByMarkers(
-  backend: Backend,
+  store: Store,
   markers: ReadMarkers,
   view: ComputedView,
   page: PageRequest,
   call: Call,
 ): MaybePromise<ReadPage | undefined> {
   const read = (request: PageRequest): MaybePromise<ReadPage | undefined> =>
-    after(backend.page(request, call), (read) => {
+    after(store.page(request, call), (read) => {
       const { created, revision } = read ?? {};
       return created === markers.created && revision === markers.revision ? read : undefined;
     });
@@ -69,7 +69,7 @@ function readByMarkers(
 }
 
 function readWhole(
-  backend: Backend,
+  store: Store,
   view: ComputedView,
   { key, direction, eventId, limit, isToEnd, skipCorrupt, isShown }: PageRequest,
   call: Call,
@@ -77,7 +77,7 @@ function readWhole(
   // Another page would read the whole history once more.
   const request = { direction, eventId, limit: isToEnd === true ? 'all' : limit, isShown } as const;
   return after(
-    backend.get({ key, skipCorrupt }, call),
+    store.get({ key, skipCorrupt }, call),
     (read) => read && { created: read.created, ...pageOfView(read, view, request) },
   );
 }

@@ -9,11 +9,11 @@ import type { ComputedView } from '../../../values/model/values/history_view.js'
 import { copyJson } from '../../../values/json/copy.js';
 import { putLast } from '../../../values/members/bounded_map.js';
 import type {
-  Backend,
+  Store,
   ChangedSession,
   ReadRequest,
   ReadSession,
-} from '../../../core/storage/backend.js';
+} from '../../../core/storage/store.js';
 import { changedEvents } from '../../../core/storage/changes.js';
 import { MOST_CHANGED } from '../../../core/wasm/protocol.js';
 import {
@@ -29,7 +29,7 @@ import { sessionName } from '../../../values/model/values/session_name.js';
 
 /** What a view is computed from. */
 interface ViewSource {
-  readonly backend: Backend;
+  readonly store: Store;
   /** The request without a window. */
   readonly request: ReadRequest;
   readonly view: ComputedView;
@@ -97,15 +97,15 @@ export class ViewReader {
   readonly #cache = new Map<string, CachedView>();
 
   get(
-    backend: Backend,
+    store: Store,
     { last, after: from, view, ...request }: ReadRequest & { readonly view: ComputedView },
     call: Call,
   ): MaybePromise<ReadSession | undefined> {
     const inWindow = { ...request, last, after: from };
-    if (backend.computesViews) return backend.get({ ...inWindow, view }, call);
+    if (store.computesViews) return store.get({ ...inWindow, view }, call);
     if (last === undefined || last === 'all' || from !== undefined) {
       const all = last === 'all' ? last : undefined;
-      return after(backend.get({ ...request, last: all }, call), (read) => {
+      return after(store.get({ ...request, last: all }, call), (read) => {
         if (read === undefined) return undefined;
         const { events } = viewOf(read.events, view, read.olderInvocations);
         return {
@@ -119,12 +119,12 @@ export class ViewReader {
     const cached = this.#cache.get(name);
     const isUsable = cached !== undefined && cached.limit >= last && cached.countAfterMarker < last;
     return after(
-      isUsable ? this.#renew(name, cached, backend, request, call) : undefined,
+      isUsable ? this.#renew(name, cached, store, request, call) : undefined,
       (renewed) => {
         const changes = renewed && { ...request, since: renewed.revision, created: undefined };
-        return after(changes && backend.readChanged?.(changes, call), (session) => {
+        return after(changes && store.readChanged?.(changes, call), (session) => {
           const continued = renewed && session && this.#continue(name, renewed, session, last);
-          return continued ?? this.#readEnd(name, { backend, request, view, call }, last);
+          return continued ?? this.#readEnd(name, { store, request, view, call }, last);
         });
       },
     );
@@ -134,14 +134,14 @@ export class ViewReader {
   #renew(
     name: string,
     cached: CachedView,
-    backend: Backend,
+    store: Store,
     request: Omit<ReadRequest, 'last' | 'after' | 'view'>,
     call: Call,
   ): MaybePromise<CachedView | undefined> {
     if (performance.now() - cached.readAt < MAX_CACHED_MS) return cached;
     const { created, limit, storedIds } = cached;
     const last = Math.min(2 * limit, storedIds.length);
-    return after(backend.get({ ...request, last }, call), (read) => {
+    return after(store.get({ ...request, last }, call), (read) => {
       if (read?.created !== created || read.events.length < last) return undefined;
       const known = new Set(storedIds);
       const ids = read.events.map(({ id }) => id).filter((id) => known.has(id));
@@ -197,7 +197,7 @@ export class ViewReader {
       const whole = isWhole ? wholeView(read, source.view, size) : undefined;
       return after(whole ?? tailByMarkers(source, size, ATTEMPTS), (end) => {
         if (end === undefined) return undefined;
-        const canContinue = source.backend.readChanged !== undefined;
+        const canContinue = source.store.readChanged !== undefined;
         if (canContinue && size.count <= MAX_CACHED_EVENTS) {
           this.#put(name, cachedView(end, source.view, size.count));
         }
@@ -215,10 +215,10 @@ export class ViewReader {
 
 /** Reads the last stored events, and returns the end of the view if they decide it. */
 function tailWithoutMarkers(
-  { backend, request, view, call }: ViewSource,
+  { store, request, view, call }: ViewSource,
   last: number,
 ): MaybePromise<{ read: ReadSession | undefined; end?: Event[] | undefined }> {
-  return after(backend.get({ ...request, last }, call), (read) => {
+  return after(store.get({ ...request, last }, call), (read) => {
     if (read?.events.some(isMarker) !== false) return { read };
     if (view === 'transcript') return { read, end: read.events };
     const { events } = read;
@@ -236,13 +236,13 @@ function tailByMarkers(
   size: Required<TailSize>,
   attempts: number,
 ): MaybePromise<ReadTail | undefined> {
-  const { backend, request, view, call } = source;
+  const { store, request, view, call } = source;
   const readWhole = () =>
-    after(backend.get(request, call), (read) => read && wholeView(read, view, size));
-  return after(attempts === 0 ? undefined : backend.markers?.(request, call), (markers) => {
+    after(store.get(request, call), (read) => read && wholeView(read, view, size));
+  return after(attempts === 0 ? undefined : store.markers?.(request, call), (markers) => {
     if (markers === undefined) return readWhole();
     const attempt = (last: EventCount) =>
-      after(backend.get({ ...request, last }, call), (read) => {
+      after(store.get({ ...request, last }, call), (read) => {
         if (read === undefined) return decided(undefined);
         const isSame = read.created === markers.created && read.revision === markers.revision;
         if (!isSame) return after(tailByMarkers(source, size, attempts - 1), decided);

@@ -3,7 +3,7 @@ import { isEqualText } from '../../../values/json/equal.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import { ownerOf, scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
-import type { ListedSession } from '../../../core/storage/backend.js';
+import type { ListedSession } from '../../../core/storage/store.js';
 import { stateNotice } from '../../../core/watch/state_notice.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';

@@ -2,7 +2,7 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 import { ownerOf, scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
 import type { TimedPlace } from '../../../core/storage/list_place.js';
-import type { ListedSession, ReadList } from '../../../core/storage/backend.js';
+import type { ListedSession, ReadList } from '../../../core/storage/store.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import { nameOf } from '../records/cache_key.js';
 import { isRefusal } from '../records/failures.js';
@@ -140,7 +140,7 @@ export class Lists {
   #page({ appName, userId }: StateOwner, limit: number, after?: TimedPlace): Promise<ReadList> {
     const list = { appName, userId, order: 'desc', orderBy: 'lastUpdateTime' } as const;
     const page = { offset: 0, limit, after, withTotal: after === undefined };
-    return this.#parts.remote.ask((backend, call) => backend.list({ ...list, ...page }, call));
+    return this.#parts.remote.ask((store, call) => store.list({ ...list, ...page }, call));
   }
 
   /** @returns the sessions that are to be fetched, and whether a reader sees others or other states than before */
@@ -211,8 +211,8 @@ export class Lists {
     const { remote, bounds } = this.#parts;
     for (let isTaken = false; !isTaken;) {
       const start = await this.#begin();
-      const text = await remote.ask((backend, call) =>
-        backend.sharedState({ scope: scopeOf(owner), ...owner }, call),
+      const text = await remote.ask((store, call) =>
+        store.sharedState({ scope: scopeOf(owner), ...owner }, call),
       );
       const state = JSON.stringify(JSON.parse(text) as StateShape);
       isTaken = await bounds.store(undefined, start, (transaction) =>

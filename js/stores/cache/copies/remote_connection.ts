@@ -9,7 +9,7 @@ import type { EventCount } from '../../../values/model/values/event_count.js';
 import type { ServiceCore } from '../../../service/service_core.js';
 import { rewindStarts } from '../../../core/storage/reads/rewind_starts.js';
 import { readInfo } from '../../../core/storage/reads/session_info.js';
-import type { Backend, ReadSession, RewindStart } from '../../../core/storage/backend.js';
+import type { Store, ReadSession, RewindStart } from '../../../core/storage/store.js';
 import { scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
 import { isAgentRunning, isOutage, isRefusal, isSignedOut } from '../records/failures.js';
 import type { Copy, OlderSums } from '../records/records.js';
@@ -78,7 +78,7 @@ export interface RemoteSums extends OlderSums {
 export type OlderEvents = Pick<WholeSession, 'created' | 'events' | 'hasOlder' | 'rewindStarts'>;
 
 /** A request to the remote. The signal of its call ends it when the cache is closed. */
-export type RemoteCall<T> = (backend: Backend, call: Call) => MaybePromise<T>;
+export type RemoteCall<T> = (store: Store, call: Call) => MaybePromise<T>;
 
 export interface RemoteConnectionParts {
   readonly core: ServiceCore;
@@ -128,7 +128,7 @@ export class RemoteConnection {
     try {
       // With this signal, a request that has not left before the erasure never leaves.
       const call = { ...given, signal };
-      const asked = (async () => core.callBackend(call, (backend) => run(backend, call)))();
+      const asked = (async () => core.callStore(call, (store) => run(store, call)))();
       result = await raceSignal(signal, asked);
     } catch (error) {
       signal.throwIfAborted();
@@ -163,7 +163,7 @@ export class RemoteConnection {
     if (this.#parts.board.status.isSignedOut) return;
     const request = { scope: scopeOf(owner), ...owner };
     try {
-      await this.ask((backend, call) => backend.sharedState(request, call));
+      await this.ask((store, call) => store.sharedState(request, call));
     } catch {
       // The status shows what matters.
     }
@@ -182,10 +182,10 @@ export class RemoteConnection {
   async changes(key: CompositeSessionKey, copy: Copy): Promise<RemoteSession | undefined> {
     const { created, revision: since } = copy;
     const request = { key, since, created: created ?? undefined };
-    const changes = await this.ask(async (backend, call) => {
-      const changes = await backend.changes(request, call);
+    const changes = await this.ask(async (store, call) => {
+      const changes = await store.changes(request, call);
       const events = copy.hasOlder ? changes?.events?.map(({ event }) => event) : undefined;
-      return changes && withStarts(backend, key, changes, events, call);
+      return changes && withStarts(store, key, changes, events, call);
     });
     if (changes === undefined) return undefined;
     const { events, state, title = '', labels } = changes;
@@ -203,10 +203,10 @@ export class RemoteConnection {
 
   /** Reads a session with its newest events. */
   async session(key: CompositeSessionKey, last: EventCount): Promise<RemoteSession | undefined> {
-    const read = await this.ask(async (backend, call) => {
-      const read = await backend.get({ key, last }, call);
+    const read = await this.ask(async (store, call) => {
+      const read = await store.get({ key, last }, call);
       const isPart = read !== undefined && hasOlderThan(read, last);
-      return isPart ? withStarts(backend, key, read, read.events, call) : read;
+      return isPart ? withStarts(store, key, read, read.events, call) : read;
     });
     return read && sessionOf(read, last);
   }
@@ -221,10 +221,10 @@ export class RemoteConnection {
     isNumber: boolean,
   ): Promise<RemoteSums | 'unknown' | undefined> {
     const last = { direction: 'before', eventId: undefined, limit: 1, withCount: true } as const;
-    const read = await this.ask(async (backend, call) => {
+    const read = await this.ask(async (store, call) => {
       try {
-        if (isNumber) return await backend.page({ key, ...last }, call);
-        const read = await readInfo(backend, { key }, call);
+        if (isNumber) return await store.page({ key, ...last }, call);
+        const read = await readInfo(store, { key }, call);
         return read && { ...read, eventCount: read.info.eventCount, sums: read.info };
       } catch (error) {
         if (isSessionError(error, 'unsupported')) return 'unknown';
@@ -244,11 +244,11 @@ export class RemoteConnection {
     limit: number,
   ): Promise<OlderEvents | undefined> {
     const page = { key, direction: 'before', eventId, limit, withCount: false } as const;
-    const read = await this.ask(async (backend, call) => {
+    const read = await this.ask(async (store, call) => {
       try {
-        const read = await backend.page(page, call);
+        const read = await store.page(page, call);
         return await (read?.hasOlder === true
-          ? withStarts(backend, key, read, read.events, call)
+          ? withStarts(store, key, read, read.events, call)
           : read);
       } catch (error) {
         if (isSessionError(error, 'unsupported')) return undefined;
@@ -283,15 +283,15 @@ function hasOlderThan({ events }: ReadSession, last: EventCount): boolean {
   return last !== 'all' && events.length >= last;
 }
 
-/** Adds where the rewinds among the events start, unless the backend has told it. */
+/** Adds where the rewinds among the events start, unless the store has told it. */
 async function withStarts<Read extends Pick<ReadSession, 'rewindStarts'>>(
-  backend: Backend,
+  store: Store,
   key: CompositeSessionKey,
   read: Read,
   events: readonly Event[] = [],
   call: Call,
 ): Promise<Read> {
-  const known = read.rewindStarts ?? (await rewindStarts(backend, key, events, call));
+  const known = read.rewindStarts ?? (await rewindStarts(store, key, events, call));
   return { ...read, rewindStarts: known };
 }
 

@@ -3,12 +3,7 @@ import type { StorageOperation } from '../../../values/model/diagnostic.js';
 import { snapshotEvent, type EventTexts } from '../../../values/model/event/snapshot.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
 import { corruptRecord, parseEventText } from '../../../core/storage/stored_events.js';
-import type {
-  Backend,
-  BackendHistory,
-  Results,
-  StoredKind,
-} from '../../../core/storage/backend.js';
+import type { Store, StoreHistory, Results, StoredKind } from '../../../core/storage/store.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import type { ServiceFeed } from '../../../core/watch/service_feed.js';
 import type { RemoteCall } from '../copies/remote_connection.js';
@@ -241,7 +236,7 @@ export class Delivery {
 
   /** Sends a write. @throws RemoteRefusal */
   #write<Kind extends StoredKind>(write: Placed<Kind>): Promise<Results[Kind]> {
-    return this.#ask<Results[Kind]>((backend, call) => backend.write(write, call));
+    return this.#ask<Results[Kind]>((store, call) => store.write(write, call));
   }
 
   /** The remote's feed. The remote itself publishes only what its own methods write. */
@@ -324,9 +319,7 @@ export class Delivery {
   async #rewind(batch: BatchOf<'rewind'>): Promise<void> {
     const [{ write }] = batch.operations;
     const request = { ...write, operation: operationOf(batch) };
-    const { revision } = await this.#ask((backend, call) =>
-      historyOf(backend).rewind(request, call),
-    );
+    const { revision } = await this.#ask((store, call) => historyOf(store).rewind(request, call));
     await this.#land(batch, (transaction, arrived) => landRewind(transaction, arrived, revision));
     await this.#parts.fetch.copy(write.key);
   }
@@ -367,7 +360,7 @@ function operationOf({
 }
 
 /** @throws SessionError `unsupported` if the remote computes no histories */
-export function historyOf({ history }: Backend): BackendHistory {
+export function historyOf({ history }: Store): StoreHistory {
   if (history !== undefined) return history;
   const message = 'The remote computes no histories, so its sessions cannot be rewound.';
   throw new SessionError('unsupported', message, { storage: 'cache' });

@@ -4,7 +4,7 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { firstTitleOf } from '../../../values/model/event/auto_title.js';
 import { parseEventText } from '../../../core/storage/stored_events.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
-import type { Appended } from '../../../core/storage/backend.js';
+import type { Appended } from '../../../core/storage/store.js';
 import { MOST_CHANGED } from '../../../core/wasm/protocol.js';
 import { isRewind, makeDraft, putChanged, storeDraft } from '../copies/copied_events.js';
 import { notifyAppended, removeCopied, sweep } from '../copies/copy_writer.js';

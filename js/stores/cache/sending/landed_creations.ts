@@ -1,5 +1,5 @@
 /** Applies the answer to a creation: the session exists now, or it existed before. */
-import type { CreatedSession } from '../../../core/storage/backend.js';
+import type { CreatedSession } from '../../../core/storage/store.js';
 import { makeDraft, putWindow, storeDraft } from '../copies/copied_events.js';
 import { removeCopied, removeCopy } from '../copies/copy_writer.js';
 import { remoteRevision } from '../copies/remote_connection.js';

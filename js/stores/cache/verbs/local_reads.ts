@@ -14,12 +14,12 @@ import type { StorageListRequest } from '../../../core/storage/requests.js';
 import type { Listing, SessionRow, SharedRows } from '../../../core/storage/rows.js';
 import type { Storage } from '../../../core/storage/storage.js';
 import type {
-  Backend,
+  Store,
   ListRequest,
   ReadList,
   RewindStart,
   StateRequest,
-} from '../../../core/storage/backend.js';
+} from '../../../core/storage/store.js';
 import { sumsOf } from '../../../core/storage/reads/session_info.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
@@ -39,7 +39,7 @@ import {
 } from './shown_events.js';
 
 /** The reads of one session. */
-export type LocalReads = Pick<Backend, 'get' | 'page' | 'getEvents' | 'changes'>;
+export type LocalReads = Pick<Store, 'get' | 'page' | 'getEvents' | 'changes'>;
 
 /** How much of a session is on this device. */
 export interface LocalPart {

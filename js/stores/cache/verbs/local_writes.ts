@@ -7,7 +7,7 @@ import {
   prepareCreate,
   prepareUpdate,
 } from '../../../core/storage/driver/ruled_writes.js';
-import type { Deletion, Results, StoredKind } from '../../../core/storage/backend.js';
+import type { Deletion, Results, StoredKind } from '../../../core/storage/store.js';
 import type { Decide, StorageWriteRequest } from '../../../core/storage/requests.js';
 import type { Found } from '../../../core/storage/rows.js';
 import type {

@@ -6,22 +6,22 @@ import { createEvent } from '../../../../js/index.js';
 import type { Call } from '../../../../js/core/call/call.js';
 import { ServiceCore } from '../../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../../js/service/stored_session_service.js';
-import { WasmBackend } from '../../../../js/core/storage/wasm/wasm_backend.js';
+import { WasmStore } from '../../../../js/core/storage/wasm/wasm_store.js';
 import { parseTexts } from '../../../../js/core/storage/stored_events.js';
 import { createMemoryStorage } from '../../../../js/core/wasm/core.js';
 
 const OWNER = { appName: 'shop', userId: 'ada' };
 const KEY = { ...OWNER, sessionId: 's1' };
 
-/** Opens a service in memory, over a backend that notes the call of each request. `onRequest` is called before its work. */
+/** Opens a service in memory, over a store that notes the call of each request. `onRequest` is called before its work. */
 function open(isSynchronous = true, onRequest?: (call: Call) => void) {
   const calls: Call[] = [];
   const operations: unknown[] = [];
-  const memory = new WasmBackend(createMemoryStorage(), {
+  const memory = new WasmStore(createMemoryStorage(), {
     holdsData: true,
     parse: (texts) => parseTexts(texts as readonly string[]),
   });
-  const backend = new Proxy(memory, {
+  const store = new Proxy(memory, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
@@ -35,7 +35,7 @@ function open(isSynchronous = true, onRequest?: (call: Call) => void) {
   });
   const storage = { kind: 'memory', durable: false } as const;
   const cache = {};
-  const parts = { storage, isSynchronous, beginCall: () => cache, openBackend: () => backend };
+  const parts = { storage, isSynchronous, beginCall: () => cache, openStore: () => store };
   const core = new ServiceCore(parts, { onDiagnostic: () => undefined });
   return { service: new StoredSessionService(core), calls, operations, cache };
 }
@@ -49,7 +49,7 @@ describe('The call of a public method', () => {
     assert.equal(calls.length, 2);
     assert.equal(read, created);
     assert.equal(read!.signal, signal);
-    assert.equal(read!.backend, cache);
+    assert.equal(read!.store, cache);
     assert.deepEqual(read!.facts, { retries: 0 });
     read!.onRetry!();
     assert.deepEqual(read!.facts, { retries: 1 });

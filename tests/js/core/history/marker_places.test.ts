@@ -6,8 +6,8 @@ import type { Event, Session } from '../../../../js/index.js';
 import { ServiceCore } from '../../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../../js/service/stored_session_service.js';
 import type { Call, MaybePromise } from '../../../../js/core/call/call.js';
-import type { ReadRequest, ReadSession } from '../../../../js/core/storage/backend.js';
-import { WasmBackend } from '../../../../js/core/storage/wasm/wasm_backend.js';
+import type { ReadRequest, ReadSession } from '../../../../js/core/storage/store.js';
+import { WasmStore } from '../../../../js/core/storage/wasm/wasm_store.js';
 import { parseTexts } from '../../../../js/core/storage/stored_events.js';
 import { createMemoryStorage } from '../../../../js/core/wasm/core.js';
 
@@ -15,21 +15,21 @@ const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 
 function open() {
   const wholeReads: unknown[] = [];
-  class CountingBackend extends WasmBackend {
+  class CountingStore extends WasmStore {
     override get(request: ReadRequest, call: Call): MaybePromise<ReadSession | undefined> {
       if (request.last === undefined) wholeReads.push(request.key);
       return super.get(request, call);
     }
   }
-  const backend = new CountingBackend(createMemoryStorage(), {
+  const store = new CountingStore(createMemoryStorage(), {
     holdsData: true,
     parse: (texts) => parseTexts(texts as readonly string[]),
   });
   const storage = { kind: 'memory', durable: false } as const;
-  const parts = { storage, isSynchronous: true, openBackend: () => backend };
+  const parts = { storage, isSynchronous: true, openStore: () => store };
   const service = new StoredSessionService(new ServiceCore(parts, {}));
   const marked = async (eventId?: string) =>
-    (await backend.markers({ key, eventId }, {}))?.events.map(({ id }) => id);
+    (await store.markers({ key, eventId }, {}))?.events.map(({ id }) => id);
   return { service, marked, wholeReads };
 }
 

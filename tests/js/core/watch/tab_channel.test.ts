@@ -13,7 +13,7 @@ import type { Storage } from '../../../../js/core/storage/index.js';
 import { openingOf } from '../../../../js/stores/indexed_db/opening/opening.js';
 import { ServiceCore } from '../../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../../js/service/stored_session_service.js';
-import { StorageBackend } from '../../../../js/core/storage/driver/storage_backend.js';
+import { RowStore } from '../../../../js/core/storage/driver/row_store.js';
 import { Feed } from '../../../../js/core/watch/feed.js';
 import { ServiceFeed } from '../../../../js/core/watch/service_feed.js';
 import { feedOfDatabase } from '../../../../js/core/watch/shared_feeds.js';
@@ -69,10 +69,8 @@ class Tab {
 
   service(storage: Storage): StoredSessionService {
     const info = { kind: 'indexeddb', durable: true };
-    const openBackend = () => new StorageBackend(storage);
-    return new StoredSessionService(
-      new ServiceCore({ storage: info, openBackend, feed: this.feed }),
-    );
+    const openStore = () => new RowStore(storage);
+    return new StoredSessionService(new ServiceCore({ storage: info, openStore, feed: this.feed }));
   }
 
   hide(persisted: boolean): void {
@@ -343,8 +341,8 @@ describe('The channel between tabs', () => {
       (feed) => new TabChannel('refused', NOTICE_MESSAGES, feed, { open: refuse }),
     );
     const storage = { kind: 'indexeddb', durable: true };
-    const openBackend = () => new StorageBackend(wholeStorage());
-    const service = new StoredSessionService(new ServiceCore({ storage, openBackend, feed }));
+    const openStore = () => new RowStore(wholeStorage());
+    const service = new StoredSessionService(new ServiceCore({ storage, openStore, feed }));
     const notices = listen(service);
     await service.createSession(KEY);
     await arrived();

@@ -5,7 +5,7 @@ import { isSessionError, type StateShape } from '../../../../js/index.js';
 import { Handles } from '../../../../js/core/handle/handle.js';
 import { makeHandles } from '../../../../js/service/read/listed_records.js';
 import { type ListedRecord, toListed } from '../../../../js/stores/indexed_db/listed_records.js';
-import type { SharedStates } from '../../../../js/core/storage/backend.js';
+import type { SharedStates } from '../../../../js/core/storage/store.js';
 
 function record(changes: Partial<Record<keyof ListedRecord, unknown>> = {}): ListedRecord {
   const numbers = { number: 7, numberCopy: 7, created: 1, revision: 3, lastUpdateTime: 1000.5 };

@@ -11,17 +11,17 @@ import { CORE } from '../../../../../js/core/core_of.js';
 import type { ServiceCore } from '../../../../../js/service/service_core.js';
 import type { MaybePromise } from '../../../../../js/core/call/call.js';
 import type { PlacedAppend } from '../../../../../js/core/write.js';
-import type { Backend } from '../../../../../js/core/storage/backend.js';
+import type { Store } from '../../../../../js/core/storage/store.js';
 import { snapshotEvent } from '../../../../../js/values/model/event/snapshot.js';
 import { ALL_RIGHTS, KEY } from '../../../server/fixture.js';
 
 const OWNER = { appName: KEY.appName, userId: KEY.userId };
 const DAY = 24 * 60 * 60 * 1000;
 
-type Run = <T>(work: (backend: Backend) => MaybePromise<T>) => Promise<T>;
+type Run = <T>(work: (store: Store) => MaybePromise<T>) => Promise<T>;
 
 interface Subject {
-  /** Calls the backend that a cache would call. */
+  /** Calls the store that a cache would call. */
   readonly run: Run;
   readonly service: SessionService;
   readonly clock: { now: number };
@@ -32,7 +32,7 @@ function coreOf(service: object): ServiceCore {
 }
 
 function runOn(service: object): Run {
-  return async (work) => coreOf(service).callBackend({}, work);
+  return async (work) => coreOf(service).callStore({}, work);
 }
 
 function remoteOn(service: SessionService): RemoteSessionService {
@@ -108,7 +108,7 @@ function appendOf(operation: StorageOperation, given: Given): PlacedAppend {
 }
 
 async function created(run: Run, number = 1): Promise<number> {
-  const session = await run((backend) => backend.write(creation(operation(number)), {}));
+  const session = await run((store) => store.write(creation(operation(number)), {}));
   return session!.created;
 }
 
@@ -125,7 +125,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
   describe(`An operation, ${name}`, () => {
     it('is kept', async () => {
       const { run, service } = await open();
-      assert.equal(await run((backend) => backend.keepsOperations({})), true);
+      assert.equal(await run((store) => store.keepsOperations({})), true);
       await service.close();
     });
 
@@ -133,10 +133,10 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       const request = appendOf(operation(2), { value: 1, created: at });
-      const first = await run((backend) => backend.write(request, {}));
+      const first = await run((store) => store.write(request, {}));
       const [place] = first.placed;
       assert.equal(place?.revision, first.revision);
-      const again = await run((backend) => backend.write(request, {}));
+      const again = await run((store) => store.write(request, {}));
       assert.equal(again.revision, first.revision);
       assert.deepEqual(again.placed, []);
       assert.deepEqual(
@@ -150,18 +150,16 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       const late = appendOf(operation(2), { value: 1, created: at });
-      await run((backend) => backend.write(late, {}));
+      await run((store) => store.write(late, {}));
       const { revision = 0 } = await service.listChanges({ ...KEY, since: 0 });
-      await run((backend) =>
-        backend.write(appendOf(operation(3), { value: 2, created: at, revision }), {}),
+      await run((store) =>
+        store.write(appendOf(operation(3), { value: 2, created: at, revision }), {}),
       );
-      const answer = await run((backend) => backend.write(late, {}));
+      const answer = await run((store) => store.write(late, {}));
       assert.equal(answer.missed.length, 1);
       assert.equal((await service.getSession(KEY))?.state.value, 2);
       // Another client's numbers are its own.
-      await run((backend) =>
-        backend.write(appendOf(operation(1, 2), { value: 3, created: at }), {}),
-      );
+      await run((store) => store.write(appendOf(operation(1, 2), { value: 3, created: at }), {}));
       assert.equal((await service.getSession(KEY))?.state.value, 3);
       await service.close();
     });
@@ -170,10 +168,10 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       const overtaken = appendOf(operation(2), { value: 1, created: at });
-      await run((backend) =>
-        backend.write(appendOf(operation(3), { value: 2, created: at, id: 'e2' }), {}),
+      await run((store) =>
+        store.write(appendOf(operation(3), { value: 2, created: at, id: 'e2' }), {}),
       );
-      await run((backend) => backend.write(overtaken, {}));
+      await run((store) => store.write(overtaken, {}));
       const session = await service.getSession(KEY);
       assert.deepEqual(
         session?.events.map(({ id }) => id),
@@ -187,9 +185,9 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const at = await created(run);
       const request = appendOf(operation(2), { value: 1, created: at });
       const expectedEvents = { e1: at + 7 };
-      const refused = run((backend) => backend.write({ ...request, expectedEvents }, {}));
+      const refused = run((store) => store.write({ ...request, expectedEvents }, {}));
       assert.deepEqual(await refusal(refused), ['stale_session', undefined]);
-      await run((backend) => backend.write(request, {}));
+      await run((store) => store.write(request, {}));
       assert.equal((await service.getSession(KEY))?.state.value, 1);
       await service.close();
     });
@@ -198,18 +196,18 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       assert.equal(await created(run), at);
-      await run((backend) =>
-        backend.write({ kind: 'delete', what: 'session', key: KEY, operation: operation(2) }, {}),
+      await run((store) =>
+        store.write({ kind: 'delete', what: 'session', key: KEY, operation: operation(2) }, {}),
       );
       assert.deepEqual(await refusal(created(run)), ['not_found', 'applied']);
       assert.equal(await service.getSession(KEY), undefined);
       // Also if the creation itself never arrived.
       const key = { ...KEY, sessionId: 's2' };
       const deletion = { what: 'session', key } as const;
-      await run((backend) =>
-        backend.write({ kind: 'delete', ...deletion, operation: operation(9) }, {}),
+      await run((store) =>
+        store.write({ kind: 'delete', ...deletion, operation: operation(9) }, {}),
       );
-      const creates = run((backend) => backend.write({ ...creation(operation(8)), key }, {}));
+      const creates = run((store) => store.write({ ...creation(operation(8)), key }, {}));
       assert.deepEqual(await refusal(creates), ['not_found', 'applied']);
       // A later creation is another session.
       assert.ok((await created(run, 3)) > at);
@@ -220,20 +218,20 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       const request = appendOf(operation(2), { value: 1, created: at });
-      await run((backend) => backend.write(request, {}));
+      await run((store) => store.write(request, {}));
       await service.deleteSession(KEY);
-      assert.deepEqual(await refusal(run((backend) => backend.write(request, {}))), [
+      assert.deepEqual(await refusal(run((store) => store.write(request, {}))), [
         'not_found',
         'applied',
       ]);
       await service.createSession(KEY);
-      assert.deepEqual(await refusal(run((backend) => backend.write(request, {}))), [
+      assert.deepEqual(await refusal(run((store) => store.write(request, {}))), [
         'not_found',
         'applied',
       ]);
       assert.deepEqual(await refusal(created(run)), ['not_found', 'applied']);
       const rename = { kind: 'describe', key: KEY, title: 'Tea', operation: operation(2) } as const;
-      const renames = run((backend) => backend.write(rename, {}));
+      const renames = run((store) => store.write(rename, {}));
       assert.deepEqual(await refusal(renames), ['not_found', 'applied']);
       assert.deepEqual((await service.getSession(KEY))?.events, []);
       await service.close();
@@ -243,15 +241,15 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       await created(run);
       const rename = (number: number, title: string) =>
-        run((backend) =>
-          backend.write({ kind: 'describe', key: KEY, title, operation: operation(number) }, {}),
+        run((store) =>
+          store.write({ kind: 'describe', key: KEY, title, operation: operation(number) }, {}),
         );
       assert.equal(await rename(3, 'new'), true);
       assert.equal(await rename(2, 'old'), true);
       assert.equal((await service.getSession(KEY))?.title, 'new');
       const update = (number: number, value: number) =>
-        run((backend) =>
-          backend.write(
+        run((store) =>
+          store.write(
             {
               kind: 'update',
               key: OWNER,
@@ -265,8 +263,8 @@ function operations(name: string, open: () => Promise<Subject>): void {
       await update(4, 1);
       assert.deepEqual(await service.getUserState(OWNER), { v: 2 });
       const remove = (number: number) =>
-        run((backend) =>
-          backend.write(
+        run((store) =>
+          store.write(
             { kind: 'delete', what: 'userState', key: OWNER, operation: operation(number) },
             {},
           ),
@@ -282,8 +280,8 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const { run, service } = await open();
       const at = await created(run);
       const deletes = (createdRevision: number, number: number) =>
-        run((backend) =>
-          backend.write(
+        run((store) =>
+          store.write(
             {
               kind: 'delete',
               what: 'session',
@@ -308,11 +306,8 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const at = await created(run);
       const valueOf = async () => (await service.getSession(KEY))?.state.value;
       const append = (client: number, value: number) =>
-        run((backend) =>
-          backend.write(
-            appendOf(operation(5, client), { value, created: at, id: `e${client}` }),
-            {},
-          ),
+        run((store) =>
+          store.write(appendOf(operation(5, client), { value, created: at, id: `e${client}` }), {}),
         );
       for (let client = 1; client <= 32; client += 1) {
         clock.now += 1;
@@ -350,7 +345,7 @@ function storesEachOnce(name: string, open: Open): void {
         return appendOf(operation(index + 1), given);
       });
       const answers = await Promise.all(
-        [...requests, ...requests].map((request) => run((backend) => backend.write(request, {}))),
+        [...requests, ...requests].map((request) => run((store) => store.write(request, {}))),
       );
       for (const [index, sessionId] of sessions.entries()) {
         const session = await service.getSession({ ...OWNER, sessionId });

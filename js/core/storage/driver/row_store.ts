@@ -23,7 +23,7 @@ import {
 import {
   runWrite,
   type Appended,
-  type Backend,
+  type Store,
   type ChangedSession,
   type ChangesRequest,
   type CreatedSession,
@@ -43,7 +43,7 @@ import {
   type StateRequest,
   type StoredKind,
   type WriteVerbs,
-} from '../backend.js';
+} from '../store.js';
 import type { ChangedRows } from '../changed_rows.js';
 import { changesOf } from '../changes.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
@@ -79,7 +79,7 @@ import { requestOf, settled } from './storage_calls.js';
  * It checks each result of the storage, so that an error names the storage's fault and not a later consequence.
  * Errors that the storage throws become a `SessionError`. If the storage returns no promise, neither does an append.
  */
-export class StorageBackend implements Backend, WriteVerbs {
+export class RowStore implements Store, WriteVerbs {
   readonly #load: () => Promise<OwnStorage>;
   readonly #onConnectionLost: ((error: unknown) => void) | undefined;
   #loading: Promise<OwnStorage> | undefined;
@@ -189,7 +189,7 @@ export class StorageBackend implements Backend, WriteVerbs {
   }
 
   /** Absent until the storage is loaded. */
-  get writeAll(): Backend['writeAll'] {
+  get writeAll(): Store['writeAll'] {
     const storage = this.#storage;
     if (storage?.appendMany === undefined) return undefined;
     return (writes) => {

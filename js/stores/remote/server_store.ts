@@ -22,11 +22,11 @@ import type { Call } from '../../core/call/call.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
-import type { Backend } from '../../core/storage/backend.js';
+import type { Store } from '../../core/storage/store.js';
 import type { CheckedRun } from './run/run_request.js';
 
-/** A backend for one kind of server. */
-export interface ServerBackend extends Backend {
+/** A store for one kind of server. */
+export interface ServerStore extends Store {
   /**
    * Runs an agent and yields its events.
    *

@@ -40,7 +40,7 @@
  * user interface.
  */
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import type { Backend, Results, StoredKind } from '../../core/storage/backend.js';
+import type { Store, Results, StoredKind } from '../../core/storage/store.js';
 import type { Call } from '../../core/call/call.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { endsWithin } from '../../core/call/time_limit.js';
@@ -54,19 +54,19 @@ import { LocalWrites, type Written } from './verbs/local_writes.js';
 import { standIn } from './data/stand_in.js';
 import type { Sender } from './sending/sender.js';
 
-export interface CacheBackendParts extends ReadParts {
+export interface CacheStoreParts extends ReadParts {
   readonly bounds: CopyLimits;
   readonly sender: Sender;
   readonly isThrough: boolean;
 }
 
-/** The local data as a backend. {@link CacheReads} has its reads. A write adds operations, which are sent later. */
-export class CacheBackend extends CacheReads implements Backend {
+/** The local data as a store. {@link CacheReads} has its reads. A write adds operations, which are sent later. */
+export class CacheStore extends CacheReads implements Store {
   readonly history: CacheHistory;
-  readonly #parts: CacheBackendParts;
+  readonly #parts: CacheStoreParts;
   readonly #writes: LocalWrites;
 
-  constructor(parts: CacheBackendParts) {
+  constructor(parts: CacheStoreParts) {
     super(parts);
     this.#parts = parts;
     this.#writes = new LocalWrites(parts);

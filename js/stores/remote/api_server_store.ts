@@ -21,11 +21,11 @@ import {
   type Results,
   type StoredKind,
   type WriteVerbs,
-} from '../../core/storage/backend.js';
+} from '../../core/storage/store.js';
 import { rewindTargets, startsIn } from '../../core/storage/reads/rewind_starts.js';
 import { nothingIn, readSessionOf, type RemoteSession, sessionIn } from './responses.js';
 import { type Connection, pathOf } from './connection/connection.js';
-import type { ServerBackend } from './server_backend.js';
+import type { ServerStore } from './server_store.js';
 import { bodyOf, createRequest } from './write_request.js';
 import { runAgent } from './run/run.js';
 import type { CheckedRun } from './run/run_request.js';
@@ -36,7 +36,7 @@ import { askServerKind } from './version.js';
  * Sessions behind `adk api_server` of google-adk for Python. It has neither appends nor revisions nor pages: reads
  * fetch everything, and what it lacks fails with `unsupported`.
  */
-export class ApiServerBackend implements ServerBackend, WriteVerbs {
+export class ApiServerStore implements ServerStore, WriteVerbs {
   readonly #connection: Connection;
 
   constructor(connection: Connection) {

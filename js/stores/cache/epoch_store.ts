@@ -1,14 +1,13 @@
 import type { Call } from '../../core/call/call.js';
-import type { Backend } from '../../core/storage/backend.js';
-import { CacheBackend } from './cache_backend.js';
+import type { Store } from '../../core/storage/store.js';
+import { CacheStore } from './cache_store.js';
 
 /**
- * Returns a backend that passes each verb to the local data that its call began with, even if they were erased since.
+ * Returns a store that passes each verb to the local data that its call began with, even if they were erased since.
  */
-export function epochBackend(present: () => CacheBackend): Backend {
+export function epochStore(present: () => CacheStore): Store {
   /** Calls that the package makes itself have none, and take that of the present epoch. */
-  const of = ({ backend }: Call): CacheBackend =>
-    backend instanceof CacheBackend ? backend : present();
+  const of = ({ store }: Call): CacheStore => (store instanceof CacheStore ? store : present());
   return {
     open: (call) => of(call).open(),
     keepsOperations: (call) => of(call).keepsOperations(),

@@ -26,7 +26,7 @@ import { MOST_CHANGED } from '../../wasm/protocol.js';
 import {
   runWrite,
   type Appended,
-  type Backend,
+  type Store,
   type ChangedSession,
   type ChangesRequest,
   type CreatedSession,
@@ -48,7 +48,7 @@ import {
   type StateRequest,
   type StoredKind,
   type WriteVerbs,
-} from '../backend.js';
+} from '../store.js';
 import { changesOf, storedEvents } from '../changes.js';
 import {
   appendOnce,
@@ -110,7 +110,7 @@ export interface CoreStorage {
 }
 
 /** Memory or IndexedDB, both in the wasm. Memory answers at once, so it ignores the signal. */
-export class WasmBackend implements Backend, WriteVerbs {
+export class WasmStore implements Store, WriteVerbs {
   readonly core: WasmStorage;
   readonly #storage: CoreStorage;
 
@@ -287,7 +287,7 @@ export class WasmBackend implements Backend, WriteVerbs {
     );
   }
 
-  get writeAll(): Backend['writeAll'] {
+  get writeAll(): Store['writeAll'] {
     // Memory answers each append at once.
     if (this.#storage.holdsData) return undefined;
     return (writes) => {

@@ -9,7 +9,7 @@ import type { StoredEvents } from '../../values/model/event_page.js';
 import { cursorText, readPlace } from '../../values/json/cursor.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 import {
-  type BackendHistory,
+  type StoreHistory,
   type ChangesRequest,
   type EventsRequest,
   type InfoRequest,
@@ -25,7 +25,7 @@ import {
   type Results,
   type StateRequest,
   type StoredKind,
-} from '../../core/storage/backend.js';
+} from '../../core/storage/store.js';
 import {
   changesIn,
   infoIn,
@@ -36,7 +36,7 @@ import {
 } from './responses.js';
 import type { Query } from '../http/exchange.js';
 import type { Connection, ReadResponse } from './connection/connection.js';
-import type { ServerBackend } from './server_backend.js';
+import type { ServerStore } from './server_store.js';
 import { absentIfEmpty, bodyOf, HANDLE_EVENTS, pathTo, sendWrite } from './write_request.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
 import { handlerHistory } from './handler_history.js';
@@ -46,9 +46,9 @@ import { askServerKind } from './version.js';
 const CHUNK = 1000;
 
 /** Sessions behind the handler of `adk-session-wasm/server`, which runs the rules. */
-export class HandlerBackend implements ServerBackend {
+export class HandlerStore implements ServerStore {
   readonly computesViews = true;
-  readonly history: BackendHistory;
+  readonly history: StoreHistory;
   readonly #connection: Connection;
 
   constructor(connection: Connection) {

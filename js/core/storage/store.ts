@@ -1,5 +1,5 @@
 /**
- * The interface between the services and what stores sessions. A backend runs the rules over memory, IndexedDB, a
+ * The interface between the services and what stores sessions. A store runs the rules over memory, IndexedDB, a
  * `Storage`, a server or a cache. It takes a write or a request, and the call that it belongs to.
  */
 import type { Call, MaybePromise } from '../call/call.js';
@@ -51,7 +51,7 @@ export interface ReadRequest {
   readonly after?: number | undefined;
   /** Whether events that cannot be read are left out. Otherwise the first one fails the read. */
   readonly skipCorrupt?: boolean | undefined;
-  /** Which events count. Only for a backend that {@link Backend.computesViews computes views}. */
+  /** Which events count. Only for a store that {@link Store.computesViews computes views}. */
   readonly view?: HistoryView | undefined;
 }
 
@@ -67,7 +67,7 @@ export interface RewindStart {
 interface PartialEvents {
   /**
    * The start of each rewind among the events: one that is not among them may be older. Absent if there is no rewind, if the
-   * events are all, or if the backend does not tell; see `rewindStarts`.
+   * events are all, or if the store does not tell; see `rewindStarts`.
    */
   readonly rewindStarts?: readonly RewindStart[] | undefined;
 }
@@ -112,7 +112,7 @@ export interface PageRequest {
    */
   readonly isToEnd?: boolean | undefined;
   readonly skipCorrupt?: boolean | undefined;
-  /** Which events count. Only for a backend that {@link Backend.computesViews computes views}. */
+  /** Which events count. Only for a store that {@link Store.computesViews computes views}. */
   readonly view?: HistoryView | undefined;
   /** Whether the page of a view ends where the view shows the event, and not where it is stored. */
   readonly isShown?: boolean | undefined;
@@ -121,7 +121,7 @@ export interface PageRequest {
 /** A page of events, and its session. It has only `created` if no event has the requested id. */
 export interface ReadPage extends PartialEvents {
   readonly created: number;
-  /** The revision of the session. Absent if the backend does not know it. */
+  /** The revision of the session. Absent if the store does not know it. */
   readonly revision?: number | undefined;
   /** The caller may change them. */
   readonly events?: Event[] | undefined;
@@ -151,7 +151,7 @@ export interface InfoRequest {
 /** What a session holds. */
 export interface ReadInfo {
   readonly created: number;
-  /** Absent if the backend does not know it. */
+  /** Absent if the store does not know it. */
   readonly revision?: number | undefined;
   readonly info: SessionInfo;
 }
@@ -280,7 +280,7 @@ export interface StateRequest extends StateOwner {
 }
 
 /** The verbs of histories. `fork` returns the new session with all its events. */
-export type BackendHistory = HistoryVerbs<ReadSession, WriteIdentity, [call: Call]>;
+export type StoreHistory = HistoryVerbs<ReadSession, WriteIdentity, [call: Call]>;
 
 /** Which changes of other programs to find. */
 export type FindChangedRequest = Omit<ChangedRequest, keyof StorageCall>;
@@ -308,7 +308,7 @@ export interface Results {
   fork: ReadSession;
 }
 
-/** The kinds that every backend stores. A rewind or a fork is an append or a creation where the whole session is. */
+/** The kinds that every store takes. A rewind or a fork is an append or a creation where the whole session is. */
 export type StoredKind = Exclude<WriteKind, 'rewind' | 'fork'>;
 
 /** A function for each kind of writes. */
@@ -326,13 +326,13 @@ export function runWrite<Kind extends StoredKind>(
 }
 
 /**
- * Sessions, their states and events, in any storage. The service has checked all names in the requests. The backend over
+ * Sessions, their states and events, in any storage. The service has checked all names in the requests. The store over
  * memory returns no promises.
  *
  * Each method fails with a `SessionError`. If the signal fires before the commit begins, a write fails with
  * `aborted`, unless a storage ignores the signal.
  */
-export interface Backend {
+export interface Store {
   /** Opens the storage, or checks that it still responds. */
   open(call: Call): MaybePromise<void>;
   /** Whether the storage applies each {@link WriteIdentity.operation} once. */
@@ -345,14 +345,14 @@ export interface Backend {
   readonly writeAll?:
     | ((writes: readonly (readonly [PlacedAppend, Call])[]) => readonly Promise<Appended>[])
     | undefined;
-  /** Whether the backend computes views itself, as a server does. Over other backends the service computes them. */
+  /** Whether the store computes views itself, as a server does. Over other stores the service computes them. */
   readonly computesViews?: true;
   /** Returns `undefined` if there is no session. */
   get(request: ReadRequest, call: Call): MaybePromise<ReadSession | undefined>;
   /** Returns `undefined` if there is no session. */
   page(request: PageRequest, call: Call): MaybePromise<ReadPage | undefined>;
   /**
-   * Counts what a session holds; `undefined` if there is no session. Over a backend without this verb it is counted from
+   * Counts what a session holds; `undefined` if there is no session. Over a store without this verb it is counted from
    * pages.
    */
   info?(request: InfoRequest, call: Call): MaybePromise<ReadInfo | undefined>;
@@ -369,10 +369,10 @@ export interface Backend {
   /** Returns a shared state as JSON. The keys have no prefix. */
   sharedState(request: StateRequest, call: Call): MaybePromise<string>;
   /**
-   * The verbs of histories, if the backend computes them elsewhere: it does not have the whole sessions. Over other
-   * backends `js/core/history` computes them.
+   * The verbs of histories, if the store computes them elsewhere: it does not have the whole sessions. Over other
+   * stores `js/core/history` computes them.
    */
-  readonly history?: BackendHistory;
+  readonly history?: StoreHistory;
   /** Finds what other programs have changed in an app. Returns `undefined` if the storage does not know that. */
   changedSince?(request: FindChangedRequest, call: Call): MaybePromise<ChangedRows | undefined>;
   /** Frees the memory in the wasm. Calls that have begun still finish. */
