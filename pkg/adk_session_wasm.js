@@ -1197,8 +1197,7 @@ export function artifact_message(text, position, failed) {
 }
 
 /**
- * Answers a question about a history: a `HistoryNumber` each, and then its lists. The questions are those of `QUESTIONS`
- * in `js/core/wasm/protocol.ts`.
+ * Answers a question about a history: a `HistoryNumber` each, and then its lists.
  * @param {Float64Array | number[]} history
  * @returns {Uint32Array}
  */

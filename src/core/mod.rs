@@ -5,7 +5,6 @@
 
 pub mod error;
 pub mod event;
-pub mod history;
 pub(crate) mod json;
 pub(crate) mod names;
 pub mod read;
@@ -14,4 +13,5 @@ pub mod session;
 pub mod state;
 pub mod storage;
 pub mod template;
+pub mod view_rules;
 pub mod write;

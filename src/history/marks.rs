@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::core::event::Event;
-use crate::core::history::{
+use crate::core::view_rules::{
     self as rules, CallMark, CallPart, Calls, EventTraits, History, Kind, Mark, PauseMark, Reader,
     ResponseMark, View,
 };
@@ -141,14 +141,14 @@ impl Marks {
 }
 
 /// Returns the events that no rewind has undone, without the rewinds. Compactions remain.
-pub(super) fn live_events<'a>(events: &[&'a Event]) -> Vec<&'a Event> {
+pub(super) fn not_undone<'a>(events: &[&'a Event]) -> Vec<&'a Event> {
     let mut invocations = Numbers::default();
     let mut marks = Vec::new();
     for event in events {
         let kind = rewind_kind(event, &mut invocations).unwrap_or(Kind::Fixed);
         marks.push(mark_of(event, kind, &mut invocations));
     }
-    let live = events.iter().zip(rules::live_events(&marks, &[]));
+    let live = events.iter().zip(rules::not_undone(&marks, &[]));
     live.filter_map(|(event, is_live)| is_live.then_some(*event)).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Views of a session's history: which events count after rewinds and compactions.
 //!
 //! A rewind or a compaction deletes nothing: it is one event, a marker. A view is computed from all events
-//! of a session, in the order of the appends. `core::history` has the rules.
+//! of a session, in the order of the appends. `core::view_rules` has the rules.
 //!
 //! ```
 //! use adk_session::history::{HistoryReader, HistoryView};
@@ -46,9 +46,9 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::core::event::Event;
-use crate::core::history::{Kind, Reader};
+use crate::core::view_rules::{Kind, Reader};
 use crate::history::agent_filter::AgentFilter;
-use crate::history::marks::{FOR_ALL, Marks, Reading, content, live_events};
+use crate::history::marks::{FOR_ALL, Marks, Reading, content, not_undone};
 use crate::history::shown::{Changes, framework_summary, shown_events, summary};
 
 /// A view of a history, made of all its events.
@@ -80,7 +80,7 @@ impl<'a> HistoryView<'a> {
     pub fn model(events: &'a [Event]) -> Self {
         let events: Vec<_> = events.iter().collect();
         let marks = Marks::of(&events, &FOR_ALL);
-        let view = marks.view(Reader::Framework);
+        let view = marks.view(Reader::Model);
         let changes = Changes::of(&view, &marks, &events);
         let show = |index, event| changes.show(index, event);
         let events = shown_events(&view, &events, show, framework_summary);
@@ -94,7 +94,7 @@ impl<'a> HistoryView<'a> {
     /// The order is that of the appends. Python sorts by time as soon as a compaction remains.
     /// Transcriptions, messages of other agents, and calls without responses are as they are stored.
     pub fn agent(events: &'a [Event], reader: &HistoryReader) -> Self {
-        let events = live_events(&events.iter().collect::<Vec<_>>());
+        let events = not_undone(&events.iter().collect::<Vec<_>>());
         let filter = AgentFilter::new(&events, reader);
         let kind_of =
             |event: &Event| if filter.reads(event) { content(event) } else { Kind::Filtered };

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use crate::core::event::{Event, EventActions};
-use crate::core::history::{Item, PartChange, View};
 use crate::core::session::Timestamp;
+use crate::core::view_rules::{Item, PartChange, View};
 use crate::history::marks::{Marks, compacted_end, compaction_of};
 
 /// Returns the events of a view; `summary` makes those of summaries, `show` those of stored events.

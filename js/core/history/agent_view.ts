@@ -5,7 +5,7 @@ import type { Event } from '../../values/model/event/event.js';
 import { agentFilter, type HistoryReader } from './agent_filter.js';
 import { isMarker, marksOf } from './marks.js';
 import { historyItems } from '../wasm/packed_marks.js';
-import { itemsOf, liveEvents, summaryEvent } from './view.js';
+import { itemsOf, notUndone, summaryEvent } from './view.js';
 
 /**
  * Returns the events that google-adk for Python would show to an agent's model, for programs that call a model
@@ -43,7 +43,7 @@ export function historyView(events: readonly Event[], reader: HistoryReader): Ev
   if (!Array.isArray(given)) throw invalidValue('events', 'must be an array', given);
   const taken = takeOptions(reader);
   requireText('agentName', taken.agentName);
-  const live = liveEvents(events);
+  const live = notUndone(events);
   const isRead = agentFilter(live, taken);
   if (!live.some(isMarker)) return live.filter(isRead);
   const marks = marksOf(live, {

@@ -15,7 +15,7 @@ import {
   type Reading,
   rewindTargetOf,
 } from './marks.js';
-import { historyItems, type HistoryItems, liveItems } from '../wasm/packed_marks.js';
+import { historyItems, type HistoryItems, askNotUndone } from '../wasm/packed_marks.js';
 
 /** Events as a view shows them. */
 export interface ViewedEvents {
@@ -40,9 +40,6 @@ export function isSummarised(event: Event): boolean {
   return summarisedEvents.has(event);
 }
 
-/** Who reads a view. Models read a history as google-adk does. */
-export const READER_OF = { transcript: 'transcript', model: 'framework' } as const;
-
 /**
  * Computes the view of a whole history. If nothing in it can change what the view shows, it is the history, and the wasm
  * is not called.
@@ -60,7 +57,7 @@ export function viewOf(
     return { events, summarised: new Set() };
   }
   const marks = marksOf(events, FOR_ALL, older);
-  return showItems(events, marks, historyItems(marks, READER_OF[view]));
+  return showItems(events, marks, historyItems(marks, view));
 }
 
 /** Returns the events of the items of a view, or of a part of it. */
@@ -90,9 +87,9 @@ const REWINDS: Reading = { counts: () => false, visibilityOf: () => 'fixed' };
  *
  * @param older the invocations that begin before the events
  */
-export function liveEvents(events: readonly Event[], older?: readonly string[]): readonly Event[] {
+export function notUndone(events: readonly Event[], older?: readonly string[]): readonly Event[] {
   if (!events.some((event) => rewindTargetOf(event) !== undefined)) return events;
-  return Array.from(liveItems(eventMarksOf(events, REWINDS, older)), (event) => events[event]!);
+  return Array.from(askNotUndone(eventMarksOf(events, REWINDS, older)), (event) => events[event]!);
 }
 
 /** Returns the events of a view; `summaryOf` makes those of summaries, `shownAs` those of stored events. */

@@ -121,11 +121,11 @@ export interface HistoryItems {
   readonly items: readonly HistoryItem[];
   /** The events of a transcript that a summary stands for. */
   readonly summarised: readonly number[];
-  /** The function calls and responses that a framework does not get as they are stored. */
+  /** The function calls and responses that a model does not get as they are stored. */
   readonly changes: readonly PartChange[];
   /** An event that waits, if the framework's own summary is not older. */
   readonly firstWaiting: number | undefined;
-  /** The events that the view for a framework makes a tail of, in order. */
+  /** The events that the view for models makes a tail of, in order. */
   readonly sources: readonly number[];
   /** Where the items begin in the whole view. */
   readonly start: number;
@@ -189,8 +189,8 @@ export function followsView(marks: HistoryMarks, reader: Reader, known: number):
 }
 
 /** Returns the indices of the events that no rewind has undone. */
-export function liveItems(marks: HistoryMarks): Uint32Array {
-  return askHistory(packMarks(marks, 'transcript', { question: 'live' }));
+export function askNotUndone(marks: HistoryMarks): Uint32Array {
+  return askHistory(packMarks(marks, 'transcript', { question: 'notUndone' }));
 }
 
 /**

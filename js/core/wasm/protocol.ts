@@ -31,7 +31,7 @@ export const NEVER = Number.MAX_SAFE_INTEGER;
 export const ABSENT = -1;
 
 /** For whom the wasm computes a view of a history; `Packed::reader` in `history.rs`. */
-export const READERS = { transcript: 0, framework: 1, agent: 2 } as const;
+export const READERS = { transcript: 0, model: 1, agent: 2 } as const;
 
 /** What the wasm is asked about a history: a view or a part of it, or the like; `ask_history` in `history.rs`. */
 export const QUESTIONS = {
@@ -39,7 +39,7 @@ export const QUESTIONS = {
   tail: 1,
   page: 2,
   follows: 3,
-  live: 4,
+  notUndone: 4,
   branches: 5,
   openCalls: 6,
 } as const;

@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use crate::core::event::{EventText, NewEvent, RewindMembers};
-use crate::core::history::{Kind, Mark, live_events};
 use crate::core::names::Names;
 use crate::core::session::Revision;
+use crate::core::view_rules::{Kind, Mark, not_undone};
 use crate::core::write::rows::EventRow;
 
 /// Which events an append reads to find rewinds that its handle has missed.
@@ -49,7 +49,7 @@ pub(super) fn undone_invocations(rows: &[EventRow]) -> Vec<Arc<str>> {
         marks.insert(index, mark);
     }
     let mut ends_live = vec![true; numbers.len()];
-    for (mark, is_live) in marks.iter().zip(live_events(&marks, &[])) {
+    for (mark, is_live) in marks.iter().zip(not_undone(&marks, &[])) {
         let end = mark.invocation.and_then(|number| ends_live.get_mut(number as usize));
         if let Some(end) = end {
             *end = is_live;
@@ -67,7 +67,7 @@ pub(super) fn live_new_events(events: &[NewEvent]) -> Vec<bool> {
     }
     let mut numbers = Names::default();
     let marks: Vec<_> = events.iter().map(|event| mark_of(&event.text, &mut numbers)).collect();
-    live_events(&marks, &[])
+    not_undone(&marks, &[])
 }
 
 /// Returns the mark of an event, with what rewinds need of it.

@@ -1,9 +1,9 @@
 //! Views of histories. TypeScript makes the marks of parsed events, and shows the events of the view.
 
-use adk_session::internals::history::{
+use adk_session::internals::view_rules::{
     CallMark, CallPart, Calls, EventTraits, History, Item, Kind, Known, Mark, Needs, Page,
     PageRequest, PartChange, PauseMark, Place, Reader, ResponseMark, View, branches, follows,
-    last_compaction, live_events, open_calls,
+    last_compaction, not_undone, open_calls,
 };
 use wasm_bindgen::prelude::*;
 
@@ -26,49 +26,39 @@ const CALL: usize = CallNumber::Length as usize;
 const RESPONSE: usize = ResponseNumber::Length as usize;
 const PAUSE: usize = PauseNumber::Length as usize;
 
-/// Answers a question about a history: a `HistoryNumber` each, and then its lists. The questions are those of `QUESTIONS`
-/// in `js/core/wasm/protocol.ts`.
+/// The questions; `QUESTIONS` in `js/core/wasm/protocol.ts`. Any other number asks for the whole view.
+const TAIL: u8 = 1;
+const PAGE: u8 = 2;
+const FOLLOWS: u8 = 3;
+const NOT_UNDONE: u8 = 4;
+const BRANCHES: u8 = 5;
+const OPEN_CALLS: u8 = 6;
+
+/// Answers a question about a history: a `HistoryNumber` each, and then its lists.
 #[wasm_bindgen]
 pub fn ask_history(history: &[f64]) -> Vec<u32> {
     let packed = Packed::new(history);
-    let Packed { marks, traits: events, calls, responses, pauses, older, asked, .. } = &packed;
+    let Packed { marks, traits: events, calls, responses, pauses, older, .. } = &packed;
     let calls = Calls { calls, responses, pauses, events };
     let history = History { marks, calls, older };
-    match packed.number(HistoryNumber::Question) as u8 {
-        3 => {
+    match packed.question() {
+        FOLLOWS => {
             let known = packed.index(HistoryNumber::KnownFrom).unwrap_or_default();
             vec![u32::from(follows(&history, packed.reader(), known))]
         }
-        4 => {
+        NOT_UNDONE => {
             let mut numbers = Vec::new();
-            for (event, is_live) in live_events(marks, older).into_iter().enumerate() {
+            for (event, is_live) in not_undone(marks, older).into_iter().enumerate() {
                 if is_live {
                     numbers.push(event as u32);
                 }
             }
             numbers
         }
-        5 => {
-            let from = match packed.place() {
-                Some(Place::Stored(event)) => Some(event),
-                _ => None,
-            };
-            let (branches, is_decided) =
-                branches(&history, from, packed.is(HistoryNumber::IsFromStart));
-            let mut numbers = vec![u32::from(is_decided)];
-            for branch in branches {
-                numbers.extend_from_slice(&list([
-                    (BranchNumber::After as usize, plus(1, branch.after)),
-                    (BranchNumber::Event as usize, branch.event as u32),
-                    (BranchNumber::IsShown as usize, u32::from(branch.is_shown)),
-                    (BranchNumber::EndedBy as usize, plus(1, branch.ended_by)),
-                ]));
-            }
-            numbers
-        }
-        6 => {
+        BRANCHES => branches_of(&packed, &history),
+        OPEN_CALLS => {
             let is_from_start = packed.is(HistoryNumber::IsFromStart);
-            let open = open_calls(&history, asked, is_from_start);
+            let open = open_calls(&history, &packed.asked, is_from_start);
             let mut numbers = vec![u32::from(open.is_some())];
             push_all(&mut numbers, &open.unwrap_or_default());
             numbers
@@ -78,6 +68,25 @@ pub fn ask_history(history: &[f64]) -> Vec<u32> {
             Needs::All => vec![NEEDS_ALL],
         }),
     }
+}
+
+/// Returns whether the branches are decided, and then a `BranchNumber` each.
+fn branches_of(packed: &Packed<'_>, history: &History<'_>) -> Vec<u32> {
+    let from = match packed.place() {
+        Some(Place::Stored(event)) => Some(event),
+        _ => None,
+    };
+    let (branches, is_decided) = branches(history, from, packed.is(HistoryNumber::IsFromStart));
+    let mut numbers = vec![u32::from(is_decided)];
+    for branch in branches {
+        numbers.extend_from_slice(&list([
+            (BranchNumber::After as usize, plus(1, branch.after)),
+            (BranchNumber::Event as usize, branch.event as u32),
+            (BranchNumber::IsShown as usize, u32::from(branch.is_shown)),
+            (BranchNumber::EndedBy as usize, plus(1, branch.ended_by)),
+        ]));
+    }
+    numbers
 }
 
 fn push_all(numbers: &mut Vec<u32>, indices: &[usize]) {
@@ -138,10 +147,14 @@ impl<'n> Packed<'n> {
         self.number(name) == 1.0
     }
 
+    fn question(&self) -> u8 {
+        self.number(HistoryNumber::Question) as u8
+    }
+
     fn reader(&self) -> Reader {
         match self.number(HistoryNumber::Reader) as u8 {
             0 => Reader::Transcript,
-            1 => Reader::Framework,
+            1 => Reader::Model,
             _ => Reader::Agent,
         }
     }
@@ -166,8 +179,8 @@ fn view_of(packed: &Packed<'_>, history: &History<'_>) -> Result<Vec<u32>, Needs
     let is_from_start = packed.is(HistoryNumber::IsFromStart);
     let mut part = Part { total: view.items.len(), ..Part::default() };
     let mut shown = 0..part.total;
-    match packed.number(HistoryNumber::Question) as u8 {
-        1 => {
+    match packed.question() {
+        TAIL => {
             let known = match (packed.place(), known_from) {
                 (Some(first), _) => Known::Sources { first, is_whole: is_from_start },
                 (None, Some(from)) => Known::Last { from },
@@ -180,7 +193,7 @@ fn view_of(packed: &Packed<'_>, history: &History<'_>) -> Result<Vec<u32>, Needs
             part.within = within.unwrap_or(0).saturating_sub(tail.start);
             shown = tail.start..part.total;
         }
-        2 => {
+        PAGE => {
             let (place, is_after) = (packed.place(), packed.is(HistoryNumber::IsAfter));
             let request = PageRequest { place, is_after, limit: count, known_from, is_from_start };
             let page = view.page(history, reader, &request)?;

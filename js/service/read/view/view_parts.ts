@@ -1,6 +1,6 @@
 /**
  * Parts of views: tails, which are their last events, and pages. The core computes them, or answers that it needs more
- * events; see `src/core/history/tail.rs` and `page.rs`.
+ * events; see `src/core/view_rules/tail.rs` and `page.rs`.
  */
 import type { Event } from '../../../values/model/event/event.js';
 import { SUMMARY_PREFIX } from '../../../values/model/event/view_summary.js';
@@ -15,7 +15,7 @@ import {
   type Undecided,
 } from '../../../core/wasm/packed_marks.js';
 import { FOR_ALL, marksOf } from '../../../core/history/marks.js';
-import { READER_OF, showItems, type ViewedEvents } from '../../../core/history/view.js';
+import { showItems, type ViewedEvents } from '../../../core/history/view.js';
 
 /** Events of a session. */
 interface ReadEvents {
@@ -101,7 +101,7 @@ export function followsTail(
   view: ComputedView,
 ): boolean {
   const marks = marksOf([...known, ...later], FOR_ALL);
-  return followsView(marks, READER_OF[view], known.length);
+  return followsView(marks, view, known.length);
 }
 
 /** A page of a view. */
@@ -198,7 +198,7 @@ function partOf(
   older?: readonly string[],
 ): ShownPart | Undecided {
   const marks = marksOf(stored, FOR_ALL, older);
-  const items = partOfItems(marks, READER_OF[view], request);
+  const items = partOfItems(marks, view, request);
   return typeof items === 'string' ? items : { ...showItems(stored, marks, items), stored, items };
 }
 

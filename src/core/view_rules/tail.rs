@@ -11,7 +11,7 @@ use super::{CallPart, History, Item, Kind, Mark, Needs, PartChange, Reader, View
 pub struct Tail {
     /// Where they begin.
     pub start: usize,
-    /// For [`Reader::Framework`]: the events that the view makes them of, in order. The next tail is
+    /// For [`Reader::Model`]: the events that the view makes them of, in order. The next tail is
     /// made from these and later events. A tail that was made from such sources has none.
     pub sources: Vec<usize>,
 }
@@ -76,7 +76,7 @@ impl View {
     /// Returns for each item whether a part of the view may not begin there: between a call and its response.
     pub(super) fn are_in_pairs(&self, history: &History<'_>, reader: Reader) -> Vec<bool> {
         match reader {
-            Reader::Framework => positions_in_pairs(&self.items, &history.calls, &self.changes),
+            Reader::Model => positions_in_pairs(&self.items, &history.calls, &self.changes),
             _ => vec![false; self.items.len()],
         }
     }
@@ -163,7 +163,7 @@ impl View {
 
     /// Returns the events that the view makes its items of from a position on.
     fn sources(&self, history: &History<'_>, reader: Reader, start: usize) -> Vec<usize> {
-        if reader != Reader::Framework {
+        if reader != Reader::Model {
             return Vec::new();
         }
         let History { marks, ref calls, .. } = *history;
@@ -262,13 +262,13 @@ pub fn follows(history: &History<'_>, reader: Reader, known: usize) -> bool {
         // A compaction does not hide the events of an invocation that waits.
         let may_wait = calls.calls_of(event).any(|(_, call)| waits_for_user(calls, call))
             || calls.pause_of(event).is_some_and(|pause| pause.is_waiting);
-        if reader == Reader::Framework && hidden_until.is_some() && may_wait {
+        if reader == Reader::Model && hidden_until.is_some() && may_wait {
             return false;
         }
     }
     // A response to a hidden call brings the call back. In a transcript the call is then no longer
     // summarised.
-    if hidden_until.is_none() && reader != Reader::Framework {
+    if hidden_until.is_none() && reader != Reader::Model {
         return true;
     }
     let mut called = LatestOf::default();

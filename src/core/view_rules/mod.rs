@@ -7,14 +7,14 @@
 //! | [`Reader`] | which events it gets |
 //! |---|---|
 //! | `Transcript` | those that no rewind undid, without markers; [`View::summarised`] names the summarised ones |
-//! | `Framework` | those for agents of `@google/adk`, which apply that framework's own compactions themselves |
+//! | `Model` | those for agents of `@google/adk`, which apply that framework's own compactions themselves |
 //! | `Agent` | those for one agent, with both kinds of compactions applied |
 //!
 //! The rules are those of google-adk for Python: `_apply_rewinds`, `_process_compaction_events` and
 //! `_recover_compacted_function_calls`, and of `@google/adk`: `getActiveEvents`. One differs: Python
 //! sorts by time as soon as a compaction remains, and here the order is that of the appends.
 //!
-//! `Framework` also gets each function call with its response, and nothing else of them: see `pairs`. For
+//! `Model` also gets each function call with its response, and nothing else of them: see `pairs`. For
 //! this reader no compaction hides what waits for an answer: see `waiting`.
 //!
 //! Whoever has only the last events and the markers asks for a part of a view: its [`Tail`], or a [`Page`].
@@ -41,7 +41,7 @@ use calls::{Sources, recover};
 use compactions::Summaries;
 use numbers::Numbers;
 use pairs::pair;
-pub use rewinds::live_events;
+pub use rewinds::not_undone;
 use waiting::Waiting;
 
 /// A history, so far as the rules need to know it.
@@ -138,7 +138,7 @@ pub enum Reader {
     /// A person.
     Transcript,
     /// The agents of `@google/adk`.
-    Framework,
+    Model,
     /// One agent.
     Agent,
 }
@@ -150,12 +150,12 @@ pub struct View {
     pub items: Vec<Item>,
     /// For [`Reader::Transcript`]: the events of the view that a summary stands for.
     pub summarised: Vec<usize>,
-    /// For [`Reader::Framework`]: the calls and responses that it does not get as they are stored.
+    /// For [`Reader::Model`]: the calls and responses that it does not get as they are stored.
     pub changes: Vec<PartChange>,
-    /// For [`Reader::Framework`]: an event that waits, if it is not later than the summary of that
+    /// For [`Reader::Model`]: an event that waits, if it is not later than the summary of that
     /// framework. The framework must take the summary to end before that event.
     pub first_waiting: Option<usize>,
-    /// For [`Reader::Framework`]: the events that invocations wait at, in order. They have open calls or
+    /// For [`Reader::Model`]: the events that invocations wait at, in order. They have open calls or
     /// calls that open questions are about, or say that a node waits.
     pub waiting: Vec<usize>,
     /// For each event of the history whether no rewind has undone it.
@@ -192,9 +192,9 @@ impl View {
     /// Computes a view.
     pub fn new(history: &History<'_>, reader: Reader) -> Self {
         let History { marks, ref calls, older } = *history;
-        let live = live_events(marks, older);
+        let live = not_undone(marks, older);
         let waiting = match reader {
-            Reader::Framework => Waiting::new(marks, &live, calls),
+            Reader::Model => Waiting::new(marks, &live, calls),
             _ => Waiting::default(),
         };
         let (mut compacted, mut compacted_end) = (None, f64::NEG_INFINITY);
@@ -221,12 +221,12 @@ impl View {
         for (index, (mark, live)) in marks.iter().zip(&live).enumerate() {
             add_summaries(&mut items, &shown, index);
             // The framework itself hides what its own compactions replace, unless something waits there.
-            let is_applied = reader != Reader::Framework || first_waiting.is_some();
+            let is_applied = reader != Reader::Model || first_waiting.is_some();
             let is_compacted = is_applied && mark.time <= compacted_end;
             let is_hidden = match mark.kind {
                 Kind::Fixed => is_compacted,
                 Kind::Content { .. } => is_compacted || summaries.cover(mark.time),
-                Kind::Compacted { .. } if reader == Reader::Framework => false,
+                Kind::Compacted { .. } if reader == Reader::Model => false,
                 _ => continue,
             };
             if !*live {
@@ -252,7 +252,7 @@ impl View {
                 view.summarised.retain(|event| !recovered.has(*event));
             }
         }
-        if reader == Reader::Framework {
+        if reader == Reader::Model {
             (view.items, view.changes) = pair(view.items, marks, calls, &waiting);
             view.waiting = waiting.sources;
         }

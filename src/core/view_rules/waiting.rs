@@ -2,7 +2,7 @@
 
 use super::calls::{CallMark, Calls};
 use super::numbers::{LatestOf, Numbers};
-use super::{History, Kind, Mark, live_events};
+use super::{History, Kind, Mark, not_undone};
 
 /// What waits in a history.
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ pub fn open_calls(history: &History<'_>, asked: &[u32], is_from_start: bool) -> 
     if !is_from_start && (is_rewound || !asked.iter().all(is_called)) {
         return None;
     }
-    let (open, _) = find_open(&live_events(marks, older), calls, u32::MAX);
+    let (open, _) = find_open(&not_undone(marks, older), calls, u32::MAX);
     let is_asked = |call: &CallMark| call.id.is_some_and(|id| asked.contains(&id));
     Some(open.values().filter(|call| calls.calls.get(*call).is_some_and(is_asked)).collect())
 }

@@ -8,7 +8,7 @@ use super::{Kind, Mark};
 /// walk continues before that event. If no such event comes before it, a rewind undoes only itself.
 ///
 /// `older` are the invocations that begin before the events: a rewind before one undoes all up to it.
-pub fn live_events(marks: &[Mark], older: &[u32]) -> Vec<bool> {
+pub fn not_undone(marks: &[Mark], older: &[u32]) -> Vec<bool> {
     let mut live = vec![true; marks.len()];
     let is_rewind = |mark: &Mark| mark.kind.is_rewind();
     if !marks.iter().any(is_rewind) {

@@ -158,7 +158,7 @@ impl View {
         let History { marks, ref calls, .. } = *history;
         let PageRequest { place, limit, known_from, is_from_start, .. } = *request;
         let from = known_from?;
-        let is_for_models = reader == Reader::Framework;
+        let is_for_models = reader == Reader::Model;
         // The summary of a later compaction may stand anywhere.
         let mut kinds = marks.iter().map(|mark| mark.kind);
         if is_for_models && kinds.any(Kind::is_compaction) {
