@@ -37,11 +37,17 @@ export interface RewindTarget {
 
 /** The agent of the server that has the sessions. It answers messages that are appended with `run`. */
 export interface ServerAgent {
-  /** Returns the last report of a run of the session. */
-  reportOf(key: CompositeSessionKey): RunReport | undefined;
+  /** Whether the server has an agent; `undefined` until the server has answered anything. */
+  readonly isThere: boolean | undefined;
   /**
-   * Calls a function with the run of a session after each change, until the returned function is called. Reports come with
-   * the server's feed, so they come only while somebody watches the session.
+   * Asks the server whether it has an agent.
+   *
+   * @throws SessionError (as a rejection) any error of a request
+   */
+  find(): Promise<boolean>;
+  /**
+   * Calls a function with the run of a session, and after each change, until the returned function is called. Meanwhile the
+   * feed of the user is open.
    *
    * @param listener gets `undefined` if the server says that it knows no run
    */

@@ -58,6 +58,7 @@ const CHUNKS = [
   './over_storage.js',
   '../../../core/history/turns.js',
   '../../service/runs/live_part.js',
+  '../../service/runs/server/live_part.js',
 ];
 
 const REMOTE = `export { RemoteSessionService } from 'adk-session-wasm/remote';`;

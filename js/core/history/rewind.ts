@@ -116,7 +116,7 @@ export async function sendRewind(
   service: SessionService,
   request: CompositeSessionKey & Abortable,
   place: RewindPlace,
-  { message, events }: Pick<RewindWrite, 'message' | 'events'> = {},
+  { message, events, run }: Pick<RewindWrite, 'message' | 'events' | 'run'> = {},
 ): Promise<Rewound> {
   requireService(service, REWIND_METHODS);
   const { signal } = request;
@@ -127,6 +127,7 @@ export async function sendRewind(
     ...{ key: sessionKeyOf(request), marker, place },
     message: message && { ...message, content },
     events: events?.map(jsonEvent),
+    run,
   };
   const verbs = await coreOf(service)?.history({ signal });
   return verbs === undefined

@@ -1,5 +1,6 @@
 /** Edits and regenerates turns. A live session loads this module when it first needs it. */
 import { newEventId } from '../../values/model/event/create_event.js';
+import type { AskedRun } from '../../values/model/asked_run.js';
 import type { Content } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
@@ -14,6 +15,8 @@ export { switchBranch } from './rewind.js';
 export interface TurnRequest extends CompositeSessionKey {
   /** An event of the turn. */
   readonly eventId: string;
+  /** Lets the agent of the server answer the message, if it has one. */
+  readonly run?: AskedRun | undefined;
 }
 
 /**
@@ -40,12 +43,12 @@ export function regenerateTurn(service: SessionService, request: TurnRequest): P
 
 async function rewindTurn(
   service: SessionService,
-  { eventId, ...key }: TurnRequest,
+  { eventId, run, ...key }: TurnRequest,
   content: Content | undefined,
 ): Promise<Event> {
   const id = newEventId();
   const message = { id, invocationId: `e-${newEventId()}`, content };
-  const rewound = await sendRewind(service, key, { turn: eventId }, { message });
+  const rewound = await sendRewind(service, key, { turn: eventId }, { message, run });
   return rewound.message!;
 }
 

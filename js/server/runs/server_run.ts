@@ -5,7 +5,7 @@ import type { SessionService } from '../../values/model/session_service.js';
 import { Drafts } from '../../service/runs/agent/drafts.js';
 import { runAgent } from '../../service/runs/agent/run_agent.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
-import type { AdmittedMessage } from '../../service/runs/session_runs.js';
+import type { AdmittedMessage } from '../../service/runs/runs.js';
 import {
   cancelledError,
   isRunCancelled,

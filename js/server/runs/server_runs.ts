@@ -10,7 +10,7 @@ import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
-import type { AdmittedMessage } from '../../service/runs/session_runs.js';
+import type { AdmittedMessage } from '../../service/runs/runs.js';
 import { sealRun } from '../../service/runs/state/cancelled.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { type RunState, ServerRun } from './server_run.js';

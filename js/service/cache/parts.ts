@@ -9,6 +9,7 @@ import { type Epoch, openEpoch } from '../../stores/cache/epoch.js';
 import { openLocalStore } from '../../stores/cache/tabs/open_local_store.js';
 import type { TakenOptions } from './options.js';
 import { cancelRun } from '../../stores/cache/cancel_run.js';
+import { followRuns } from '../../stores/cache/follow_runs.js';
 import { Outbox } from '../../stores/cache/outbox.js';
 import { closedError } from '../../stores/cache/records/failures.js';
 import { StatusBoard } from '../../stores/cache/records/status.js';
@@ -108,8 +109,21 @@ export function openParts(options: TakenOptions) {
     {
       storage,
       serverAgent: agent && {
-        reportOf: (key) => agent.reportOf(key),
-        follow: (key, listener) => agent.follow(key, listener),
+        get isThere() {
+          return agent.isThere;
+        },
+        find: () => agent.find(),
+        follow(key, listener) {
+          const { fetch } = epoch;
+          const bringUp = (): Promise<unknown> => run(() => fetch.copy(key));
+          const stop = followRuns(agent, key, bringUp, listener);
+          const end = (): void => {
+            erasureListeners.delete(end);
+            stop();
+          };
+          erasureListeners.add(end);
+          return end;
+        },
         cancel: (request) => call((epoch) => cancelRun(epoch, outbox, agent, request)),
       },
       openStore: () => epochStore(() => epoch.store),

@@ -19,7 +19,7 @@ import type { StateShape } from '../../values/state/state_shape.js';
 import { Connection } from '../../stores/remote/connection/connection.js';
 import { RemoteFeed } from '../../stores/remote/remote_feed.js';
 import { RemoteServer } from '../../stores/remote/remote_server.js';
-import type { RunListener } from '../../stores/remote/reported_runs.js';
+import type { ReportedRuns, RunListener } from '../../stores/remote/reported_runs.js';
 import { SERVER } from '../../stores/remote/connection/response_error.js';
 import { type RunRequest, takeRun } from '../../stores/remote/run/run_request.js';
 
@@ -93,6 +93,7 @@ export interface CancelRunRequest extends CompositeSessionKey, Abortable {
  */
 export class RemoteSessionService<S extends object = StateShape> extends StoredSessionService<S> {
   readonly #server: RemoteServer;
+  readonly #runs: ReportedRuns;
 
   /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no credentials */
   constructor(options: RemoteSessionOptions<S>) {
@@ -111,14 +112,32 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
       closeStorage: () => closeLimit.expire(),
       feed,
       serverAgent: {
-        reportOf: (key: CompositeSessionKey) => feed.runs.of(key),
-        follow: (key: CompositeSessionKey, listener: RunListener) =>
-          feed.runs.follow(key, listener),
+        get isThere() {
+          return server.runsAgents;
+        },
+        find: async () => {
+          await server.load();
+          return server.runsAgents === true;
+        },
+        follow: (key: CompositeSessionKey, listener: RunListener) => this.#followRun(key, listener),
         cancel: (request: CancelRunRequest) => this.cancelRun(request),
       },
     };
     super(new ServiceCore(parts, taken));
     this.#server = server;
+    this.#runs = feed.runs;
+  }
+
+  #followRun(key: CompositeSessionKey, listener: RunListener): () => void {
+    const { appName, userId } = key;
+    const stop = this.#runs.follow(key, listener);
+    const watch = new AbortController();
+    const { signal } = watch;
+    this.watch({ appName, userId }, { signal, onNotice: () => undefined });
+    return () => {
+      stop();
+      watch.abort();
+    };
   }
 
   /**

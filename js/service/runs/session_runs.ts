@@ -1,5 +1,5 @@
 /**
- * Runs: an agent in the page answers the messages of a session.
+ * Runs: an agent in the page answers the messages of a session. `server/` has those of an agent on the server.
  *
  * | word in this folder | meaning |
  * |---|---|
@@ -14,8 +14,8 @@
  * | tell | to send a run as it is now to the other tabs |
  *
  * The folder calls only the public methods of a service. It has two exceptions: the claim, which is a hidden member of
- * an append, and the name of the feed's channel, from `js/core/core_of.ts`. It knows neither live sessions nor
- * `@google/adk`.
+ * an append, and the core of a service, which has the feed's channel and the agent of a server. It knows neither live
+ * sessions nor `@google/adk`.
  */
 import { messageOf } from '../../values/errors/describe.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
@@ -26,33 +26,12 @@ import type { SessionService } from '../../values/model/session_service.js';
 import { cancelledError, isRunCancelled, sealRun } from './state/cancelled.js';
 import { type Draft, Drafts } from './agent/drafts.js';
 import { runAgent } from './agent/run_agent.js';
-import type { RunAgent } from './agent/run_context.js';
 import { RunLock } from './tabs/run_lock.js';
 import { OtherTabs, type StreamedAnswers } from './tabs/other_tabs.js';
 import type { RunEnd } from './tabs/run_messages.js';
 import type { SessionRun } from './state/session_run.js';
+import type { AskedMessage, Runs } from './runs.js';
 import { sessionName } from '../../values/model/values/session_name.js';
-
-/** A message whose turn has come. */
-export interface AdmittedMessage {
-  readonly message: Event;
-  /** Whether it is stored already, in one step with a rewind. */
-  readonly isStored: boolean;
-  /** The revision at which it was admitted. If the session has another one by now, the message is admitted again. */
-  readonly expectedRevision?: number | undefined;
-}
-
-/** A message that waits for its run. */
-export interface AskedMessage {
-  /** The id of the message. If the message is made only when it is admitted, this names its place in the queue. */
-  readonly id: string;
-  /** The calls that the message answers. */
-  readonly callIds: readonly string[];
-  readonly agent: RunAgent;
-  readonly streaming: boolean;
-  /** Called when no other run of the session is under way. */
-  readonly admit: () => Promise<AdmittedMessage>;
-}
 
 interface QueuedMessage extends AskedMessage {
   readonly resolve: (stored: Event) => void;
@@ -79,7 +58,7 @@ const OTHER_TAB_MS = 3000;
  * The runs of one session: one at a time in all tabs, and this realm's queue of messages. All stores of the session in
  * this realm share one instance. It outlives the stores, so unmounting a component cancels nothing.
  */
-export class SessionRuns {
+export class SessionRuns implements Runs {
   readonly #service: SessionService;
   readonly #key: CompositeSessionKey;
   readonly #lock: RunLock;
@@ -124,6 +103,9 @@ export class SessionRuns {
     return this.#current?.message?.invocationId ?? this.#others.running?.invocationId;
   }
 
+  /** Other tabs tell what runs by their lock. */
+  readonly isKnown = true;
+
   get isRunning(): boolean {
     return this.#current !== undefined || this.#others.running !== undefined;
   }
@@ -149,7 +131,6 @@ export class SessionRuns {
     return new Set(asked.flatMap(({ callIds }) => callIds));
   }
 
-  /** Calls `listener` after changes, until the returned function is called. */
   follow(listener: () => void): () => void {
     this.#listeners.add(listener);
     const stop = this.#others.follow();
@@ -171,6 +152,11 @@ export class SessionRuns {
       else this.#queue.push(queued);
       this.#resume();
     });
+  }
+
+  async askAfter(asked: AskedMessage): Promise<Event> {
+    if (this.isRunning) await this.cancel(undefined, undefined);
+    return this.ask(asked, true);
   }
 
   isQueued(messageId: string): boolean {
@@ -221,7 +207,7 @@ export class SessionRuns {
     this.#changed();
   }
 
-  /** Cancels a run, and then does work under the lock, so that no other run begins meanwhile. */
+  /** Does the work under the lock, so that no other run begins meanwhile. */
   async change<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.isRunning) await this.cancel(undefined, undefined);
     return this.#lock.hold(work);
@@ -303,7 +289,7 @@ export class SessionRuns {
       this.#tell('running');
       try {
         return await runAgent({
-          ...{ key: this.#key, service: this.#service, agent: asked.agent, signal },
+          ...{ key: this.#key, service: this.#service, agent: asked.agent!, signal },
           ...admitted,
           streaming: asked.streaming,
           onStored: noteStored,
@@ -354,7 +340,7 @@ export class SessionRuns {
     }
     this.#last = { status: 'cancelled', messageId: message.id };
     if (isAbandoned) return 'cancelled';
-    await this.#seal(message, asked.agent.agentName, false).catch((error: unknown) => {
+    await this.#seal(message, asked.agent?.agentName, false).catch((error: unknown) => {
       this.#last = { status: 'failed', messageId: message.id, error };
     });
     return 'cancelled';

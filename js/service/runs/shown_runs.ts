@@ -1,6 +1,6 @@
 import { isAnswer } from '../../values/model/event/answer.js';
 import type { Event } from '../../values/model/event/event.js';
-import { isOfSameAnswer } from './agent/drafts.js';
+import { type Draft, isOfSameAnswer } from './agent/drafts.js';
 import {
   type AskedQuestion,
   answeredCalls,
@@ -8,7 +8,7 @@ import {
   type Question,
 } from './state/questions.js';
 import type { SessionRun } from './state/session_run.js';
-import type { SessionRuns } from './session_runs.js';
+import type { Runs } from './runs.js';
 import { newestMessage, storedStatus } from './state/stored_status.js';
 
 /** Pages of stored events, in append order. A page that has not changed is the same array. */
@@ -29,38 +29,54 @@ interface PageCalls {
 
 /** What one store shows of the runs of a session. A draft is shown until the store shows the event that ends it. */
 export class RunView {
-  readonly #runs: SessionRuns;
+  readonly #runs: Runs;
   /** The drafts whose events the store shows, or whose run is over, by id. */
   readonly #hidden = new Set<string>();
+  /** The drafts that were shown last, and those of earlier runs whose events may not have been read. */
+  #seen: readonly Draft[] = [];
+  /** The ids of all whole events of the runs so far. */
+  readonly #wholes = new Set<string>();
   readonly #calls = new WeakMap<readonly Event[], PageCalls>();
   #drafts: readonly Event[] = [];
   #questions: readonly Question[] = [];
   #run: SessionRun | undefined;
 
-  constructor(runs: SessionRuns) {
+  constructor(runs: Runs) {
     this.#runs = runs;
     // A store that begins after a run reads all of its events.
-    if (!runs.isRunning) this.end();
+    if (!runs.isRunning) this.end(runs.drafts);
   }
 
-  /** Whether a run has ended, but its last events may not have been read. Until then it is shown as running. */
-  get isEnding(): boolean {
+  /**
+   * The drafts of runs that have ended, whose last events may not have been read; `undefined` if no run has ended. Until they
+   * are read the drafts are shown, and the run is shown as running.
+   */
+  get ending(): readonly Draft[] | undefined {
     const { isRunning, drafts } = this.#runs;
-    const hasDrafts = drafts.some(({ event }) => !this.#hidden.has(event.id));
-    return !isRunning && (hasDrafts || this.#run?.status === 'running');
+    const ending = this.#shown().filter((draft) => !isRunning || !isIn(drafts, draft));
+    const isOver = ending.length > 0 || (!isRunning && this.#run?.status === 'running');
+    return isOver ? ending : undefined;
   }
 
-  /** Notes that all events of a run that has ended were read. */
-  end(): void {
-    for (const { event } of this.#runs.drafts) this.#hidden.add(event.id);
-    this.#run = undefined;
+  /** Notes that all events were read that belong to drafts whose run has ended. */
+  end(drafts: readonly Draft[]): void {
+    for (const { event } of drafts) this.#hidden.add(event.id);
+    if (!this.#runs.isRunning) this.#run = undefined;
+  }
+
+  /** Returns the drafts that no event has replaced yet. One of an earlier run stays when another run begins. */
+  #shown(): readonly Draft[] {
+    const { drafts, wholes } = this.#runs;
+    for (const id of wholes) this.#wholes.add(id);
+    const left = this.#seen.filter((draft) => !isIn(drafts, draft));
+    return (this.#seen = [...left, ...drafts].filter(({ event }) => !this.#hidden.has(event.id)));
   }
 
   /** Notes an event that was read for the first time. It may end a draft before the tab of the run has told so. */
   noteRead(event: Event): void {
     if (!isAnswer(event)) return;
-    const { drafts, wholes } = this.#runs;
-    const open = wholes.includes(event.id)
+    const drafts = this.#shown();
+    const open = this.#wholes.has(event.id)
       ? undefined
       : drafts.find((draft) => draft.endedBy === undefined && isOfSameAnswer(draft.event, event));
     const draft = drafts.find(({ endedBy }) => endedBy === event.id) ?? open;
@@ -70,21 +86,26 @@ export class RunView {
   /**
    * @param pages the stored events
    * @param undone the invocations that a rewind has undone
+   * @param isWaiting whether a cache has a message for its server
    */
-  show(pages: Pages, undone: { has(invocationId: string): boolean }): ShownRuns {
-    const drafts = this.#runs.drafts
+  show(
+    pages: Pages,
+    undone: { has(invocationId: string): boolean },
+    isWaiting: (messageId: string) => boolean,
+  ): ShownRuns {
+    const drafts = this.#shown()
       .map(({ event }) => event)
-      .filter(({ id, invocationId }) => !this.#hidden.has(id) && !undone.has(invocationId));
+      .filter(({ invocationId }) => !undone.has(invocationId));
     this.#drafts = keep(this.#drafts, drafts, (one, other) => one === other);
     const questions = this.#openQuestions(pages).map(questionOf);
     this.#questions = keep(this.#questions, questions, (one, other) => one.callId === other.callId);
-    const run = this.#statusOf(pages);
+    const run = this.#statusOf(pages, isWaiting);
     if (run?.status !== this.#run?.status || run?.messageId !== this.#run?.messageId)
       this.#run = run;
     return { run: this.#run, drafts: this.#drafts, questions: this.#questions };
   }
 
-  #statusOf(pages: Pages): SessionRun | undefined {
+  #statusOf(pages: Pages, isWaiting: (messageId: string) => boolean): SessionRun | undefined {
     const { run } = this.#runs;
     const events = fromNewestMessage(pages);
     const newest = newestMessage(events);
@@ -93,7 +114,10 @@ export class RunView {
     if (run === undefined && this.#run?.status === 'running') return this.#run;
     const isOver = run?.status === 'failed' || run?.status === 'cancelled';
     if (run !== undefined && (!isOver || run.messageId === newest?.id)) return run;
-    return storedStatus(events);
+    const stored = storedStatus(events);
+    if (stored?.status !== 'unanswered') return stored;
+    if (isWaiting(stored.messageId)) return { status: 'queued', messageId: stored.messageId };
+    return this.#runs.isKnown ? stored : undefined;
   }
 
   #openQuestions(pages: Pages): AskedQuestion[] {
@@ -116,6 +140,11 @@ export class RunView {
     this.#calls.set(page, calls);
     return calls;
   }
+}
+
+/** Whether a run has a draft, which may have grown since. */
+function isIn(drafts: readonly Draft[], { event }: Draft): boolean {
+  return drafts.some((draft) => draft.event.id === event.id);
 }
 
 /** Returns the last pages, from the one with the newest message on. */

@@ -22,7 +22,11 @@ export function handlerHistory(connection: Connection): StoreHistory {
     return found;
   };
   return {
-    rewind: (write, call) => sendWrite(connection, { kind: 'rewind', ...write }, call),
+    rewind({ run, ...write }, call) {
+      // Without an agent the message is only stored: a page edits messages also where nothing answers.
+      const asked = connection.kind?.runsAgents === true ? run : undefined;
+      return sendWrite(connection, { kind: 'rewind', ...write, run: asked }, call);
+    },
     fork: (write, call) => sendWrite(connection, { kind: 'fork', ...write }, call),
     branches: ({ key, fromEventId }, call) =>
       get(key, '/branches', { fromEventId }, call, branchesIn),

@@ -39,6 +39,9 @@ export class RemoteFeed extends Feed {
       this.#subscriptions.get(name) ??
       new Subscription(this.#connection, { appName, userId }, this.runs, this.#onError);
     this.#subscriptions.set(name, subscription);
-    subscription.add(watcher, () => this.#subscriptions.delete(name));
+    subscription.add(watcher, () => {
+      this.#subscriptions.delete(name);
+      this.runs.end({ appName, userId });
+    });
   }
 }

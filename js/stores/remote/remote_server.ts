@@ -19,6 +19,11 @@ export class RemoteServer {
     return this.#store!;
   }
 
+  /** Whether the server has an agent; `undefined` until its kind is known. */
+  get runsAgents(): boolean | undefined {
+    return this.#connection.kind?.runsAgents;
+  }
+
   /** Asks the server for its kind. Returns `undefined` once it is known. After a failure the next call asks again. */
   load(): Promise<void> | undefined {
     if (this.#store !== undefined && this.#asking === undefined) return undefined;

@@ -4,27 +4,41 @@ import { isEvent } from '../../core/storage/stored_events.js';
 import { isObject, isPlainObject } from '../../values/json/rules.js';
 import { isId } from '../../values/model/values/ids.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
+import { belongsTo, type StateOwner } from '../../core/storage/scopes.js';
 
 /** Gets the run of a session as it is now; `undefined` if the server has no run to report. */
 export type RunListener = (report: RunReport | undefined) => void;
+
+/** The listeners of one session. */
+interface Followed {
+  readonly key: CompositeSessionKey;
+  readonly listeners: Set<RunListener>;
+}
 
 type Draft = RunReport['drafts'][number];
 
 /** The last reports of a server about the runs of its sessions. */
 export class ReportedRuns {
   readonly #reports = new Map<string, RunReport>();
-  readonly #listeners = new Map<string, Set<RunListener>>();
+  readonly #listeners = new Map<string, Followed>();
+  /** The owners whose feeds are open and have told all runs, by their names. */
+  readonly #told = new Map<string, StateOwner>();
 
   /** Returns the last report of a session. */
   of(key: CompositeSessionKey): RunReport | undefined {
     return this.#reports.get(sessionName(key));
   }
 
-  /** Calls a function with each report of a session, until the returned function is called. */
+  /** Calls a function with what is known of a session, and with each report, until the returned function is called. */
   follow(key: CompositeSessionKey, listener: RunListener): () => void {
     const name = sessionName(key);
-    const listeners = this.#listeners.get(name) ?? new Set();
-    this.#listeners.set(name, listeners.add(listener));
+    const followed = this.#listeners.get(name) ?? { key, listeners: new Set() };
+    const { listeners } = followed;
+    listeners.add(listener);
+    this.#listeners.set(name, followed);
+    if ([...this.#told.values()].some((owner) => belongsTo(key, owner))) {
+      queueMicrotask(() => void (listeners.has(listener) && listener(this.of(key))));
+    }
     return () => {
       listeners.delete(listener);
       if (listeners.size === 0) this.#listeners.delete(name);
@@ -34,10 +48,10 @@ export class ReportedRuns {
   /**
    * Takes an event of a feed. Ignores reports that are malformed, and members that this version does not know.
    *
-   * @param isOfFeed whether a session is one of those that the feed watches
+   * @param owner whose feed it is
    * @returns whether the event was about runs
    */
-  receive(data: unknown, isOfFeed: (key: CompositeSessionKey) => boolean): boolean {
+  receive(data: unknown, owner: StateOwner): boolean {
     if (!isObject(data)) return false;
     if (data.type === 'run') {
       const report = this.#reportIn(data);
@@ -49,21 +63,31 @@ export class ReportedRuns {
     const reports = given.flatMap((each) => (isObject(each) ? (this.#reportIn(each) ?? []) : []));
     const names = new Set(reports.map(sessionName));
     for (const [name, report] of [...this.#reports]) {
-      if (isOfFeed(report) && !names.has(name)) this.#reports.delete(name);
+      if (belongsTo(report, owner) && !names.has(name)) this.#reports.delete(name);
     }
     for (const report of reports) this.#reports.set(sessionName(report), report);
+    this.#told.set(JSON.stringify(owner), owner);
     // Also listeners of sessions without a report: their run may have ended while the feed was cut.
-    for (const [name, listeners] of [...this.#listeners]) {
-      for (const listener of listeners) listener(this.#reports.get(name));
+    for (const { key, listeners } of [...this.#listeners.values()]) {
+      if (!belongsTo(key, owner)) continue;
+      for (const listener of [...listeners]) listener(this.of(key));
     }
     return true;
+  }
+
+  /** Notes that the feed of an owner has ended, so that nothing is known of its runs. */
+  end(owner: StateOwner): void {
+    this.#told.delete(JSON.stringify(owner));
+    for (const [name, report] of [...this.#reports]) {
+      if (belongsTo(report, owner)) this.#reports.delete(name);
+    }
   }
 
   #put(report: RunReport): void {
     const name = sessionName(report);
     if (report.status === 'ended') this.#reports.delete(name);
     else this.#reports.set(name, report);
-    for (const listener of this.#listeners.get(name) ?? []) listener(report);
+    for (const listener of [...(this.#listeners.get(name)?.listeners ?? [])]) listener(report);
   }
 
   #reportIn(data: Readonly<Record<string, unknown>>): RunReport | undefined {

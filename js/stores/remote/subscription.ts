@@ -3,7 +3,7 @@ import { TimeLimit } from '../../core/call/time_limit.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { pause } from '../http/call_limit.js';
 import { connectionError, hasStatus, isTransient, retryAfterOf } from '../http/http_errors.js';
-import { belongsTo, type StateOwner } from '../../core/storage/scopes.js';
+import type { StateOwner } from '../../core/storage/scopes.js';
 import { decodeNotice } from '../../core/watch/tab_message.js';
 import type { Watcher } from '../../core/watch/watcher.js';
 import { type Connection, pathOf } from './connection/connection.js';
@@ -143,7 +143,7 @@ export class Subscription {
 
   /** Ignores notices that this version does not know. */
   #deliver(data: unknown): void {
-    if (this.#runs.receive(data, (key) => belongsTo(key, this.#owner))) return;
+    if (this.#runs.receive(data, this.#owner)) return;
     const notice = decodeNotice(data);
     if (notice === undefined) return;
     for (const watcher of this.#watchers) watcher.push([notice]);

@@ -11,12 +11,13 @@ export async function askServerKind(connection: Connection, call: Call): Promise
     const version = headers.get(PROTOCOL_HEADER);
     if (version === null) {
       if (!isPlainObject(json) || json.language !== 'python') return undefined;
-      return { isHandler: false, keepsOperations: false };
+      return { isHandler: false, keepsOperations: false, runsAgents: false };
     }
     if (!isCompatible(version)) throw otherVersion(version);
     // An answer without this member was cut off. If it counted as `false`, a repeated write could be applied twice.
     if (!isPlainObject(json) || typeof json.keepsOperations !== 'boolean') return undefined;
-    return { isHandler: true, keepsOperations: json.keepsOperations };
+    const { keepsOperations, runsAgents } = json;
+    return { isHandler: true, keepsOperations, runsAgents: runsAgents === true };
   });
   return kind!;
 }

@@ -1,4 +1,4 @@
-import { SessionError } from '../../values/errors/errors.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { requireFunction } from '../../values/errors/option_values.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -6,17 +6,22 @@ import type { HostAbortSignal } from '../../values/model/host.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { copyState } from '../../service/runs/agent/copies.js';
-import type { Answers, AskedMessage, RunView, SessionRuns } from '../../service/runs/live_part.js';
+import type { AskedMessage, Runs } from '../../service/runs/runs.js';
+import type { RunView } from '../../service/runs/shown_runs.js';
+import type { Answers } from '../../service/runs/state/answers.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
+import { coreOf, type ServerAgent } from '../../core/core_of.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
 import type { LiveSessionSnapshot } from './types/live_session.js';
 
-type Part = typeof import('../../service/runs/live_part.js');
+type Part =
+  | typeof import('../../service/runs/live_part.js')
+  | typeof import('../../service/runs/server/live_part.js');
 
 /** The runs of a store's session, once `js/service/runs` is loaded. */
 interface LoadedRuns {
   readonly part: Part;
-  readonly runs: SessionRuns;
+  readonly runs: Runs;
   readonly view: RunView;
 }
 
@@ -27,7 +32,7 @@ export const NO_RUNS: Pick<LiveSessionSnapshot, 'run' | 'drafts' | 'questions'> 
   questions: [],
 };
 
-/** The runs of the session of a store. They are loaded if the store has an agent. */
+/** The runs of the session of a store. They are loaded if the store has an agent, or the server of its service. */
 export class StoreRuns {
   readonly #key: CompositeSessionKey;
   readonly #onChange: () => void;
@@ -47,7 +52,18 @@ export class StoreRuns {
 
   set agent(agent: RunAgent | undefined) {
     if (agent !== undefined) requireFunction('run', agent);
+    // Another place has the agent, and other runs.
+    if ((agent === undefined) !== (this.#agent === undefined)) {
+      this.#loading = undefined;
+      this.#loaded = undefined;
+    }
     this.#agent = agent;
+  }
+
+  /** The agent of the server, which answers unless the page has one. `undefined` if the server has none. */
+  serverAgent(service: SessionService): ServerAgent | undefined {
+    const agent = this.#agent === undefined ? coreOf(service)?.serverAgent : undefined;
+    return agent?.isThere === false ? undefined : agent;
   }
 
   get loaded(): LoadedRuns | undefined {
@@ -56,9 +72,8 @@ export class StoreRuns {
 
   /** @throws SessionError `unsupported` without an agent; `connection_lost` if the page cannot load it */
   require(service: SessionService): Promise<LoadedRuns> {
-    if (this.#agent === undefined) {
-      const message = 'The live session has no agent; give it the option run, as runWith(runner).';
-      return Promise.reject(new SessionError('unsupported', message, { key: 'run' }));
+    if (this.#agent === undefined && this.serverAgent(service) === undefined) {
+      return Promise.reject(withoutAgent());
     }
     const loading = (this.#loading ??= this.#load(service));
     loading.catch(() => {
@@ -69,7 +84,12 @@ export class StoreRuns {
 
   /** Follows the runs until the signal fires. */
   async follow(service: SessionService, signal: HostAbortSignal | undefined): Promise<void> {
-    if (this.#agent === undefined) return;
+    const agent = this.serverAgent(service);
+    if (this.#agent === undefined) {
+      if (agent === undefined) return;
+      // Without a connection nobody knows: a cache may have messages for an agent.
+      if (!(await agent.find().catch(() => true))) return this.#onChange();
+    }
     // The call that needs them reports why they cannot be loaded.
     const loaded = await this.require(service).catch(() => undefined);
     if (loaded === undefined || signal?.aborted === true) return;
@@ -78,18 +98,28 @@ export class StoreRuns {
     this.#onChange();
   }
 
-  /** Runs the agent, and follows its run. @returns the message, once it is stored */
-  async ask(
-    service: SessionService,
-    asked: Omit<AskedMessage, 'agent'>,
-    isNext = false,
-  ): Promise<Event> {
+  /** Has a message answered, and follows its run. @returns the message, once it is stored */
+  async ask(service: SessionService, asked: Omit<AskedMessage, 'agent'>): Promise<Event> {
     const { runs } = await this.require(service);
+    return this.#follow(service, runs, () => runs.ask({ ...asked, agent: this.#agent }));
+  }
+
+  async #follow(service: SessionService, runs: Runs, ask: () => Promise<Event>): Promise<Event> {
+    let isAsked = false;
+    const stopIfOver = (): void => void (isAsked && !runs.isRunning && stop());
     const stop = runs.follow(() => {
       this.#onChange();
-      if (!runs.isRunning && !runs.isQueued(asked.id)) stop();
+      stopIfOver();
     });
-    return runs.ask({ ...asked, agent: this.#agent! }, isNext);
+    try {
+      return await ask();
+    } catch (error) {
+      const isOfServer = isSessionError(error, 'unsupported') && this.#agent === undefined;
+      throw isOfServer && coreOf(service)?.serverAgent?.isThere === false ? withoutAgent() : error;
+    } finally {
+      isAsked = true;
+      stopIfOver();
+    }
   }
 
   /** Answers calls that wait for the user. @returns the message, once it is stored */
@@ -107,9 +137,9 @@ export class StoreRuns {
   /** Cancels a run, and then runs the agent for a message that `rewind` stores. */
   async askAfter(service: SessionService, rewind: () => Promise<Event>): Promise<Event> {
     const { runs } = await this.require(service);
-    if (runs.isRunning) await runs.cancel(undefined, undefined);
     const admit = async () => ({ message: await rewind(), isStored: true });
-    return this.ask(service, { ...asked(), admit }, true);
+    const message = { ...asked(), admit, agent: this.#agent };
+    return this.#follow(service, runs, () => runs.askAfter(message));
   }
 
   /** Cancels a run. @param pages the events that are shown */
@@ -124,15 +154,26 @@ export class StoreRuns {
 
   /** Cancels a run, and then changes the history while no other run can begin. */
   async change(service: SessionService, change: () => Promise<unknown>): Promise<void> {
-    if (this.#agent === undefined) await change();
+    if (this.#agent === undefined && this.#loaded === undefined) await change();
     else await (await this.require(service)).runs.change(change);
   }
 
   async #load(service: SessionService): Promise<LoadedRuns> {
-    const part = await loadPart(() => import('../../service/runs/live_part.js'));
-    const runs = part.sessionRunsOf(service, this.#key);
-    return (this.#loaded = { part, runs, view: new part.RunView(runs) });
+    const isInPage = this.#agent !== undefined;
+    const part: Part = await (isInPage
+      ? loadPart(() => import('../../service/runs/live_part.js'))
+      : loadPart(() => import('../../service/runs/server/live_part.js')));
+    const runs = part.runsOf(service, this.#key);
+    const loaded = { part, runs, view: new part.RunView(runs) };
+    if (isInPage === (this.#agent !== undefined)) this.#loaded = loaded;
+    return loaded;
   }
+}
+
+function withoutAgent(): SessionError {
+  const message =
+    'Neither the page nor a server has an agent: give liveSession the option run, as runWith(runner), or give it to the sessionHandler of the server.';
+  return new SessionError('unsupported', message, { key: 'run' });
 }
 
 /** Returns the queue's entry for a message that is made only when it is admitted. */

@@ -26,7 +26,7 @@ import type {
 } from './types/live_session.js';
 import { forgottenError } from './snapshot/forgotten.js';
 import { ReadingStore } from './reading_store.js';
-import type { Answers } from '../../service/runs/live_part.js';
+import type { Answers } from '../../service/runs/state/answers.js';
 import type { RunAgent, SentEvent } from '../../service/runs/agent/run_context.js';
 import { NO_RUNS, StoreRuns } from './store_runs.js';
 import { ShownHead } from './session_head.js';
@@ -160,6 +160,7 @@ export class WatchedSession<S extends object>
 
   async discard(eventId: string): Promise<void> {
     const isQueued = this.#runs.loaded?.runs.isQueued(eventId) === true;
+    if (this.#isWaiting(eventId)) return this.cancel(eventId);
     if (!isQueued && this.#unsent.states[eventId]?.error === undefined) return;
     if (this.#unsent.sendOf(eventId) !== undefined) {
       this.#unsent.setSend(eventId, undefined);
@@ -225,9 +226,10 @@ export class WatchedSession<S extends object>
   }
 
   #runsChanged(): void {
-    const isRunning = this.#runs.loaded?.runs.isRunning === true;
+    const { runs, view } = this.#runs.loaded ?? {};
+    const isRunning = runs?.isRunning === true;
     // Reads the last events of the run, which another tab may have stored.
-    if (this.#wasRunning && !isRunning) void this.refresh();
+    if ((this.#wasRunning && !isRunning) || view?.ending !== undefined) void this.refresh();
     this.#wasRunning = isRunning;
     this.changed();
   }
@@ -240,14 +242,14 @@ export class WatchedSession<S extends object>
     const stale = this.#stale;
     this.#stale = new Set();
     const view = this.#runs.loaded?.view;
-    const isEnding = view?.isEnding === true;
+    const ending = view?.ending;
     try {
       await this.#readSession(service, stale, signal);
       stale.delete('window');
       stale.delete('state');
       if (stale.has('outbox')) await this.#readOutbox(service, signal);
       stale.delete('outbox');
-      if (isEnding) view.end();
+      if (ending !== undefined) view?.end(ending);
       await this.#readTurns(service, signal);
     } finally {
       for (const part of stale) this.#stale.add(part);
@@ -424,13 +426,15 @@ export class WatchedSession<S extends object>
   }
 
   async #changeTurn(eventId: string, content?: Content): Promise<Event> {
-    const change = turnChange({ ...this.key, eventId, content });
-    if (this.#runs.agent === undefined) {
+    const service = this.use(await this.service());
+    const isOfServer = this.#runs.serverAgent(service) !== undefined;
+    const run = isOfServer ? { streaming: true } : undefined;
+    const change = turnChange({ ...this.key, eventId, content, run });
+    if (this.#runs.agent === undefined && !isOfServer) {
       const message = await this.#changeHistory(change);
       this.#handle.noteAppended(message);
       return message;
     }
-    const service = this.use(await this.service());
     return this.#runs.askAfter(service, () => this.#changeHistory(change));
   }
 
@@ -471,9 +475,17 @@ export class WatchedSession<S extends object>
     this.#stale = new Set<Stale>(['window', 'outbox']);
   }
 
+  /** Whether a message waits in a cache for the agent of the server. */
+  #isWaiting(eventId: string): boolean {
+    if (this.#runs.agent !== undefined || this.#runs.loaded === undefined) return false;
+    const state = this.#unsent.sendOf(eventId) ? undefined : this.#unsent.states[eventId];
+    return state !== undefined && state.error === undefined;
+  }
+
   get #shownRuns(): typeof NO_RUNS {
     const { list, undone } = this.#history;
-    return this.#runs.loaded?.view.show(list.pages, undone) ?? NO_RUNS;
+    const isWaiting = (id: string): boolean => this.#isWaiting(id);
+    return this.#runs.loaded?.view.show(list.pages, undone, isWaiting) ?? NO_RUNS;
   }
 
   protected makeSnapshot(): LiveSessionSnapshot<S> {

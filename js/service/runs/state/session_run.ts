@@ -11,7 +11,7 @@
  */
 export interface SessionRun {
   /**
-   * `queued`: the message waits for its run. `running`: an agent answers, in this tab or in another one. `failed`: the agent
+   * `queued`: the message waits for its run. `running`: an agent answers, in this tab, in another one or on the server. `failed`: the agent
    * threw, see `error`. `cancelled`. `unanswered`: the newest message has no answer, and nothing runs: the page was closed,
    * for example. `regenerate` answers again after the last three.
    */

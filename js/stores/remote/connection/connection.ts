@@ -39,6 +39,8 @@ export interface ServerKind {
   readonly isHandler: boolean;
   /** Whether it applies each write with an operation once, however often it is sent. */
   readonly keepsOperations: boolean;
+  /** Whether it has an agent that answers messages. */
+  readonly runsAgents: boolean;
 }
 
 /** A request, relative to the URL of the server. */

@@ -1,5 +1,6 @@
 import type { TurnBranches } from '../../../core/history/index.js';
 import { keepEqual } from '../../../values/json/equal.js';
+import type { AskedRun } from '../../../values/model/asked_run.js';
 import type { Content } from '../../../values/model/event/content.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { Abortable, CompositeSessionKey } from '../../../values/model/session.js';
@@ -21,6 +22,7 @@ export function turnChange({
 }: CompositeSessionKey & {
   readonly eventId: string;
   readonly content?: Content | undefined;
+  readonly run?: AskedRun | undefined;
 }): TurnChange<Event> {
   return async (service) => {
     const { editTurn, regenerateTurn } = await loadTurns();

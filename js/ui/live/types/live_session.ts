@@ -3,7 +3,7 @@ import type { Content } from '../../../values/model/event/content.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { HistoryView } from '../../../values/model/values/history_view.js';
-import type { Answers } from '../../../service/runs/live_part.js';
+import type { Answers } from '../../../service/runs/state/answers.js';
 import type { Question } from '../../../service/runs/state/questions.js';
 import type { RunAgent, SentEvent } from '../../../service/runs/agent/run_context.js';
 import type { SessionRun } from '../../../service/runs/state/session_run.js';
@@ -143,7 +143,7 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
   /** The session that the store shows. */
   readonly key: CompositeSessionKey;
   /**
-   * Asks the agent: shows a message of the user at once, stores it, and lets the agent of the option `run` answer. During
+   * Asks the agent: shows a message of the user at once, stores it, and lets the agent of the option `run`, or of the server, answer. During
    * another run of the session, in any tab, the message waits. A session that does not exist yet is created.
    *
    * @param content the message, as `{ role: 'user', parts: [{ text: 'Which tea?' }] }`
@@ -191,7 +191,7 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
   /**
    * Edits a message of the user: undoes its turn and all later ones by a rewind, and stores the new message with it, in an
    * invocation of its own. Nothing is deleted: the turns are another branch. A title that came from the message changes
-   * with it. A run is cancelled first. Then the agent of the option `run` answers.
+   * with it. A run is cancelled first. Then the agent answers, as for `ask`.
    *
    * @param content the new message, as `{ role: 'user', parts: [{ text: 'Black tea?' }] }`
    * @returns the event of the message, once it is stored
@@ -201,7 +201,7 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
   edit(eventId: string, content: Content): Promise<Event>;
   /**
    * Gets another answer: undoes a turn and all later ones by a rewind, and stores the user's message again with it, in
-   * an invocation of its own. A run is cancelled first. Then the agent of the option `run` answers.
+   * an invocation of its own. A run is cancelled first. Then the agent answers, as for `ask`.
    *
    * @param eventId any event of the turn
    * @returns the event of the message, once it is stored

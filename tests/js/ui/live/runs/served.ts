@@ -1,0 +1,123 @@
+// What the tests of runs on a server share: a handler with an agent behind Node's http, and pages of its users.
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { InMemorySessionService, type SessionService } from '../../../../../js/index.js';
+import { nodeListener, sessionHandler } from '../../../../../js/server/index.js';
+import { CachedSessionService, MemoryLocalStore } from '../../../../../js/service/cache/index.js';
+import { RemoteSessionService } from '../../../../../js/service/remote/index.js';
+import {
+  liveSession,
+  type LiveSessionSnapshot,
+  type RunAgent,
+} from '../../../../../js/ui/live/index.js';
+import { KEY } from '../stores.js';
+import { textsOf } from './agents.js';
+
+/** An agent that streams and stores what the test says. */
+export function scripted() {
+  const steps: (string | undefined)[] = [];
+  const asked: string[] = [];
+  let wake = (): void => undefined;
+  const run: RunAgent = async function* ({ message, storeMessage, signal }) {
+    asked.push(textsOf([message])[0]!);
+    signal.addEventListener('abort', () => wake());
+    await storeMessage();
+    let all = '';
+    while (!signal.aborted) {
+      if (steps.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      else {
+        const text = steps.shift();
+        const content = (shown: string) => ({ role: 'model', parts: [{ text: shown }] });
+        if (text === undefined) return yield { author: 'guide', content: content(all) };
+        all += text;
+        yield { author: 'guide', partial: true, content: content(text) };
+      }
+    }
+  };
+  const say = (...texts: (string | undefined)[]): void => {
+    steps.push(...texts);
+    wake();
+  };
+  /** Streams the texts, and ends the answer. */
+  const answer = (...texts: string[]): void => say(...texts, undefined);
+  return { run, say, answer, asked };
+}
+
+/** A handler behind Node's http. It can be closed, and opened again at the same address. */
+export class ServedAgent {
+  readonly service = new InMemorySessionService();
+  #run: RunAgent | undefined;
+  #server: Server | undefined;
+  readonly #handlers: ReturnType<typeof sessionHandler>[] = [];
+  #port = 0;
+  readonly #opened: { close(): Promise<void> }[] = [];
+  readonly #stops: (() => void)[] = [];
+
+  constructor(run: RunAgent | undefined) {
+    this.#run = run;
+  }
+
+  async open(run = this.#run): Promise<this> {
+    this.#run = run;
+    const options = { authorize: () => true as const, ...(run && { run }) };
+    const handler = sessionHandler(this.service, options);
+    this.#handlers.push(handler);
+    const listener = nodeListener(handler);
+    const server = (this.#server = createServer((request, response) => {
+      void listener(request, response);
+    }));
+    await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));
+    this.#port = (server.address() as AddressInfo).port;
+    return this;
+  }
+
+  /** Ends the server, and all its connections, as a killed process. */
+  async kill(): Promise<void> {
+    this.#server?.closeAllConnections();
+    await new Promise((resolve) => this.#server?.close(resolve));
+  }
+
+  /** Opens the service of another device. */
+  remote(): RemoteSessionService {
+    const url = `http://127.0.0.1:${this.#port}`;
+    const remote = new RemoteSessionService({ url, timeoutMs: 5000 });
+    this.#opened.push(remote);
+    return remote;
+  }
+
+  /** Opens a cache of another device, or of another tab over the same local data. */
+  cache(local = new MemoryLocalStore()): CachedSessionService {
+    const cache = new CachedSessionService({ owner: 'ada', remote: this.remote(), local });
+    this.#opened.unshift(cache);
+    return cache;
+  }
+
+  /** Opens the page of a service, with a subscriber. */
+  async page(service: SessionService) {
+    const chat = liveSession(service, KEY);
+    const texts: string[] = [];
+    const shown: LiveSessionSnapshot[] = [];
+    const stop = chat.subscribe((snapshot) => {
+      shown.push(snapshot);
+      const all = [...snapshot.events, ...snapshot.drafts];
+      texts.push(textsOf(all.filter(({ author }) => author === 'guide')).join('|'));
+    });
+    this.#stops.push(stop);
+    await chat.load();
+    return { chat, texts, shown, stop };
+  }
+
+  async end(): Promise<void> {
+    for (const stop of this.#stops) stop();
+    for (const opened of this.#opened) await opened.close();
+    for (const handler of this.#handlers) await handler.close({ graceMs: 0 });
+    await this.kill();
+  }
+}
+
+/** Whether each text continues the one before. */
+export function growsOnly(texts: readonly string[]): boolean {
+  return texts.every((text, at) => at === 0 || text.startsWith(texts[at - 1]!));
+}

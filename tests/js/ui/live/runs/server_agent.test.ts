@@ -1,0 +1,299 @@
+// A page whose agent runs on a real server, over a remote service and over a cache.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { isSessionError } from '../../../../../js/index.js';
+import { MemoryLocalStore } from '../../../../../js/service/cache/index.js';
+import type { LiveSessionSnapshot, RunAgent } from '../../../../../js/ui/live/index.js';
+import { KEY, snapshotOf } from '../stores.js';
+import { asks, says, textsOf } from './agents.js';
+import { growsOnly, scripted, ServedAgent } from './served.js';
+
+const hasStatus = (status: string | undefined) => (snapshot: LiveSessionSnapshot) =>
+  snapshot.run?.status === status;
+const hasDrafts = (text: string) => (snapshot: LiveSessionSnapshot) =>
+  textsOf(snapshot.drafts).join() === text;
+const isIdleWith = (count: number) => (snapshot: LiveSessionSnapshot) =>
+  snapshot.run === undefined && snapshot.events.length === count;
+
+/** A tool that asks for a confirmation, and then tells what it got. */
+const confirming: RunAgent = async function* ({ message }) {
+  const [part] = message.content?.parts ?? [];
+  const answer = part?.functionResponse?.response;
+  if (answer !== undefined) return yield { author: 'guide', content: says(JSON.stringify(answer)) };
+  const args = { originalFunctionCall: { name: 'buy', args: { cups: 2 } } };
+  const functionCall = { id: 'c1', name: 'adk_request_confirmation', args };
+  yield {
+    author: 'guide',
+    content: { role: 'model', parts: [{ functionCall }] },
+    longRunningToolIds: ['c1'],
+  };
+};
+
+const SERVICES = {
+  'a remote service': (served: ServedAgent) => served.remote(),
+  'a cache': (served: ServedAgent) => served.cache(),
+};
+
+for (const [name, open] of Object.entries(SERVICES)) {
+  describe(`A page over ${name} whose server has the agent`, () => {
+    it('shows the message, the drafts and the answer; shown text never gets shorter', async () => {
+      const { run, say, answer } = scripted();
+      const served = await new ServedAgent(run).open();
+      const { chat, texts } = await served.page(open(served));
+      const message = await chat.ask(asks('hi'));
+      assert.deepEqual(textsOf(chat.getSnapshot().events), ['hi']);
+      say('Green');
+      const { run: running } = await snapshotOf(chat, hasDrafts('Green'));
+      assert.deepEqual(running, { status: 'running', messageId: message.id });
+      say(' tea');
+      await snapshotOf(chat, hasDrafts('Green tea'));
+      answer(' for you');
+      const { drafts } = await snapshotOf(chat, isIdleWith(2));
+      assert.deepEqual(drafts, []);
+      assert.deepEqual(textsOf(chat.getSnapshot().events), ['hi', 'Green tea for you']);
+      assert.ok(growsOnly(texts), JSON.stringify(texts));
+      const stored = await served.service.getSession(KEY);
+      assert.deepEqual(
+        stored?.events.map(({ invocationId }) => invocationId),
+        [message.invocationId, message.invocationId],
+      );
+      await served.end();
+    });
+
+    it('answers messages that come during a run one after another, without a shorter text', async () => {
+      const { run, answer, asked } = scripted();
+      const served = await new ServedAgent(run).open();
+      const { chat, texts } = await served.page(open(served));
+      const asking = ['1', '2', '3'].map((text) => chat.ask(asks(text)));
+      await snapshotOf(chat, hasStatus('running'));
+      answer('one', ' more');
+      answer('two', ' more');
+      answer('three', ' more');
+      await Promise.all(asking);
+      await snapshotOf(chat, isIdleWith(6));
+      assert.deepEqual(asked, ['1', '2', '3']);
+      assert.deepEqual(textsOf(chat.getSnapshot().events), [
+        ...['1', 'one more', '2', 'two more', '3', 'three more'],
+      ]);
+      assert.ok(growsOnly(texts), JSON.stringify(texts));
+      await served.end();
+    });
+
+    it('cancels the run, and keeps what was streamed', async () => {
+      const { run, say } = scripted();
+      const served = await new ServedAgent(run).open();
+      const { chat, texts } = await served.page(open(served));
+      const message = await chat.ask(asks('hi'));
+      say('Gre');
+      await snapshotOf(chat, hasDrafts('Gre'));
+      await chat.cancel();
+      const { run: cancelled } = await snapshotOf(
+        chat,
+        ({ run, events }) => run?.status === 'cancelled' && events.length === 3,
+      );
+      assert.deepEqual(cancelled, { status: 'cancelled', messageId: message.id });
+      const { events, drafts } = chat.getSnapshot();
+      assert.deepEqual(drafts, []);
+      assert.deepEqual([events[1]?.content, events[1]?.interrupted], [says('Gre'), true]);
+      assert.equal(events[2]?.errorCode, 'INVOCATION_ABORTED');
+      assert.ok(growsOnly(texts.map((text) => text.replace(/\|$/, ''))), JSON.stringify(texts));
+      await served.end();
+    });
+
+    it('edits a message during its run, and regenerates its answer', async () => {
+      const { run, say, answer, asked } = scripted();
+      const served = await new ServedAgent(run).open();
+      const { chat } = await served.page(open(served));
+      const message = await chat.ask(asks('green'));
+      say('Gre');
+      await snapshotOf(chat, hasDrafts('Gre'));
+      const edited = await chat.edit(message.id, asks('black'));
+      await snapshotOf(chat, ({ run }) => run?.status === 'running' && run.messageId === edited.id);
+      answer('Black');
+      await snapshotOf(chat, isIdleWith(2));
+      assert.deepEqual(textsOf(chat.getSnapshot().events), ['black', 'Black']);
+      const again = await chat.regenerate(edited.id);
+      answer('Blacker');
+      await snapshotOf(
+        chat,
+        (snapshot) => isIdleWith(2)(snapshot) && snapshot.events[0]?.id === again.id,
+      );
+      assert.deepEqual(textsOf(chat.getSnapshot().events), ['black', 'Blacker']);
+      assert.deepEqual(asked, ['green', 'black', 'black']);
+      await served.end();
+    });
+
+    it('shows a question, and answers it', async () => {
+      const served = await new ServedAgent(confirming).open();
+      const { chat } = await served.page(open(served));
+      await chat.ask(asks('two cups'));
+      const { questions, run } = await snapshotOf(
+        chat,
+        (snapshot) => snapshot.questions.length === 1 && snapshot.run === undefined,
+      );
+      assert.deepEqual(
+        [questions[0]?.kind, questions[0]?.name, questions[0]?.args, run],
+        ['confirmation', 'buy', { cups: 2 }, undefined],
+      );
+      await assert.rejects(chat.answer({ other: {} }), (error) =>
+        isSessionError(error, 'invalid_argument'),
+      );
+      await chat.answer({ c1: { confirmed: true } });
+      await snapshotOf(chat, isIdleWith(4));
+      assert.deepEqual(textsOf(chat.getSnapshot().events).at(-1), '{"confirmed":true}');
+      assert.deepEqual(chat.getSnapshot().questions, []);
+      await served.end();
+    });
+
+    it('shows the run of another device, and can cancel it', async () => {
+      const { run, say } = scripted();
+      const served = await new ServedAgent(run).open();
+      const { chat } = await served.page(open(served));
+      const message = await chat.ask(asks('hi'));
+      say('Gre');
+      await snapshotOf(chat, hasDrafts('Gre'));
+      const { chat: other } = await served.page(open(served));
+      const seen = await snapshotOf(other, hasDrafts('Gre'));
+      assert.deepEqual(seen.run, { status: 'running', messageId: message.id });
+      say('en');
+      await snapshotOf(other, hasDrafts('Green'));
+      await other.cancel();
+      await snapshotOf(chat, hasStatus('cancelled'));
+      await snapshotOf(other, hasStatus('cancelled'));
+      await served.end();
+    });
+
+    it('shows why the run has failed, also to whoever comes later', async () => {
+      const failing: RunAgent = async function* ({ storeMessage }) {
+        await storeMessage();
+        yield { author: 'guide', partial: true, content: says('Gre') };
+        throw new Error('the key sk-1 is wrong');
+      };
+      const served = await new ServedAgent(failing).open();
+      const { chat } = await served.page(open(served));
+      await chat.ask(asks('hi'));
+      for (const page of [chat, (await served.page(open(served))).chat]) {
+        const { run } = await snapshotOf(page, hasStatus('failed'));
+        assert.ok(isSessionError(run?.error, 'run_failed'));
+        assert.equal(run.error.message, 'The agent failed.');
+      }
+      await served.end();
+    });
+
+    it('shows the message as unanswered after the server was killed, and has it answered again', async () => {
+      const { run, say } = scripted();
+      const served = await new ServedAgent(run).open();
+      const { chat } = await served.page(open(served));
+      const message = await chat.ask(asks('hi'));
+      say('Gre');
+      await snapshotOf(chat, hasDrafts('Gre'));
+      await served.kill();
+      const { run: next, answer } = scripted();
+      await served.open(next);
+      const left = await snapshotOf(chat, hasStatus('unanswered'));
+      assert.equal(left.run?.messageId, message.id);
+      await chat.regenerate(message.id);
+      answer('Green');
+      await snapshotOf(chat, isIdleWith(2));
+      assert.deepEqual(textsOf(chat.getSnapshot().events), ['hi', 'Green']);
+      await served.end();
+    });
+
+    it('refuses to ask if the server has no agent, and still edits', async () => {
+      const served = await new ServedAgent(undefined).open();
+      const service = open(served);
+      const { chat } = await served.page(service);
+      const message = await chat.send({ author: 'user', content: asks('hi') });
+      const isRefused = (error: unknown): boolean =>
+        isSessionError(error, 'unsupported') &&
+        /liveSession the option run/.test(error.message) &&
+        /sessionHandler/.test(error.message);
+      await assert.rejects(chat.ask(asks('hi')), isRefused);
+      await assert.rejects(chat.answer({ c1: {} }), isRefused);
+      await assert.rejects(chat.cancel(), isRefused);
+      await chat.edit(message.id, asks('black'));
+      await snapshotOf(chat, ({ events }) => textsOf(events)[0] === 'black');
+      assert.equal(chat.getSnapshot().run, undefined);
+      await served.end();
+    });
+  });
+}
+
+describe('The queue of a page whose server has the agent', () => {
+  it('holds the rest of the queue after a cancelled run, until the next call', async () => {
+    const { run, answer, asked } = scripted();
+    const served = await new ServedAgent(run).open();
+    const { chat } = await served.page(served.remote());
+    await chat.ask(asks('1'));
+    const second = chat.ask(asks('2'));
+    const third = chat.ask(asks('3'));
+    const [, shown2, shown3] = chat.getSnapshot().events;
+    await chat.cancel();
+    await snapshotOf(chat, hasStatus('cancelled'));
+    assert.deepEqual(asked, ['1']);
+    const refused = assert.rejects(second, (error) => isSessionError(error, 'aborted'));
+    await chat.discard(shown2!.id);
+    await refused;
+    await chat.retry(shown3!.id);
+    answer('three');
+    await third;
+    await snapshotOf(chat, ({ events, run }) => run === undefined && events.length === 4);
+    assert.deepEqual(asked, ['1', '3']);
+    await served.end();
+  });
+
+  it('asks without a subscriber', async () => {
+    const { run, answer } = scripted();
+    const served = await new ServedAgent(run).open();
+    const { chat, stop } = await served.page(served.remote());
+    stop();
+    answer('Green');
+    await chat.ask(asks('hi'));
+    const { chat: later } = await served.page(served.remote());
+    await snapshotOf(later, isIdleWith(2));
+    await served.end();
+  });
+});
+
+describe('A cache whose server has the agent', () => {
+  it('shows messages as queued that were asked offline, and has them answered when the server is back', async () => {
+    const { run, answer, asked } = scripted();
+    const served = await new ServedAgent(run).open();
+    const { chat, texts } = await served.page(served.cache());
+    answer('one');
+    await chat.ask(asks('1'));
+    await snapshotOf(chat, isIdleWith(2));
+    await served.kill();
+    const second = await chat.ask(asks('2'));
+    const { run: waiting } = await snapshotOf(chat, hasStatus('queued'));
+    assert.equal(waiting?.messageId, second.id);
+    const third = await chat.ask(asks('3'));
+    const fourth = await chat.ask(asks('4'));
+    await chat.cancel(third.id);
+    await chat.discard(fourth.id);
+    assert.deepEqual(textsOf(chat.getSnapshot().events), ['1', 'one', '2']);
+    await served.open();
+    answer('two');
+    await snapshotOf(chat, isIdleWith(4));
+    assert.deepEqual(asked, ['1', '2']);
+    assert.ok(growsOnly(texts), JSON.stringify(texts));
+    await served.end();
+  });
+
+  it('shows the run of another tab over the same data', async () => {
+    const { run, say, answer } = scripted();
+    const served = await new ServedAgent(run).open();
+    const local = new MemoryLocalStore();
+    const { chat } = await served.page(served.cache(local));
+    const { chat: other, texts } = await served.page(served.cache(local));
+    await chat.ask(asks('hi'));
+    say('Gre');
+    await snapshotOf(other, hasDrafts('Gre'));
+    answer('en');
+    await snapshotOf(other, isIdleWith(2));
+    assert.ok(growsOnly(texts), JSON.stringify(texts));
+    await served.end();
+  });
+});
