@@ -296,6 +296,7 @@ class Handler {
       openRuns:
         runs && ((onChange) => new RunFeed(runs, watched, rights.maySeeCredentials, onChange)),
       lastEventId: request.headers.get('last-event-id'),
+      signal: request.signal,
       maxAgeMs: this.#settings.maxFeedAgeMs,
       onEnd: () => void (this.#openFeeds -= 1),
       onError: (error) => void this.#report(error, request),

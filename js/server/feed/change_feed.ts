@@ -1,3 +1,4 @@
+import { onAbort } from '../../core/call/on_abort.js';
 import type { WatchRequest } from '../../values/model/notice.js';
 import { COMMON_HEADERS } from '../http/json_response.js';
 import type { ChangeLog } from './change_log.js';
@@ -14,6 +15,8 @@ export interface FeedSettings {
   readonly openRuns: ((onChange: () => void) => RunFeed) | undefined;
   /** The id of the last event that the client has, or `null`: the feed begins now. */
   readonly lastEventId: string | null;
+  /** Ends the feed. A client may go before it reads the response. */
+  readonly signal: AbortSignal;
   /** Milliseconds after which the feed ends, so that its permission is asked for again. */
   readonly maxAgeMs: number;
   /** Called once, when the feed has ended. */
@@ -48,6 +51,7 @@ class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
   readonly #feed: FeedSettings;
   readonly #listening: ReturnType<ChangeLog['listen']>;
   readonly #lifetime: ReturnType<typeof setTimeout>;
+  readonly #ignoreSignal: () => void;
   readonly #runs: RunFeed | undefined;
   #hasToldRuns = false;
   #position: number;
@@ -59,7 +63,7 @@ class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
   #isCancelled = false;
 
   constructor(feed: FeedSettings) {
-    const { log, lastEventId, maxAgeMs, onError } = feed;
+    const { log, lastEventId, signal, maxAgeMs, onError } = feed;
     const { userId } = feed.watched;
     this.#feed = feed;
     const position = lastEventId === null ? log.last : log.positionOf(lastEventId);
@@ -68,6 +72,8 @@ class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
     this.#listening = log.listen({ userId, onChange: () => this.#continue(), onError });
     this.#runs = feed.openRuns?.(() => this.#continue());
     this.#lifetime = setTimeout(() => this.#end(), maxAgeMs);
+    this.#ignoreSignal = onAbort(signal, () => this.#end());
+    if (signal.aborted) this.#end();
   }
 
   async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
@@ -132,6 +138,7 @@ class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#lifetime);
+    this.#ignoreSignal();
     this.#listening.stop();
     this.#runs?.end();
     this.#feed.onEnd();

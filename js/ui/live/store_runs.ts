@@ -66,6 +66,13 @@ export class StoreRuns {
     return agent?.isThere === false ? undefined : agent;
   }
 
+  /** Returns {@link StoreRuns.serverAgent} once the server has told whether it has an agent. A cache need not know that. */
+  async findServerAgent(service: SessionService): Promise<ServerAgent | undefined> {
+    const agent = this.serverAgent(service);
+    if (agent?.isThere === undefined && coreOf(service)?.epochs === undefined) await agent?.find();
+    return this.serverAgent(service);
+  }
+
   get loaded(): LoadedRuns | undefined {
     return this.#loaded;
   }

@@ -427,7 +427,7 @@ export class WatchedSession<S extends object>
 
   async #changeTurn(eventId: string, content?: Content): Promise<Event> {
     const service = this.use(await this.service());
-    const isOfServer = this.#runs.serverAgent(service) !== undefined;
+    const isOfServer = (await this.#runs.findServerAgent(service)) !== undefined;
     const run = isOfServer ? { streaming: true } : undefined;
     const change = turnChange({ ...this.key, eventId, content, run });
     if (this.#runs.agent === undefined && !isOfServer) {

@@ -37,6 +37,9 @@ export function openStream(
     const http = connection.httpOf(request);
     const { fetch } = connection.options;
     const response = await send(http, { ...headers, ...extraHeaders }, signal, fetch);
+    // Not every `fetch` of a user's own ends a response whose request has ended before it began.
+    if (signal.aborted) await response.body?.cancel();
+    signal.throwIfAborted();
     const { status, headers: received } = response;
     connection.requireHandler(status, received);
     if (status === 200) return { response, mask };

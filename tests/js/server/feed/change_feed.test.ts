@@ -25,6 +25,11 @@ async function openFeed(
   return feedEvents(await handler(requestTo(path, { headers })));
 }
 
+function abortable() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
 const EVENT = { author: 'user', invocationId: 'i' };
 const CHANGES = `/apps/${APP}/changes`;
 
@@ -220,6 +225,22 @@ describe('A change feed', () => {
     const again = await handler(requestTo(CHANGES));
     assert.equal(again.status, 200);
     await again.body!.cancel();
+  });
+
+  it('ends when its request is aborted, also if nobody reads the response yet', async () => {
+    const { service } = serve();
+    const handler = sessionHandler(service, { authorize: () => true, maxFeeds: 1 });
+    for (const isRead of [false, true]) {
+      const { signal, abort } = abortable();
+      const response = await handler(new Request(requestTo(`${CHANGES}?userId=ada`), { signal }));
+      const read = isRead ? response.text() : undefined;
+      abort();
+      assert.equal(await (read ?? response.text()), '');
+    }
+    const { signal, abort } = abortable();
+    abort();
+    const late = await handler(new Request(requestTo(`${CHANGES}?userId=ada`), { signal }));
+    assert.equal(await late.text(), '');
   });
 
   it('is not open after a HEAD, which has no body', async () => {

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 
 import type { Diagnostic, Notice, Notices } from '../../../../js/index.js';
 import { RemoteSessionService } from '../../../../js/service/remote/index.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../../js/stores/http/protocol.js';
 import { fetchFrom, handlerOn, KEY, openRemote, URL_OF_SERVER } from './fixture.js';
 
 const nextOf = async (notices: Notices): Promise<Notice> => {
@@ -91,6 +92,25 @@ describe('The watchers of a remote service', () => {
     for (const watch of watches) await watch.return();
     const other = remote.watch({ appName: 'other' });
     assert.equal((await nextOf(other)).type, 'resync');
+    await remote.close();
+  });
+
+  it('end a feed that opens only after the last of them, also over a fetch that ignores signals', async () => {
+    let open: ((response: Response) => void) | undefined;
+    const { handler } = openRemote();
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      if (!(input as string).endsWith('/changes')) return fetchFrom(handler)(input, init);
+      return new Promise((resolve) => (open = resolve));
+    };
+    const { remote } = openRemote({ fetch });
+    const notices = remote.watch(KEY);
+    while (open === undefined) await new Promise((resolve) => setTimeout(resolve, 1));
+    await notices.return();
+    await new Promise<void>((resolve) => {
+      const stream = new ReadableStream({ cancel: () => resolve() });
+      const headers = { [PROTOCOL_HEADER]: PROTOCOL_VERSION, 'content-type': 'text/event-stream' };
+      open!(new Response(stream, { headers }));
+    });
     await remote.close();
   });
 

@@ -6,7 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { InMemorySessionService, type SessionService } from '../../../../../js/index.js';
 import { nodeListener, sessionHandler } from '../../../../../js/server/index.js';
 import { CachedSessionService, MemoryLocalStore } from '../../../../../js/service/cache/index.js';
-import { RemoteSessionService } from '../../../../../js/service/remote/index.js';
+import {
+  type RemoteSessionOptions,
+  RemoteSessionService,
+} from '../../../../../js/service/remote/index.js';
 import {
   liveSession,
   type LiveSessionSnapshot,
@@ -80,9 +83,9 @@ export class ServedAgent {
   }
 
   /** Opens the service of another device. */
-  remote(): RemoteSessionService {
+  remote(fetch?: RemoteSessionOptions['fetch']): RemoteSessionService {
     const url = `http://127.0.0.1:${this.#port}`;
-    const remote = new RemoteSessionService({ url, timeoutMs: 5000 });
+    const remote = new RemoteSessionService({ url, timeoutMs: 5000, fetch });
     this.#opened.push(remote);
     return remote;
   }
