@@ -11,6 +11,7 @@ import {
   type LiveSessionSnapshot,
   type RunAgent,
 } from '../../../../../js/ui/live/index.js';
+import { StoreRuns } from '../../../../../js/ui/live/store_runs.js';
 import { KEY, snapshotOf } from '../stores.js';
 import { asks, says, textsOf } from './agents.js';
 import { growsOnly, scripted, ServedAgent } from './served.js';
@@ -225,6 +226,22 @@ for (const [name, open] of Object.entries(SERVICES)) {
     });
   });
 }
+
+describe('The runs of a page without an agent', () => {
+  it('are loaded if its server has one, and only then', async () => {
+    for (const run of [undefined, scripted().run]) {
+      const served = await new ServedAgent(run).open();
+      for (const service of [served.remote(), served.cache(), served.service]) {
+        const runs = new StoreRuns(KEY, () => undefined);
+        const watch = new AbortController();
+        await runs.follow(service, watch.signal);
+        assert.equal(runs.loaded !== undefined, run !== undefined && service !== served.service);
+        watch.abort();
+      }
+      await served.end();
+    }
+  });
+});
 
 describe('A page without a subscriber, whose server has no agent', () => {
   it('edits and regenerates without a change feed', async () => {
