@@ -33,7 +33,10 @@ export function scripted() {
       else {
         const text = steps.shift();
         const content = (shown: string) => ({ role: 'model', parts: [{ text: shown }] });
-        if (text === undefined) return yield { author: 'guide', content: content(all) };
+        if (text === undefined) {
+          yield { author: 'guide', content: content(all) };
+          return;
+        }
         all += text;
         yield { author: 'guide', partial: true, content: content(text) };
       }

@@ -27,7 +27,10 @@ const isIdleWith = (count: number) => (snapshot: LiveSessionSnapshot) =>
 const confirming: RunAgent = async function* ({ message }) {
   const [part] = message.content?.parts ?? [];
   const answer = part?.functionResponse?.response;
-  if (answer !== undefined) return yield { author: 'guide', content: says(JSON.stringify(answer)) };
+  if (answer !== undefined) {
+    yield { author: 'guide', content: says(JSON.stringify(answer)) };
+    return;
+  }
   const args = { originalFunctionCall: { name: 'buy', args: { cups: 2 } } };
   const functionCall = { id: 'c1', name: 'adk_request_confirmation', args };
   yield {
