@@ -48,9 +48,13 @@ export class RunWaits {
     // In Node the timer alone does not keep the program running.
     (timer as { unref?: () => void }).unref?.();
     const key = keyOfName(name);
+    // What is known at first may be older than the run that the remote has named, and then is no end of it.
+    let isFirst = true;
     const stopListening = isSession(key)
       ? this.#agent?.follow(key, (report) => {
-          if (report?.status !== 'running') this.end(name);
+          const hasEnded = isFirst ? report?.status === 'ended' : report?.status !== 'running';
+          isFirst = false;
+          if (hasEnded) this.end(name);
         })
       : undefined;
     this.#waits.set(name, { number, count, timer, stopListening });
