@@ -204,55 +204,6 @@ export enum ChangeNumber {
 }
 
 /**
- * A write that JavaScript carries out.
- */
-export class CoreWrite {
-    private constructor();
-    free(): void;
-    [Symbol.dispose](): void;
-    /**
-     * Begins to append events. For the arguments see `Appends`.
-     */
-    static append(packed: string, numbers: Float64Array | number[], texts: Array<any>, compute?: Function | null): CoreWrite;
-    /**
-     * Begins to create a session. For the arguments see `Appends`.
-     */
-    static create(packed: string, numbers: Float64Array | number[], texts: Array<any>): CoreWrite;
-    /**
-     * Computes the changes. Returns `undefined` if there is nothing to write, else a `DecisionNumber` each, and then
-     * a `WrittenNumber` each for the events to write.
-     *
-     * - `found`: a `FoundNumber` each.
-     * - `states`: the requested states of session, user and app, as one text; a missing state is
-     *   empty.
-     * - `rows`: the events with the ids of the write, and those changed since its revision, as
-     *   `checked_rows.ts` lays them out; `undefined` if there are none.
-     */
-    decide(found: Float64Array | number[], states: string, rows?: Array<any> | null): Float64Array | undefined;
-    /**
-     * Frees the write, and returns its result as `WasmStorage` does.
-     */
-    finish(): any;
-    /**
-     * Returns which rows the decision needs: a `PlanNumber` each.
-     */
-    plan(): Float64Array;
-    /**
-     * Returns whether the write has to run again, with another plan. Nothing was written.
-     */
-    replan(): boolean;
-    /**
-     * Returns the new states of session, user and app, each empty if it does not change. Each ends
-     * with a NUL.
-     */
-    states(): string;
-    /**
-     * Begins to change the states of a user and an app.
-     */
-    static update(app_name: string, user_id: string | null | undefined, delta: string, compute?: Function | null): CoreWrite;
-}
-
-/**
  * The result of a creation. The session was created one revision before its first event.
  */
 export enum CreatedNumber {
@@ -357,6 +308,55 @@ export enum DecisionNumber {
      * The end of the list.
      */
     Length = 5,
+}
+
+/**
+ * A write that JavaScript carries out.
+ */
+export class DrivenWrite {
+    private constructor();
+    free(): void;
+    [Symbol.dispose](): void;
+    /**
+     * Begins to append events. For the arguments see `Appends`.
+     */
+    static append(packed: string, numbers: Float64Array | number[], texts: Array<any>, compute?: Function | null): DrivenWrite;
+    /**
+     * Begins to create a session. For the arguments see `Appends`.
+     */
+    static create(packed: string, numbers: Float64Array | number[], texts: Array<any>): DrivenWrite;
+    /**
+     * Computes the changes. Returns `undefined` if there is nothing to write, else a `DecisionNumber` each, and then
+     * a `WrittenNumber` each for the events to write.
+     *
+     * - `found`: a `FoundNumber` each.
+     * - `states`: the requested states of session, user and app, as one text; a missing state is
+     *   empty.
+     * - `rows`: the events with the ids of the write, and those changed since its revision, as
+     *   `checked_rows.ts` lays them out; `undefined` if there are none.
+     */
+    decide(found: Float64Array | number[], states: string, rows?: Array<any> | null): Float64Array | undefined;
+    /**
+     * Frees the write, and returns its result as `WasmStorage` does.
+     */
+    finish(): any;
+    /**
+     * Returns which rows the decision needs: a `PlanNumber` each.
+     */
+    plan(): Float64Array;
+    /**
+     * Returns whether the write has to run again, with another plan. Nothing was written.
+     */
+    replan(): boolean;
+    /**
+     * Returns the new states of session, user and app, each empty if it does not change. Each ends
+     * with a NUL.
+     */
+    states(): string;
+    /**
+     * Begins to change the states of a user and an app.
+     */
+    static update(app_name: string, user_id: string | null | undefined, delta: string, compute?: Function | null): DrivenWrite;
 }
 
 /**

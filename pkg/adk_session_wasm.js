@@ -165,193 +165,6 @@ export const ChangeNumber = Object.freeze({
 });
 
 /**
- * A write that JavaScript carries out.
- */
-export class CoreWrite {
-    static __wrap(ptr) {
-        const obj = Object.create(CoreWrite.prototype);
-        obj.__wbg_ptr = ptr;
-        CoreWriteFinalization.register(obj, obj.__wbg_ptr, obj);
-        return obj;
-    }
-    __destroy_into_raw() {
-        const ptr = this.__wbg_ptr;
-        this.__wbg_ptr = 0;
-        CoreWriteFinalization.unregister(this);
-        return ptr;
-    }
-    free() {
-        const ptr = this.__destroy_into_raw();
-        wasm.__wbg_corewrite_free(ptr, 0);
-    }
-    /**
-     * Begins to append events. For the arguments see `Appends`.
-     * @param {string} packed
-     * @param {Float64Array | number[]} numbers
-     * @param {Array<any>} texts
-     * @param {Function | null} [compute]
-     * @returns {CoreWrite}
-     */
-    static append(packed, numbers, texts, compute) {
-        let ptr0, len0, ptr1, len1;
-        try {
-            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
-            len1 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.corewrite_append(ptr0, len0, ptr1, len1, texts, isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return CoreWrite.__wrap(ret[0]);
-    }
-    /**
-     * Begins to create a session. For the arguments see `Appends`.
-     * @param {string} packed
-     * @param {Float64Array | number[]} numbers
-     * @param {Array<any>} texts
-     * @returns {CoreWrite}
-     */
-    static create(packed, numbers, texts) {
-        let ptr0, len0, ptr1, len1;
-        try {
-            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
-            len1 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.corewrite_create(ptr0, len0, ptr1, len1, texts);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return CoreWrite.__wrap(ret[0]);
-    }
-    /**
-     * Computes the changes. Returns `undefined` if there is nothing to write, else a `DecisionNumber` each, and then
-     * a `WrittenNumber` each for the events to write.
-     *
-     * - `found`: a `FoundNumber` each.
-     * - `states`: the requested states of session, user and app, as one text; a missing state is
-     *   empty.
-     * - `rows`: the events with the ids of the write, and those changed since its revision, as
-     *   `checked_rows.ts` lays them out; `undefined` if there are none.
-     * @param {Float64Array | number[]} found
-     * @param {string} states
-     * @param {Array<any> | null} [rows]
-     * @returns {Float64Array | undefined}
-     */
-    decide(found, states, rows) {
-        let ptr0, len0, ptr1, len1;
-        try {
-            ptr0 = passArrayF64ToWasm0(found, wasm.__wbindgen_malloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = passStringToWasm0(states, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len1 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 8, 8); }
-            throw e;
-        }
-        const ret = wasm.corewrite_decide(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(rows) ? 0 : addToExternrefTable0(rows));
-        if (ret[3]) {
-            throw takeFromExternrefTable0(ret[2]);
-        }
-        let v3;
-        if (ret[0] !== 0) {
-            v3 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
-            wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
-        }
-        return v3;
-    }
-    /**
-     * Frees the write, and returns its result as `WasmStorage` does.
-     * @returns {any}
-     */
-    finish() {
-        const ptr = this.__destroy_into_raw();
-        const ret = wasm.corewrite_finish(ptr);
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return takeFromExternrefTable0(ret[0]);
-    }
-    /**
-     * Returns which rows the decision needs: a `PlanNumber` each.
-     * @returns {Float64Array}
-     */
-    plan() {
-        const ret = wasm.corewrite_plan(this.__wbg_ptr);
-        var v1 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
-        wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
-        return v1;
-    }
-    /**
-     * Returns whether the write has to run again, with another plan. Nothing was written.
-     * @returns {boolean}
-     */
-    replan() {
-        const ret = wasm.corewrite_replan(this.__wbg_ptr);
-        return ret !== 0;
-    }
-    /**
-     * Returns the new states of session, user and app, each empty if it does not change. Each ends
-     * with a NUL.
-     * @returns {string}
-     */
-    states() {
-        let deferred1_0;
-        let deferred1_1;
-        try {
-            const ret = wasm.corewrite_states(this.__wbg_ptr);
-            deferred1_0 = ret[0];
-            deferred1_1 = ret[1];
-            return getStringFromWasm0(ret[0], ret[1]);
-        } finally {
-            wasm.__wbindgen_free(deferred1_0, deferred1_1, 1);
-        }
-    }
-    /**
-     * Begins to change the states of a user and an app.
-     * @param {string} app_name
-     * @param {string | null | undefined} user_id
-     * @param {string} delta
-     * @param {Function | null} [compute]
-     * @returns {CoreWrite}
-     */
-    static update(app_name, user_id, delta, compute) {
-        let ptr0, len0, ptr1, len1, ptr2, len2;
-        try {
-            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len0 = WASM_VECTOR_LEN;
-            ptr1 = isLikeNone(user_id) ? 0 : passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len1 = WASM_VECTOR_LEN;
-            ptr2 = passStringToWasm0(delta, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-            len2 = WASM_VECTOR_LEN;
-        } catch (e) {
-            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
-            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
-            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
-            throw e;
-        }
-        const ret = wasm.corewrite_update(ptr0, len0, ptr1, len1, ptr2, len2, isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
-        if (ret[2]) {
-            throw takeFromExternrefTable0(ret[1]);
-        }
-        return CoreWrite.__wrap(ret[0]);
-    }
-}
-if (Symbol.dispose) CoreWrite.prototype[Symbol.dispose] = CoreWrite.prototype.free;
-
-/**
  * The result of a creation. The session was created one revision before its first event.
  * @enum {0 | 1 | 2 | 3 | 4}
  */
@@ -460,6 +273,193 @@ export const DecisionNumber = Object.freeze({
      */
     Length: 5,
 });
+
+/**
+ * A write that JavaScript carries out.
+ */
+export class DrivenWrite {
+    static __wrap(ptr) {
+        const obj = Object.create(DrivenWrite.prototype);
+        obj.__wbg_ptr = ptr;
+        DrivenWriteFinalization.register(obj, obj.__wbg_ptr, obj);
+        return obj;
+    }
+    __destroy_into_raw() {
+        const ptr = this.__wbg_ptr;
+        this.__wbg_ptr = 0;
+        DrivenWriteFinalization.unregister(this);
+        return ptr;
+    }
+    free() {
+        const ptr = this.__destroy_into_raw();
+        wasm.__wbg_drivenwrite_free(ptr, 0);
+    }
+    /**
+     * Begins to append events. For the arguments see `Appends`.
+     * @param {string} packed
+     * @param {Float64Array | number[]} numbers
+     * @param {Array<any>} texts
+     * @param {Function | null} [compute]
+     * @returns {DrivenWrite}
+     */
+    static append(packed, numbers, texts, compute) {
+        let ptr0, len0, ptr1, len1;
+        try {
+            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
+            len1 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.drivenwrite_append(ptr0, len0, ptr1, len1, texts, isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return DrivenWrite.__wrap(ret[0]);
+    }
+    /**
+     * Begins to create a session. For the arguments see `Appends`.
+     * @param {string} packed
+     * @param {Float64Array | number[]} numbers
+     * @param {Array<any>} texts
+     * @returns {DrivenWrite}
+     */
+    static create(packed, numbers, texts) {
+        let ptr0, len0, ptr1, len1;
+        try {
+            ptr0 = passStringToWasm0(packed, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passArrayF64ToWasm0(numbers, wasm.__wbindgen_malloc);
+            len1 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.drivenwrite_create(ptr0, len0, ptr1, len1, texts);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return DrivenWrite.__wrap(ret[0]);
+    }
+    /**
+     * Computes the changes. Returns `undefined` if there is nothing to write, else a `DecisionNumber` each, and then
+     * a `WrittenNumber` each for the events to write.
+     *
+     * - `found`: a `FoundNumber` each.
+     * - `states`: the requested states of session, user and app, as one text; a missing state is
+     *   empty.
+     * - `rows`: the events with the ids of the write, and those changed since its revision, as
+     *   `checked_rows.ts` lays them out; `undefined` if there are none.
+     * @param {Float64Array | number[]} found
+     * @param {string} states
+     * @param {Array<any> | null} [rows]
+     * @returns {Float64Array | undefined}
+     */
+    decide(found, states, rows) {
+        let ptr0, len0, ptr1, len1;
+        try {
+            ptr0 = passArrayF64ToWasm0(found, wasm.__wbindgen_malloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passStringToWasm0(states, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len1 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 8, 8); }
+            throw e;
+        }
+        const ret = wasm.drivenwrite_decide(this.__wbg_ptr, ptr0, len0, ptr1, len1, isLikeNone(rows) ? 0 : addToExternrefTable0(rows));
+        if (ret[3]) {
+            throw takeFromExternrefTable0(ret[2]);
+        }
+        let v3;
+        if (ret[0] !== 0) {
+            v3 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
+            wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
+        }
+        return v3;
+    }
+    /**
+     * Frees the write, and returns its result as `WasmStorage` does.
+     * @returns {any}
+     */
+    finish() {
+        const ptr = this.__destroy_into_raw();
+        const ret = wasm.drivenwrite_finish(ptr);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return takeFromExternrefTable0(ret[0]);
+    }
+    /**
+     * Returns which rows the decision needs: a `PlanNumber` each.
+     * @returns {Float64Array}
+     */
+    plan() {
+        const ret = wasm.drivenwrite_plan(this.__wbg_ptr);
+        var v1 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
+        return v1;
+    }
+    /**
+     * Returns whether the write has to run again, with another plan. Nothing was written.
+     * @returns {boolean}
+     */
+    replan() {
+        const ret = wasm.drivenwrite_replan(this.__wbg_ptr);
+        return ret !== 0;
+    }
+    /**
+     * Returns the new states of session, user and app, each empty if it does not change. Each ends
+     * with a NUL.
+     * @returns {string}
+     */
+    states() {
+        let deferred1_0;
+        let deferred1_1;
+        try {
+            const ret = wasm.drivenwrite_states(this.__wbg_ptr);
+            deferred1_0 = ret[0];
+            deferred1_1 = ret[1];
+            return getStringFromWasm0(ret[0], ret[1]);
+        } finally {
+            wasm.__wbindgen_free(deferred1_0, deferred1_1, 1);
+        }
+    }
+    /**
+     * Begins to change the states of a user and an app.
+     * @param {string} app_name
+     * @param {string | null | undefined} user_id
+     * @param {string} delta
+     * @param {Function | null} [compute]
+     * @returns {DrivenWrite}
+     */
+    static update(app_name, user_id, delta, compute) {
+        let ptr0, len0, ptr1, len1, ptr2, len2;
+        try {
+            ptr0 = passStringToWasm0(app_name, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = isLikeNone(user_id) ? 0 : passStringToWasm0(user_id, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len1 = WASM_VECTOR_LEN;
+            ptr2 = passStringToWasm0(delta, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len2 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.drivenwrite_update(ptr0, len0, ptr1, len1, ptr2, len2, isLikeNone(compute) ? 0 : addToExternrefTable0(compute));
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return DrivenWrite.__wrap(ret[0]);
+    }
+}
+if (Symbol.dispose) DrivenWrite.prototype[Symbol.dispose] = DrivenWrite.prototype.free;
 
 /**
  * The numbers of an event.
@@ -1907,9 +1907,9 @@ function wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce(arg0, arg
 
 
 const __wbindgen_enum_IdbCursorDirection = ["next", "nextunique", "prev", "prevunique"];
-const CoreWriteFinalization = (typeof FinalizationRegistry === 'undefined')
+const DrivenWriteFinalization = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
-    : new FinalizationRegistry(ptr => wasm.__wbg_corewrite_free(ptr, 1));
+    : new FinalizationRegistry(ptr => wasm.__wbg_drivenwrite_free(ptr, 1));
 const WasmStorageFinalization = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
     : new FinalizationRegistry(ptr => wasm.__wbg_wasmstorage_free(ptr, 1));

@@ -1,20 +1,20 @@
 /* tslint:disable */
 /* eslint-disable */
 export const memory: WebAssembly.Memory;
-export const __wbg_corewrite_free: (a: number, b: number) => void;
+export const __wbg_drivenwrite_free: (a: number, b: number) => void;
 export const __wbg_wasmstorage_free: (a: number, b: number) => void;
 export const artifact_message: (a: number, b: number, c: number, d: number) => [number, number];
 export const ask_history: (a: number, b: number) => [number, number];
-export const corewrite_append: (a: number, b: number, c: number, d: number, e: any, f: number) => [number, number, number];
-export const corewrite_create: (a: number, b: number, c: number, d: number, e: any) => [number, number, number];
-export const corewrite_decide: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number, number];
-export const corewrite_finish: (a: number) => [number, number, number];
-export const corewrite_plan: (a: number) => [number, number];
-export const corewrite_replan: (a: number) => number;
-export const corewrite_states: (a: number) => [number, number];
-export const corewrite_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
 export const delete_database: (a: number, b: number, c: number) => [number, number, number];
 export const describe_missing: (a: number, b: number, c: number, d: number, e: any) => any;
+export const drivenwrite_append: (a: number, b: number, c: number, d: number, e: any, f: number) => [number, number, number];
+export const drivenwrite_create: (a: number, b: number, c: number, d: number, e: any) => [number, number, number];
+export const drivenwrite_decide: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number, number];
+export const drivenwrite_finish: (a: number) => [number, number, number];
+export const drivenwrite_plan: (a: number) => [number, number];
+export const drivenwrite_replan: (a: number) => number;
+export const drivenwrite_states: (a: number) => [number, number];
+export const drivenwrite_update: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
 export const has_room: (a: number) => number;
 export const merge_states: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number, number];
 export const scan_template: (a: number, b: number) => [number, number];

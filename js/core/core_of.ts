@@ -4,7 +4,7 @@ import type { Abortable, CompositeSessionKey } from '../values/model/session.js'
 import type { SessionService } from '../values/model/session_service.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import type { RunReport } from './run_report.js';
-import type { ServiceHistory } from './history_verbs.js';
+import type { ServiceHistory } from './history_types.js';
 
 /**
  * The member of a service that holds its core. It comes from the symbol registry, because a bundler may put the service

@@ -21,7 +21,7 @@ import type { Description } from '../values/model/description.js';
 import type { WriteIdentity } from '../values/model/diagnostic.js';
 import type { EventTexts } from '../values/model/event/snapshot.js';
 import type { StalePolicy } from './wasm/protocol.js';
-import type { ForkWrite, RewindWrite } from './history_verbs.js';
+import type { ForkWrite, RewindWrite } from './history_types.js';
 
 /** The position of a handle when an append begins. */
 export interface HandlePosition {

@@ -26,7 +26,7 @@ import type {
   UserRequest,
 } from '../values/model/session.js';
 import type { HiddenMembers, WriteIdentity } from '../values/model/diagnostic.js';
-import type { ServiceHistory } from '../core/history_verbs.js';
+import type { ServiceHistory } from '../core/history_types.js';
 import type { StorageInfo } from '../values/model/storage_info.js';
 import { isRevision } from '../core/storage/checked_rows.js';
 import type { Store, ReadList, Results, StoredKind } from '../core/storage/store.js';

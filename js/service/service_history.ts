@@ -1,6 +1,6 @@
 import { after } from '../core/call/call.js';
 import type { Calls } from '../core/call/calls.js';
-import type { ServiceHistory } from '../core/history_verbs.js';
+import type { ServiceHistory } from '../core/history_types.js';
 import type { SessionReader } from './read/session_reader.js';
 import type { StoreHistory } from '../core/storage/store.js';
 import type { ServiceFeed } from '../core/watch/service_feed.js';

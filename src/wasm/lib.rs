@@ -10,7 +10,7 @@
 //! | `bindings` | what the package's TypeScript calls |
 //!
 //! The driver of storages in JavaScript is in TypeScript (`js/core/storage/`). It calls the binding
-//! `CoreWrite`.
+//! `DrivenWrite`.
 
 // Everything here needs JavaScript. For other systems the crate is empty.
 #![cfg(target_arch = "wasm32")]

@@ -4,7 +4,7 @@ import type { Event } from '../../values/model/event/event.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { sessionNotFound } from '../../values/errors/session_not_found.js';
-import type { BranchesRead, SessionBranches, TurnBranches } from '../history_verbs.js';
+import type { BranchesRead, SessionBranches, TurnBranches } from '../history_types.js';
 import { coreOf, type RewindTarget } from '../core_of.js';
 import { historyBranches } from '../wasm/packed_marks.js';
 import { eventMarksOf, isFilled, type Reading, rewindTargetOf } from './marks.js';

@@ -8,7 +8,7 @@ import { requireService } from '../call/given_service.js';
 import { isBlank, requireId } from '../../values/model/values/ids.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
-import { type ForkEnd, type ForkWrite, type HistoryPlace } from '../history_verbs.js';
+import { type ForkEnd, type ForkWrite, type HistoryPlace } from '../history_types.js';
 import { coreOf } from '../core_of.js';
 import type {
   Abortable,

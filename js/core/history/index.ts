@@ -20,4 +20,4 @@ export type {
   HistoryPlace,
   HistoryState,
   TurnBranches,
-} from '../history_verbs.js';
+} from '../history_types.js';

@@ -11,12 +11,12 @@ import {
   type RewindPlace,
   type RewindWrite,
   type Rewound,
-} from '../history_verbs.js';
+} from '../history_types.js';
 import { coreOf } from '../core_of.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { readBranches } from './branches.js';
-import { computeRewind, REWIND_METHODS } from './computed_rewind.js';
+import { appendRewind, REWIND_METHODS } from './append_rewind.js';
 import { sessionKeyOf, takePlace } from './session_history.js';
 
 /** The request of {@link rewind}. */
@@ -131,7 +131,7 @@ export async function sendRewind(
   };
   const verbs = await coreOf(service)?.history({ signal });
   return verbs === undefined
-    ? computeRewind(service, { ...write, signal })
+    ? appendRewind(service, { ...write, signal })
     : verbs.rewind({ ...write, signal });
 }
 

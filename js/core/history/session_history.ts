@@ -7,7 +7,7 @@ import { EVENTS_PER_TASK as PAGE, nextTask } from '../call/next_task.js';
 import { requireObject, requireText } from '../../values/errors/option_values.js';
 import { requireKey } from '../../values/model/values/ids.js';
 import type { Event } from '../../values/model/event/event.js';
-import type { HistoryPlace } from '../history_verbs.js';
+import type { HistoryPlace } from '../history_types.js';
 import type { Abortable, CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { isFilled } from './marks.js';

@@ -7,7 +7,7 @@ import { coreOf, readInitialState } from '../core_of.js';
 import type { Abortable, CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { HistoryState } from '../history_verbs.js';
+import type { HistoryState } from '../history_types.js';
 import { applyDeltas, deltasOf, isOwnKey, ownKeysOf } from './fold.js';
 import { indexOfEvent, readSession, sessionKeyOf } from './session_history.js';
 import { notUndone } from './view.js';

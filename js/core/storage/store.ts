@@ -12,7 +12,7 @@ import type { StoredEvents } from '../../values/model/event_page.js';
 import type { SessionInfo } from '../../values/model/session_info.js';
 import type { EventCount } from '../../values/model/values/event_count.js';
 import type { HistoryView } from '../../values/model/values/history_view.js';
-import type { HistoryVerbs, StoredRewind } from '../history_verbs.js';
+import type { HistoryVerbs, StoredRewind } from '../history_types.js';
 import type { SharedScope } from '../../values/state/scope.js';
 import type { Placed, PlacedAppend, WriteKind } from '../write.js';
 import type { ChangedRequest, ChangedRows } from './changed_rows.js';

@@ -1,6 +1,6 @@
 /** The calls into the wasm. All of them go through this module, so a bundle that does not use it has no wasm. */
 import {
-  CoreWrite,
+  DrivenWrite,
   artifact_message,
   ask_history,
   type DeleteObject,
@@ -46,7 +46,7 @@ export {
   ViewNumber,
   WrittenNumber,
 } from '#glue';
-export { CoreWrite };
+export { DrivenWrite };
 export type { DeleteObject, WasmStorage };
 
 /** The cause of the instance's death. Its data is lost, so no call may reach a service in it. */

@@ -15,7 +15,7 @@ export type StalePolicy = keyof typeof STALE_POLICIES;
 /** The most changed events that are told apart from a new session. With this many there may be more; `MOST_CHANGED` in `changes.rs`. */
 export const MOST_CHANGED = 1001;
 
-/** The bits of the states that a write needs to read; see `bits_of` in `core_write.rs`. */
+/** The bits of the states that a write needs to read; see `bits_of` in `driven_write.rs`. */
 export const SCOPES = { session: 1, user: 2, app: 4 } as const satisfies Record<
   StoredScope,
   number

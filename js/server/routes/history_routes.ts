@@ -1,7 +1,7 @@
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
 import { readBranches } from '../../core/history/branches.js';
-import { type AdmitEvents, computeRewind } from '../../core/history/computed_rewind.js';
+import { type AdmitEvents, appendRewind } from '../../core/history/append_rewind.js';
 import { fork } from '../../core/history/fork.js';
 import { raceSignal } from '../../core/call/time_limit.js';
 import { copyEvent } from '../../service/runs/agent/copies.js';
@@ -18,7 +18,7 @@ import type {
   RewindPlace,
   RewindWrite,
   Rewound,
-} from '../../core/history_verbs.js';
+} from '../../core/history_types.js';
 import { isBlank, requireId } from '../../values/model/values/ids.js';
 import type { Session } from '../../values/model/session.js';
 import { HttpRefusal } from '../http/http_refusal.js';
@@ -253,7 +253,7 @@ async function rewindFor(
     const session = await requireSession(call, isOwn ? { numRecentEvents: 0 } : {});
     return { ...rewound, session, isNew: false };
   }
-  const { session, ...rewound } = await computeRewind(service, { ...write, signal }, admit, claim);
+  const { session, ...rewound } = await appendRewind(service, { ...write, signal }, admit, claim);
   return { ...rewound, session: isOwn ? { ...session, events: [] } : session };
 }
 

@@ -3,7 +3,7 @@ import type { Call, MaybePromise } from '../../core/call/call.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import { branchesOf } from '../../core/history/branches.js';
-import { planRewind, type PlannedRewind } from '../../core/history/computed_rewind.js';
+import { planRewind, type PlannedRewind } from '../../core/history/append_rewind.js';
 import { type SourceSession, stateAfter } from '../../core/history/state_at.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -19,7 +19,7 @@ import type {
   Rewound,
   SessionBranches,
   StoredRewind,
-} from '../../core/history_verbs.js';
+} from '../../core/history_types.js';
 import { parseTexts } from '../../core/storage/stored_events.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { CacheContext } from './copies/context.js';
@@ -28,7 +28,7 @@ import type { CacheTransaction } from './data/cache_transaction.js';
 import { nameOf } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
 import { type Operation, type OutboxEvent, UNSENT } from './records/records.js';
-import { historyOf } from './sending/delivery.js';
+import { requireHistory } from './sending/delivery.js';
 import type { Sender } from './sending/sender.js';
 import type { Written } from './verbs/local_writes.js';
 import { olderInvocations } from './verbs/older_invocations.js';
@@ -218,7 +218,7 @@ export class CacheHistory implements StoreHistory {
       // Another tab may have stored changes of which this one has not heard.
       await pending.refresh(write.key);
       await sender.waitFor([nameOf(write.key)], call.signal);
-      await remote.ask((store, call) => historyOf(store).fork(write, call), call);
+      await remote.ask((store, call) => requireHistory(store).fork(write, call), call);
       await fetch.copy(newKey, 'all');
     };
     await untilAborted(call.signal, make()).catch(onlyRefusals(call));
@@ -268,7 +268,7 @@ export class CacheHistory implements StoreHistory {
     const isAsked = session?.hasOlder === true && pending.operations(nameOf(key)).length === 0;
     if (isAsked) {
       try {
-        const asked = remote.ask((store, own) => ask(historyOf(store), own), call);
+        const asked = remote.ask((store, own) => ask(requireHistory(store), own), call);
         return await untilAborted(call.signal, asked);
       } catch (error) {
         if (isRefusal(error) || call.signal?.aborted === true) throw error;

@@ -1,7 +1,7 @@
 import type { Call } from '../../core/call/call.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import { sessionNotFound } from '../../values/errors/session_not_found.js';
-import type { HistoryState, SessionBranches, TurnBranches } from '../../core/history_verbs.js';
+import type { HistoryState, SessionBranches, TurnBranches } from '../../core/history_types.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StoreHistory } from '../../core/storage/store.js';
 import type { Connection, ReadResponse } from './connection/connection.js';

@@ -2,7 +2,7 @@
 import { SessionError } from '../../values/errors/errors.js';
 import type { Call } from '../../core/call/call.js';
 import type { CreateWrite, Placed, WriteKind } from '../../core/write.js';
-import type { StoredRewind } from '../../core/history_verbs.js';
+import type { StoredRewind } from '../../core/history_types.js';
 import { REVISION_HEADER } from '../http/protocol.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import { NO_REVISIONS, type Results } from '../../core/storage/store.js';

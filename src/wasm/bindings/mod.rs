@@ -5,15 +5,15 @@
 //! cache (`js/stores/cache/`) makes longer names of the checked ones.
 
 mod appends;
+mod chosen_storage;
 mod computed;
-mod core_write;
+mod driven_write;
 mod history;
 mod js_call;
-mod js_storage;
 mod js_write;
 mod packed;
 mod requests;
 mod results;
-mod sessions;
 mod templates;
 mod values;
+mod wasm_storage;

@@ -1,11 +1,11 @@
 // The same histories over memory: each write once, in the order in which the writes have reached the server, and by
 // somebody who sees and may write everything.
 
-import { computeRewind } from '../../../js/core/history/computed_rewind.js';
+import { appendRewind } from '../../../js/core/history/append_rewind.js';
 import { branches, fork, type ForkRequest, stateAt } from '../../../js/core/history/index.js';
 import { rewindTargetOf } from '../../../js/core/history/marks.js';
 import { type CompositeSessionKey, type Event, InMemorySessionService, type Session, type SessionService, type StateShape } from '../../../js/index.js'; // prettier-ignore
-import type { RewindWrite } from '../../../js/core/history_verbs.js';
+import type { RewindWrite } from '../../../js/core/history_types.js';
 import { canonical, difference } from '../model/canonical.js';
 import { APP, SECRET } from './device.js';
 
@@ -113,7 +113,7 @@ export class Reference {
     if (rewindTargetOf(event) !== undefined) {
       const write = this.#rewinds.get(id);
       if (write === undefined) return `nobody has asked for the rewind ${id}`;
-      await computeRewind(this.service, { ...write, key });
+      await appendRewind(this.service, { ...write, key });
       return undefined;
     }
     let meant = this.#events.get(id);

@@ -1,7 +1,7 @@
 // The server of a schedule: the real handler over memory or SQLite, and an agent of its own.
 
 import { DatabaseSessionService } from '../../../js/service/database/index.js';
-import type { RewindWrite } from '../../../js/core/history_verbs.js';
+import type { RewindWrite } from '../../../js/core/history_types.js';
 import { createEvent, type Event, InMemorySessionService, type Session, type StateShape } from '../../../js/index.js'; // prettier-ignore
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/stores/http/protocol.js';
 import { RemoteSessionService } from '../../../js/service/remote/index.js';

@@ -1,5 +1,5 @@
 import { kindOf } from '../../../values/errors/describe.js';
-import { type CoreWrite, callCore, requireRoom } from '../../wasm/core.js';
+import { type DrivenWrite, callCore, requireRoom } from '../../wasm/core.js';
 import type { EventTexts } from '../../../values/model/event/snapshot.js';
 import type { StoredScope } from '../../../values/state/scope.js';
 import { ABSENT } from '../../wasm/protocol.js';
@@ -35,7 +35,7 @@ export interface RowParts {
  */
 export function decide(
   verb: string,
-  write: CoreWrite,
+  write: DrivenWrite,
   scopes: readonly StoredScope[],
   parts: RowParts,
   found: Found,

@@ -1,4 +1,4 @@
-import { type CoreWrite, callCore, toSessionError } from '../../wasm/core.js';
+import { type DrivenWrite, callCore, toSessionError } from '../../wasm/core.js';
 import { type Call, type MaybePromise, requireNotAborted } from '../../call/call.js';
 import type { SessionError } from '../../../values/errors/errors.js';
 import { type Plan, unpackPlan } from '../wasm/packed.js';
@@ -45,7 +45,7 @@ export interface PreparedWrite<T> {
 export function prepareWrite<Verb extends WriteVerb, T>(
   verb: Verb,
   storage: Pick<Storage, Verb>,
-  write: CoreWrite,
+  write: DrivenWrite,
   parts: WriteParts,
   end: () => T,
 ): PreparedWrite<T> {

@@ -294,7 +294,7 @@ export function unpackOutcome({ appended, error }: PackedOutcome, append: Placed
   return unpackAppend(appended, append);
 }
 
-/** What a write reads before it decides; `CoreWrite::plan`. */
+/** What a write reads before it decides; `DrivenWrite::plan`. */
 export interface Plan {
   readonly scopes: readonly StoredScope[];
   /** Whether it needs the last event of the handle, and not the events with the ids of the write. */
@@ -314,7 +314,7 @@ export function unpackPlan(numbers: Float64Array): Plan {
 
 const SCOPE_NAMES = Object.keys(SCOPES) as StoredScope[];
 
-/** What a write changes; `CoreWrite::decide`. */
+/** What a write changes; `DrivenWrite::decide`. */
 export interface Decision {
   /** The new revisions; 0 for what does not change. */
   readonly revisions: Readonly<Record<StoredScope, number>>;

@@ -319,7 +319,9 @@ export class Delivery {
   async #rewind(batch: BatchOf<'rewind'>): Promise<void> {
     const [{ write }] = batch.operations;
     const request = { ...write, operation: operationOf(batch) };
-    const { revision } = await this.#ask((store, call) => historyOf(store).rewind(request, call));
+    const { revision } = await this.#ask((store, call) =>
+      requireHistory(store).rewind(request, call),
+    );
     await this.#land(batch, (transaction, arrived) => landRewind(transaction, arrived, revision));
     await this.#parts.fetch.copy(write.key);
   }
@@ -360,7 +362,7 @@ function operationOf({
 }
 
 /** @throws SessionError `unsupported` if the remote computes no histories */
-export function historyOf({ history }: Store): StoreHistory {
+export function requireHistory({ history }: Store): StoreHistory {
   if (history !== undefined) return history;
   const message = 'The remote computes no histories, so its sessions cannot be rewound.';
   throw new SessionError('unsupported', message, { storage: 'cache' });

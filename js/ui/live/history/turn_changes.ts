@@ -5,7 +5,7 @@ import type { Content } from '../../../values/model/event/content.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { Abortable, CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
-import type { BranchesRead } from '../../../core/history_verbs.js';
+import type { BranchesRead } from '../../../core/history_types.js';
 import { loadPart } from '../../../core/wasm/loader/part.js';
 
 type BranchesRequest = CompositeSessionKey & Abortable & Pick<BranchesRead, 'fromEventId'>;

@@ -1,4 +1,4 @@
-import type { ShownTurn } from '../../../core/history_verbs.js';
+import type { ShownTurn } from '../../../core/history_types.js';
 
 export type { ShownTurn };
 

@@ -10,7 +10,7 @@ import {
   switchBranch,
   undoRewind,
 } from '../../../../js/core/history/index.js';
-import { computeRewind } from '../../../../js/core/history/computed_rewind.js';
+import { appendRewind } from '../../../../js/core/history/append_rewind.js';
 import { viewOf } from '../../../../js/core/history/view.js';
 import { exportSession, importSession } from '../../../../js/service/files/index.js';
 import {
@@ -114,7 +114,7 @@ describe('rewind', () => {
     await say('i1', { nothing: null });
     const missing = await read(service);
     await say('i2', { initial: 'black', nothing: 1, added: 1 });
-    const { session, event } = await computeRewind(service, {
+    const { session, event } = await appendRewind(service, {
       key,
       marker: { id: 'r1', invocationId: 'e-r1' },
       place: { before: { invocationId: 'i2' } },

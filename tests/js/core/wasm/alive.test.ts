@@ -97,15 +97,15 @@ describe("An exception of the caller's or a storage's code", () => {
 it("A storage's write is freed, whatever the storage throws", async () => {
   const [codes, begun, freed, after] = await inChild<[string[], number, number, string[]]>(`
     ${SERVICES}
-    const { CoreWrite } = await load('core/wasm/core.js');
-    const { append: begin } = CoreWrite;
-    const { free } = CoreWrite.prototype;
+    const { DrivenWrite } = await load('core/wasm/core.js');
+    const { append: begin } = DrivenWrite;
+    const { free } = DrivenWrite.prototype;
     let [begun, freed] = [0, 0];
-    CoreWrite.append = (...values) => {
+    DrivenWrite.append = (...values) => {
       begun += 1;
       return begin(...values);
     };
-    CoreWrite.prototype.free = function () {
+    DrivenWrite.prototype.free = function () {
       free.call(this);
       freed += 1;
     };

@@ -21,7 +21,7 @@ describe('The bindings of the wasm', () => {
 
   it('have the verbs as methods', () => {
     const names = functions.map(([name]) => name);
-    for (const name of ['WasmStorage.create', 'WasmStorage.append', 'CoreWrite.decide']) {
+    for (const name of ['WasmStorage.create', 'WasmStorage.append', 'DrivenWrite.decide']) {
       assert.ok(names.includes(name), name);
     }
   });

@@ -15,9 +15,9 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::future_to_promise;
 
 use crate::bindings::appends::{Appends, Texts};
+use crate::bindings::chosen_storage::ChosenStorage;
 use crate::bindings::computed::{computing_append, update};
 use crate::bindings::js_call::JsCall;
-use crate::bindings::js_storage::JsStorage;
 use crate::bindings::js_write::JsWrite;
 use crate::bindings::packed::Parts;
 use crate::bindings::packed::{ReadNumber, number};
@@ -33,14 +33,14 @@ use crate::thrown::Thrown;
 #[wasm_bindgen]
 pub struct WasmStorage {
     // Shared with pending calls, so that JavaScript may drop the service before they end.
-    storage: Rc<JsStorage>,
+    storage: Rc<ChosenStorage>,
 }
 
 #[wasm_bindgen]
 impl WasmStorage {
     /// Makes a memory of its own.
     pub fn memory() -> Self {
-        Self { storage: Rc::new(JsStorage::Memory(MemoryStorage::new())) }
+        Self { storage: Rc::new(ChosenStorage::Memory(MemoryStorage::new())) }
     }
 
     /// Uses the IndexedDB of that name, which is opened when it is first needed.
@@ -48,7 +48,7 @@ impl WasmStorage {
     pub fn indexed_db(name: &str, strict: bool, timeout: f64, on_open: Option<Function>) -> Self {
         let options = IndexedDbOptions { strict, timeout };
         let database = IndexedDbStorage::new(name, on_open, options);
-        Self { storage: Rc::new(JsStorage::IndexedDb(database)) }
+        Self { storage: Rc::new(ChosenStorage::IndexedDb(database)) }
     }
 
     /// Opens the storage if it can be opened, so that errors show.
@@ -282,7 +282,7 @@ impl WasmStorage {
 
     /// Returns the result of a verb, or a promise of it if the storage does not answer at once.
     fn answer(&self, mut verb: Task<'static, JsValue, Thrown>) -> JsResult {
-        if let JsStorage::IndexedDb(_) = *self.storage {
+        if let ChosenStorage::IndexedDb(_) = *self.storage {
             return Ok(promise(verb));
         }
         match verb.as_mut().poll(&mut Context::from_waker(Waker::noop())) {

@@ -16,13 +16,13 @@ use crate::bindings::values::{Fragments, fragments};
 use crate::indexed_db::{IndexedDbStorage, ListedTexts, Member};
 
 /// The storage that was chosen at run time.
-pub(super) enum JsStorage {
+pub(super) enum ChosenStorage {
     /// Its futures are ready when they are first polled.
     Memory(MemoryStorage),
     IndexedDb(IndexedDbStorage),
 }
 
-impl JsStorage {
+impl ChosenStorage {
     /// Opens the storage, so that errors show.
     pub(super) async fn open(&self) -> Result<(), Error> {
         match self {

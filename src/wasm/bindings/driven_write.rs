@@ -1,6 +1,6 @@
 //! A write to a storage that JavaScript drives: SQL, Vertex AI, a user's own.
 //!
-//! JavaScript creates the write, reads the rows that it needs, calls [`CoreWrite::decide`],
+//! JavaScript creates the write, reads the rows that it needs, calls [`DrivenWrite::decide`],
 //! writes the changes, and takes the result. It may call `decide` several times; the last call
 //! counts.
 //!
@@ -31,7 +31,7 @@ use crate::thrown::Thrown;
 
 /// A write that JavaScript carries out.
 #[wasm_bindgen]
-pub struct CoreWrite {
+pub struct DrivenWrite {
     write: Box<dyn JsWrite>,
     /// The new states of session, user and app, each empty if it does not change. Each ends with a NUL,
     /// which JSON text never contains.
@@ -39,7 +39,7 @@ pub struct CoreWrite {
 }
 
 #[wasm_bindgen]
-impl CoreWrite {
+impl DrivenWrite {
     /// Begins to create a session. For the arguments see `Appends`.
     pub fn create(packed: &str, numbers: &[f64], texts: &Array) -> Result<Self, Thrown> {
         let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
@@ -165,8 +165,8 @@ fn bits_of(ScopeSet { session, shared: ByOwner { user, app } }: ScopeSet) -> u8 
     u8::from(session) | u8::from(user) << 1 | u8::from(app) << 2
 }
 
-/// Returns the numbers and the states of changes, as [`CoreWrite::decide`] and
-/// [`CoreWrite::states`] return them.
+/// Returns the numbers and the states of changes, as [`DrivenWrite::decide`] and
+/// [`DrivenWrite::states`] return them.
 fn written(changes: Changes, stored: [Option<SharedRow>; 3]) -> (Vec<f64>, String) {
     let Changes { session, shared: ByOwner { user, app }, events } = changes;
     let head = session.as_ref().map(|session| session.head).unwrap_or_default();

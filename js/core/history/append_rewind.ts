@@ -8,7 +8,7 @@ import type { JsonObject } from '../../values/json/rules.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import { coreOf } from '../core_of.js';
-import type { RewindWrite, Rewound } from '../history_verbs.js';
+import type { RewindWrite, Rewound } from '../history_types.js';
 import type { Abortable, AppendEventsRequest, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { REMOVED } from '../../values/state/scope.js';
@@ -35,7 +35,7 @@ export type AdmitEvents = (
 ) => Promise<NewEvent[]>;
 
 /** The result, with a handle on the whole rewound session. */
-export interface ComputedRewind extends Rewound {
+export interface AppendedRewind extends Rewound {
   readonly session: Session;
   /** Whether this call has stored it, and not an earlier one with the same marker. */
   readonly isNew: boolean;
@@ -49,12 +49,12 @@ export interface ComputedRewind extends Rewound {
  *   `unsupported`; any error of `appendEvents`
  * @param claim a text that no other call has, by which the append recognises itself if its answer is lost
  */
-export async function computeRewind(
+export async function appendRewind(
   service: SessionService,
   write: RewindWrite & Abortable,
   admit?: AdmitEvents,
   claim?: string,
-): Promise<ComputedRewind> {
+): Promise<AppendedRewind> {
   requireService(service, REWIND_METHODS);
   const { key, marker, signal } = write;
   for (;;) {
@@ -200,7 +200,7 @@ async function storedRewind(
   session: Session,
   at: number,
   write: RewindWrite & Abortable,
-): Promise<ComputedRewind> {
+): Promise<AppendedRewind> {
   const { marker, message, signal } = write;
   const event = session.events[at]!;
   const target = rewindTargetOf(event);
