@@ -3,31 +3,42 @@ import type { ChangesSince } from '../../values/model/changes_since.js';
 import { setDescription } from '../../values/model/description.js';
 import { MOST_CHANGED } from '../wasm/protocol.js';
 import { withoutClaimMark } from '../../values/model/event/claim_mark.js';
-import type { Event } from '../../values/model/event/event.js';
 import type { StoredEvent } from '../../values/model/event_page.js';
-import type { ChangedSession, ChangesRequest, EventPlace, MissedEvent } from './store.js';
+import type { ChangedSession, MissedEvent, ReadSession, SinceRequest } from './store.js';
 import { corruptRecord, parseEventText } from './stored_events.js';
 
-/**
- * Returns what has changed in a session. Without `events` if it was created again, if its revision is older than the
- * caller's, or if too many events have changed.
- */
-export function changesOf(
-  session: ChangedSession,
-  { key, since, created: known }: ChangesRequest,
-): ChangesSince {
-  const { created, revision, lastUpdateTime, title, labels, state, events: rows } = session;
-  const isRecreated = created > since || created !== (known ?? created);
-  const changes: ChangesSince = { created, revision, lastUpdateTime, isRecreated };
-  setDescription(changes, { title, labels });
-  if (isRecreated || revision < since) return changes;
-  if (revision === since) return { ...changes, events: [] };
-  if (rows.length >= MOST_CHANGED) return changes;
-  return {
-    ...changes,
-    events: storedEvents(rows, key.sessionId),
-    state: JSON.parse(state) as object,
+/** A session with the rows of the events that were written after a revision, in any order. */
+export type RowsSince = ReadSession<readonly MissedEvent[]>;
+
+/** Returns what has changed in a session, with its events if they are all that a caller lacks. */
+export function changedSession(session: RowsSince, request: SinceRequest): ChangedSession {
+  const { events: rows, ...head } = session;
+  const { key, since } = request;
+  const isKnown = !isRecreated(head, request) && head.revision >= since;
+  if (!isKnown || rows.length >= MOST_CHANGED) return { ...head, state: undefined };
+  const events = head.revision === since ? [] : storedEvents(rows, key.sessionId);
+  return { ...head, events };
+}
+
+/** Returns what a caller learns of the changes of a session. */
+export function changesOf(session: ChangedSession, request: SinceRequest): ChangesSince {
+  const { created, revision, lastUpdateTime, title, labels, state, events } = session;
+  const changes: ChangesSince = {
+    ...{ created, revision, lastUpdateTime, isRecreated: isRecreated(session, request) },
+    ...(events && { events }),
+    ...(events &&
+      state !== undefined &&
+      revision !== request.since && { state: JSON.parse(state) as object }),
   };
+  return setDescription(changes, { title, labels });
+}
+
+/** Whether a session was deleted since a revision, and created again. */
+function isRecreated(
+  { created }: Pick<ChangedSession, 'created'>,
+  { since, created: known }: SinceRequest,
+): boolean {
+  return created > since || created !== (known ?? created);
 }
 
 /**
@@ -36,21 +47,12 @@ export function changesOf(
  * @throws SessionError `corrupt_record` naming the first event that cannot be read
  */
 export function storedEvents(rows: readonly MissedEvent[], sessionId: string): StoredEvent[] {
-  return changedEvents({ events: rows }).map(({ event, ...place }) => {
-    if (event) return { ...place, event };
-    const record = `event at revision ${place.seq} of session "${sessionId}"`;
-    throw corruptRecord(record, undefined);
-  });
-}
-
-/** Returns the events in the order of their appends. A damaged one has no `event`. */
-export function changedEvents({
-  events,
-}: Pick<ChangedSession, 'events'>): (EventPlace & { readonly event: Event | undefined })[] {
-  return [...events]
+  return [...rows]
     .sort((one, other) => one.seq - other.seq)
     .map(({ text, ...place }) => {
       const event = parseEventText(text);
-      return { ...place, event: event && withoutClaimMark(event) };
+      if (event) return { ...place, event: withoutClaimMark(event) };
+      const record = `event at revision ${place.seq} of session "${sessionId}"`;
+      throw corruptRecord(record, undefined);
     });
 }

@@ -3,12 +3,11 @@
  * `Storage`, a server or a cache. It takes a write or a request, and the call that it belongs to.
  */
 import type { Call, MaybePromise } from '../call/call.js';
-import type { ChangesSince } from '../../values/model/changes_since.js';
 import type { Description } from '../../values/model/description.js';
 import type { StorageCall, WriteIdentity } from '../../values/model/diagnostic.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import type { StoredEvents } from '../../values/model/event_page.js';
+import type { StoredEvent, StoredEvents } from '../../values/model/event_page.js';
 import type { SessionInfo } from '../../values/model/session_info.js';
 import type { EventCount } from '../../values/model/values/event_count.js';
 import type { HistoryView } from '../../values/model/values/history_view.js';
@@ -40,7 +39,7 @@ export interface CreatedSession extends SessionHead {
 }
 
 /** A session to read, with a window of its events. */
-export interface ReadRequest {
+export interface WindowRequest {
   readonly key: CompositeSessionKey;
   /**
    * The number of last events, of those that `after` admits. Absent: all that can be reached; a cache without a
@@ -71,9 +70,6 @@ interface PartialEvents {
    */
   readonly rewindStarts?: readonly RewindStart[] | undefined;
 }
-
-/** What has changed in a session. */
-export type ReadChanges = ChangesSince & PartialEvents;
 
 /** A session that was read. */
 export interface ReadSession<Events = Event[]> extends SessionHead, PartialEvents {
@@ -173,16 +169,29 @@ export interface ReadMarkers {
 }
 
 /** The events of a session to read by their ids, each once. */
-export interface EventsRequest {
+export interface IdsRequest {
   readonly key: CompositeSessionKey;
   readonly eventIds: readonly string[];
 }
 
-/** A session with only the events that were written after a revision. */
-export type ChangedSession = ReadSession<readonly MissedEvent[]>;
+/** What has changed in a session since a revision. */
+export interface ChangedSession extends SessionHead, PartialEvents {
+  readonly title?: string | undefined;
+  /** JSON text. */
+  readonly labels?: string | undefined;
+  /** JSON text. Only a store whose views are continued tells it. */
+  readonly parent?: string | undefined;
+  /** The JSON object of the state, with the keys of all scopes. Absent without events, or if the state is as it was. */
+  readonly state?: string | undefined;
+  /**
+   * The events that were written since, in the order of their appends. Absent if the session has to be read as a whole: it was
+   * created again, too many events have changed, or `since` is later than its revision.
+   */
+  readonly events?: StoredEvent[] | undefined;
+}
 
 /** A session whose changes since a revision are read; see `ListChangesRequest`. */
-export interface ChangesRequest {
+export interface SinceRequest {
   readonly key: CompositeSessionKey;
   readonly since: number;
   readonly created: number | undefined;
@@ -295,6 +304,59 @@ export interface Deletion {
   readonly floor?: number | undefined;
 }
 
+/** What is read of a session, by its kind. */
+export interface SessionReads {
+  window: WindowRequest;
+  page: PageRequest;
+  /** What a session holds. A store that does not count it finds nothing; then pages are counted. */
+  info: InfoRequest;
+  /** A storage that cannot find markers alone finds nothing. */
+  markers: MarkersRequest;
+  /** Events by their ids, in any order. */
+  ids: IdsRequest;
+  /** What has changed since a revision. */
+  since: SinceRequest;
+}
+
+export type ReadKind = keyof SessionReads;
+
+/** A read of some kinds. */
+export type SessionRead<Kind extends ReadKind = ReadKind> = SessionReads[Kind] & {
+  readonly kind: Kind;
+};
+
+/** The results of reads, by their kinds. */
+export interface Found {
+  window: ReadSession;
+  page: ReadPage;
+  info: ReadInfo;
+  markers: ReadMarkers;
+  ids: StoredEvents;
+  since: ChangedSession;
+}
+
+type ReadVerb<Kind extends ReadKind> = (
+  request: SessionReads[Kind],
+  call: Call,
+) => MaybePromise<Found[Kind] | undefined>;
+
+/** A function for each kind of reads. */
+export type ReadVerbs = {
+  readonly [Kind in Exclude<ReadKind, 'info' | 'markers'>]: ReadVerb<Kind>;
+} & {
+  readonly [Kind in 'info' | 'markers']?: ReadVerb<Kind>;
+};
+
+/** Runs the function of a read's kind. Without one, nothing is found. */
+export function runRead<Kind extends ReadKind>(
+  verbs: ReadVerbs,
+  request: SessionRead<Kind>,
+  call: Call,
+): MaybePromise<Found[Kind] | undefined> {
+  const { [request.kind]: verb } = verbs as { readonly [Key in ReadKind]?: ReadVerb<Key> };
+  return verb?.call(verbs, request, call);
+}
+
 /** The results of writes, by their kinds. */
 export interface Results {
   /** `undefined` with `ifAbsent` if the key is taken; otherwise the write fails with `already_exists`. */
@@ -347,34 +409,24 @@ export interface Store {
     | undefined;
   /** Whether the store computes views itself, as a server does. Over other stores the service computes them. */
   readonly computesViews?: true;
-  /** Returns `undefined` if there is no session. */
-  get(request: ReadRequest, call: Call): MaybePromise<ReadSession | undefined>;
-  /** Returns `undefined` if there is no session. */
-  page(request: PageRequest, call: Call): MaybePromise<ReadPage | undefined>;
-  /**
-   * Counts what a session holds; `undefined` if there is no session. Over a store without this verb it is counted from
-   * pages.
-   */
-  info?(request: InfoRequest, call: Call): MaybePromise<ReadInfo | undefined>;
-  /** Returns `undefined` if there is no session, or if the storage cannot find markers alone. */
-  markers?(request: MarkersRequest, call: Call): MaybePromise<ReadMarkers | undefined>;
-  /** Reads events by their ids, in any order. Returns `undefined` if there is no session. */
-  getEvents(request: EventsRequest, call: Call): MaybePromise<StoredEvents | undefined>;
-  /** Reads a session with only the events that have changed, in any order. Absent over a server and a cache. */
-  readChanged?(request: ChangesRequest, call: Call): MaybePromise<ChangedSession | undefined>;
-  /** Reads what has changed in a session, with its state. Returns `undefined` if there is no session. */
-  changes(request: ChangesRequest, call: Call): MaybePromise<ReadChanges | undefined>;
+  /** Whether a view that was read is continued by what has changed since. Otherwise it is read again. */
+  readonly continuesViews?: true;
+  /** Reads something of a session. Returns `undefined` if there is no session. */
+  read<Kind extends ReadKind>(
+    request: SessionRead<Kind>,
+    call: Call,
+  ): MaybePromise<Found[Kind] | undefined>;
   /** Lists sessions of a user; without `userId` of all users of the app. */
   list(request: ListRequest, call: Call): MaybePromise<ReadList>;
   /** Returns a shared state as JSON. The keys have no prefix. */
-  sharedState(request: StateRequest, call: Call): MaybePromise<string>;
+  state(request: StateRequest, call: Call): MaybePromise<string>;
   /**
    * The verbs of histories, if the store computes them elsewhere: it does not have the whole sessions. Over other
    * stores `js/core/history` computes them.
    */
   readonly history?: StoreHistory;
   /** Finds what other programs have changed in an app. Returns `undefined` if the storage does not know that. */
-  changedSince?(request: FindChangedRequest, call: Call): MaybePromise<ChangedRows | undefined>;
+  changes?(request: FindChangedRequest, call: Call): MaybePromise<ChangedRows | undefined>;
   /** Frees the memory in the wasm. Calls that have begun still finish. */
   free?(): void;
 }

@@ -150,7 +150,7 @@ export class ForeignChanges {
     const request = { appName: this.#appName, since, users };
     const call = { signal };
     const changed = await this.#core.callStore<ChangedRows | undefined>(call, (store) =>
-      store.changedSince?.(request, call),
+      store.changes?.(request, call),
     );
     this.#isSupported = changed !== undefined;
     if (changed === undefined || signal.aborted) return;

@@ -25,6 +25,7 @@ import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
 import type { SessionInfo, SessionInfoRequest } from '../../values/model/session_info.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { RewindTarget } from '../../core/core_of.js';
+import { changesOf } from '../../core/storage/changes.js';
 import { rewindTargets, startsIn } from '../../core/storage/reads/rewind_starts.js';
 import type { PageRequest, ReadInfo, ReadPage } from '../../core/storage/store.js';
 import { cursorText, foreignCursor, readPlace } from '../../values/json/cursor.js';
@@ -135,7 +136,7 @@ export class EventPages {
     const request = { key: { appName, userId, sessionId }, skipCorrupt: true };
     return this.#parts.callStore<readonly RewindTarget[] | undefined>({ signal }, (store) =>
       after(
-        store.markers?.(request, { signal }),
+        store.read({ kind: 'markers', ...request }, { signal }),
         (markers) => markers && startsIn(markers.events, rewindTargets(markers.events)),
       ),
     );
@@ -216,7 +217,9 @@ export class EventPages {
     requireKey(request);
     const eventIds = takeEventIds(request.eventIds);
     const key = { appName, userId, sessionId };
-    const read = this.#parts.callStore(call, (store) => store.getEvents({ key, eventIds }, call));
+    const read = this.#parts.callStore(call, (store) =>
+      store.read({ kind: 'ids', key, eventIds }, call),
+    );
     return after(read, (found) => {
       if (found === undefined) throw sessionNotFound(sessionId);
       const byId = new Map(found.events.map((stored) => [stored.event.id, stored]));
@@ -235,13 +238,13 @@ export class EventPages {
     optionalCount('since', since ?? NaN);
     optionalCount('created', created);
     const key = { appName, userId, sessionId };
+    const given = { key, since, created };
     const read = this.#parts.callStore(call, (store) =>
-      store.changes({ key, since, created }, call),
+      store.read({ kind: 'since', ...given }, call),
     );
-    return after(read, (changes) => {
-      if (changes === undefined) throw sessionNotFound(sessionId);
-      delete (changes as { rewindStarts?: unknown }).rewindStarts;
-      return changes as ChangesSince<S>;
+    return after(read, (changed) => {
+      if (changed === undefined) throw sessionNotFound(sessionId);
+      return changesOf(changed, given) as ChangesSince<S>;
     });
   }
 }

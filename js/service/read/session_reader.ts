@@ -80,7 +80,7 @@ export class SessionReader {
     const key = { appName, userId, sessionId };
     const given = { key, last, after: from, skipCorrupt };
     const load = (store: Store): MaybePromise<ReadSession | undefined> => {
-      if (view === 'raw') return store.get(given, call);
+      if (view === 'raw') return store.read({ kind: 'window', ...given }, call);
       return after(this.#loadViews(call), ({ reader }) =>
         reader.get(store, { ...given, view }, call),
       );
@@ -178,7 +178,7 @@ export class SessionReader {
     // The request for the state of the app may name a user.
     const owner = ownerOf(scope, { appName, userId });
     const text = this.#parts.callStore<string>(call, (store) =>
-      store.sharedState({ scope, ...owner }, call),
+      store.state({ scope, ...owner }, call),
     );
     const name = (): string =>
       scope === 'user' ? `user ${JSON.stringify(userId)}` : `app ${JSON.stringify(appName)}`;

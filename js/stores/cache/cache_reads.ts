@@ -1,37 +1,48 @@
 import type { Call, MaybePromise } from '../../core/call/call.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { endsWithin, untilAborted } from '../../core/call/time_limit.js';
-import type { ChangesSince } from '../../values/model/changes_since.js';
 import type { ReadPolicy } from '../../values/model/values/read_policy.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StoredEvents } from '../../values/model/event_page.js';
 import { type EventCount, isEnough } from '../../values/model/values/event_count.js';
 import {
-  type Store,
-  type ChangesRequest,
-  type EventsRequest,
+  runRead,
+  type ChangedSession,
+  type Found,
+  type IdsRequest,
   type InfoRequest,
   type ListRequest,
   type PageRequest,
   type ReadInfo,
+  type ReadKind,
   type ReadList,
   type ReadPage,
-  type ReadRequest,
   type ReadSession,
+  type ReadVerbs,
+  type SessionRead,
+  type SinceRequest,
   type StateRequest,
+  type Store,
+  type WindowRequest,
 } from '../../core/storage/store.js';
 import { addSums, type EventSums, readInfo } from '../../core/storage/reads/session_info.js';
 import { fetchSums } from './copies/fetch_sums.js';
 import type { Lists } from './copies/lists.js';
 import type { CacheKey } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
-import { type LocalPart, NO_SUMS, readList, readState } from './verbs/local_reads.js';
+import {
+  type LocalPart,
+  type LocalReads,
+  NO_SUMS,
+  readList,
+  readState,
+} from './verbs/local_reads.js';
 import { olderInvocations } from './verbs/older_invocations.js';
 import {
+  type CopyRead,
   type EventNeed,
   missingEvents,
   readOrFetch,
-  type SessionRead,
   type SessionReadParts,
 } from './copies/read_or_fetch.js';
 
@@ -44,10 +55,9 @@ export interface ReadParts extends SessionReadParts {
 }
 
 /** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
-type Read<T> = (store: ReadVerbs, call: Call) => MaybePromise<T>;
+type Read<T> = (store: SharedReads, call: Call) => MaybePromise<T>;
 
-type SessionVerbs = Pick<Store, 'get' | 'getEvents' | 'page' | 'info'>;
-type ReadVerbs = SessionVerbs & Pick<Store, 'list' | 'sharedState'>;
+type SharedReads = Pick<Store, 'read' | 'list' | 'state'>;
 
 /** What a session holds, as far as this device has it, and the sums of its older events. */
 interface InfoOfCopy extends ReadInfo {
@@ -64,14 +74,21 @@ interface ListFetch {
 }
 
 /** Reads the local data, and brings it up to date before or after that, as the policy of the read says. */
-export class CacheReads {
+export class CacheReads implements ReadVerbs {
   readonly #parts: ReadParts;
 
   constructor(parts: ReadParts) {
     this.#parts = parts;
   }
 
-  get(request: ReadRequest, call: Call): Promise<ReadSession | undefined> {
+  read<Kind extends ReadKind>(
+    request: SessionRead<Kind>,
+    call: Call,
+  ): MaybePromise<Found[Kind] | undefined> {
+    return runRead(this, request, call);
+  }
+
+  window(request: WindowRequest, call: Call): Promise<ReadSession | undefined> {
     const { key, last, after } = request;
     const need = after === undefined ? (last ?? 'all') : 'all';
     const events: EventNeed<ReadSession> = {
@@ -80,7 +97,7 @@ export class CacheReads {
       isEnough: (_, copiedCount) => isEnough(copiedCount, need),
     };
     return this.#readSession(key, events, call, async (store, call, part) => {
-      const read = await store.get(request, call);
+      const read = await store.read({ kind: 'window', ...request }, call);
       if (read === undefined || part?.hasOlder !== true || after !== undefined) return read;
       const hasAllOfCopy = typeof last !== 'number' || read.events.length < last;
       if (!hasAllOfCopy) return read;
@@ -159,7 +176,7 @@ export class CacheReads {
     };
     let hasMore = false;
     const read = await this.#readSession(key, events, call, async (store, call, part) => {
-      const page = await store.page(request, call);
+      const page = await store.read({ kind: 'page', ...request }, call);
       hasMore = part?.hasOlder === true;
       const identity = part?.identity;
       if (page === undefined || identity === undefined) return page;
@@ -171,10 +188,10 @@ export class CacheReads {
   }
 
   /** The revisions in the request are those of the copy, so the remote cannot stand in for it. */
-  changes(request: ChangesRequest, call: Call): Promise<ChangesSince | undefined> {
-    const events: EventNeed<ChangesSince> = { need: 0, isEnough: () => true };
+  since(request: SinceRequest, call: Call): Promise<ChangedSession | undefined> {
+    const events: EventNeed<ChangedSession> = { need: 0, isEnough: () => true };
     return this.#readLocal(request.key, events, call, async (reads) =>
-      reads.changes(request, call),
+      reads.read({ kind: 'since', ...request }, call),
     );
   }
 
@@ -182,7 +199,7 @@ export class CacheReads {
     key: CompositeSessionKey,
     events: EventNeed<T>,
     call: Call,
-    read: (store: SessionVerbs, call: Call, part?: LocalPart) => MaybePromise<T | undefined>,
+    read: (store: LocalReads, call: Call, part?: LocalPart) => MaybePromise<T | undefined>,
   ): Promise<T | undefined> {
     return this.#orFromRemote(call, read, () =>
       this.#readLocal(key, events, call, async (reads, part) => read(reads, call, part)),
@@ -190,7 +207,7 @@ export class CacheReads {
   }
 
   /** Reads a copy. What it lacks is fetched if the remote has it. */
-  async getEvents(request: EventsRequest, call: Call): Promise<StoredEvents | undefined> {
+  async ids(request: IdsRequest, call: Call): Promise<StoredEvents | undefined> {
     const { key, eventIds } = request;
     let isWhole = false;
     const read = (needed: readonly string[]) => {
@@ -199,7 +216,7 @@ export class CacheReads {
         return isWhole || missingFrom(events, needed).length === 0;
       };
       return this.#readSession(key, { need: 1, isEnough }, call, (store, call) =>
-        store.getEvents(request, call),
+        store.read({ kind: 'ids', ...request }, call),
       );
     };
     const found = await read([]);
@@ -208,7 +225,7 @@ export class CacheReads {
     if (found === undefined || isKnown) return found;
     const { remote } = this.#parts;
     const asked = remote.ask(
-      (store, call) => store.getEvents({ key, eventIds: missing }, call),
+      (store, call) => store.read({ kind: 'ids', key, eventIds: missing }, call),
       call,
     );
     const stored = await untilAborted(call.signal, asked);
@@ -221,7 +238,7 @@ export class CacheReads {
     key: CompositeSessionKey,
     events: EventNeed<T>,
     call: Call,
-    read: SessionRead<T>['read'],
+    read: CopyRead<T>['read'],
   ): Promise<T | undefined> {
     const policy = this.policyOf(call);
     if (policy !== 'cache-only') this.#parts.follow(key);
@@ -259,13 +276,13 @@ export class CacheReads {
     });
   }
 
-  sharedState(request: StateRequest, call: Call): Promise<string> {
+  state(request: StateRequest, call: Call): Promise<string> {
     const { appName, userId } = request;
     const { data, lists, follow } = this.#parts;
     const owner = { appName, userId };
     // The feed of a user reports the app's state too. The feed of an app would report the sessions of all users.
     if (userId !== undefined && this.policyOf(call) !== 'cache-only') follow(owner);
-    const read: Read<string> = (store, call) => store.sharedState(request, call);
+    const read: Read<string> = (store, call) => store.state(request, call);
     return this.#orFromRemote(call, read, async () => {
       await this.#receive(call, {
         fetch: () => lists.fetchState(owner),

@@ -73,7 +73,7 @@ export class CacheStore extends CacheReads implements Store {
     this.history = new CacheHistory({
       ...parts,
       write: (key, call, write) => this.#send(key, call, () => parts.data.write(write)),
-      get: (key, call) => this.get({ key, last: 'all' }, call),
+      get: (key, call) => this.window({ key, last: 'all' }, call),
     });
   }
 

@@ -10,14 +10,19 @@ import { sortList } from '../../core/storage/list_place.js';
 import type { StorageKey } from '../../core/storage/rows.js';
 import {
   NO_REVISIONS,
+  runRead,
   runWrite,
   type Appended,
   type CreatedSession,
   type Deletion,
+  type Found,
   type ListRequest,
+  type ReadKind,
   type ReadList,
-  type ReadRequest,
+  type WindowRequest,
   type ReadSession,
+  type ReadVerbs,
+  type SessionRead,
   type Results,
   type StoredKind,
   type WriteVerbs,
@@ -36,7 +41,7 @@ import { askServerKind } from './version.js';
  * Sessions behind `adk api_server` of google-adk for Python. It has neither appends nor revisions nor pages: reads
  * fetch everything, and what it lacks fails with `unsupported`.
  */
-export class ApiServerStore implements ServerStore, WriteVerbs {
+export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
@@ -71,7 +76,14 @@ export class ApiServerStore implements ServerStore, WriteVerbs {
     });
   }
 
-  async get({ key, last, after }: ReadRequest, call: Call): Promise<ReadSession | undefined> {
+  read<Kind extends ReadKind>(
+    request: SessionRead<Kind>,
+    call: Call,
+  ): MaybePromise<Found[Kind] | undefined> {
+    return runRead(this, request, call);
+  }
+
+  async window({ key, last, after }: WindowRequest, call: Call): Promise<ReadSession | undefined> {
     const path = sessionPath(key);
     const request = { method: 'GET', path, none: 'not_found' } as const;
     const session = await this.#connection.request(request, call, (json) =>
@@ -132,16 +144,16 @@ export class ApiServerStore implements ServerStore, WriteVerbs {
     requireNoRemoval(run.stateDelta);
     const connection = this.#connection;
     const read = (signal: HostAbortSignal): Promise<ReadSession | undefined> =>
-      this.get({ key: run.key }, { signal });
+      this.window({ key: run.key }, { signal });
     return runAgent({ connection, read, toEvent: eventInMilliseconds }, run, stopped);
   }
 
   readonly describe = refusal('keeps no titles and no labels');
   readonly page = refusal('has no pages of events; use getSession');
-  readonly changes = refusal('has no revisions');
-  readonly getEvents = refusal('has no revisions');
+  readonly since = refusal('has no revisions');
+  readonly ids = refusal('has no revisions');
   readonly update = refusal('changes state only through a session; give a sessionId');
-  readonly sharedState = refusal('shows states only through a session');
+  readonly state = refusal('shows states only through a session');
 }
 
 function sessionsPath({ appName, userId }: { appName: string; userId: string }): string {

@@ -1,5 +1,5 @@
 import { LIST_CURSOR } from '../../core/storage/reads/list_cursor.js';
-import type { Call } from '../../core/call/call.js';
+import type { Call, MaybePromise } from '../../core/call/call.js';
 import type { Placed } from '../../core/write.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { isPlainObject } from '../../values/json/rules.js';
@@ -9,25 +9,30 @@ import type { StoredEvents } from '../../values/model/event_page.js';
 import { cursorText, readPlace } from '../../values/json/cursor.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 import {
+  runRead,
+  type ChangedSession,
+  type Found,
+  type ReadKind,
+  type ReadVerbs,
+  type SessionRead,
   type StoreHistory,
-  type ChangesRequest,
-  type EventsRequest,
+  type SinceRequest,
+  type IdsRequest,
   type InfoRequest,
   type ListedSession,
   type ListRequest,
   type PageRequest,
-  type ReadChanges,
   type ReadInfo,
   type ReadList,
   type ReadPage,
-  type ReadRequest,
+  type WindowRequest,
   type ReadSession,
   type Results,
   type StateRequest,
   type StoredKind,
 } from '../../core/storage/store.js';
 import {
-  changesIn,
+  changedSessionIn,
   infoIn,
   pageIn,
   sessionIn,
@@ -46,7 +51,7 @@ import { askServerKind } from './version.js';
 const CHUNK = 1000;
 
 /** Sessions behind the handler of `adk-session-wasm/server`, which runs the rules. */
-export class HandlerStore implements ServerStore {
+export class HandlerStore implements ServerStore, ReadVerbs {
   readonly computesViews = true;
   readonly history: StoreHistory;
   readonly #connection: Connection;
@@ -68,7 +73,14 @@ export class HandlerStore implements ServerStore {
     return sendWrite(this.#connection, write, call);
   }
 
-  get({ key, last, after, view }: ReadRequest, call: Call): Promise<ReadSession | undefined> {
+  read<Kind extends ReadKind>(
+    request: SessionRead<Kind>,
+    call: Call,
+  ): MaybePromise<Found[Kind] | undefined> {
+    return runRead(this, request, call);
+  }
+
+  window({ key, last, after, view }: WindowRequest, call: Call): Promise<ReadSession | undefined> {
     const query = { numRecentEvents: last, afterTimestamp: timeText(after), view };
     return this.#get(pathTo(key), query, call, sessionReader(key));
   }
@@ -83,7 +95,7 @@ export class HandlerStore implements ServerStore {
     return this.#get(pathTo(key, '/info'), {}, call, infoIn);
   }
 
-  getEvents({ key, eventIds }: EventsRequest, call: Call): Promise<StoredEvents | undefined> {
+  ids({ key, eventIds }: IdsRequest, call: Call): Promise<StoredEvents | undefined> {
     const path = pathTo(key, '/events/by-id');
     // The ids may be too long for a URL.
     const body = bodyOf({}, { eventIds });
@@ -91,8 +103,8 @@ export class HandlerStore implements ServerStore {
     return this.#connection.request(post, call, storedEventsIn);
   }
 
-  changes({ key, since, created }: ChangesRequest, call: Call): Promise<ReadChanges | undefined> {
-    return this.#get(pathTo(key, '/changes'), { since, created }, call, changesIn);
+  since({ key, since, created }: SinceRequest, call: Call): Promise<ChangedSession | undefined> {
+    return this.#get(pathTo(key, '/changes'), { since, created }, call, changedSessionIn);
   }
 
   list(request: ListRequest, call: Call): Promise<ReadList> {
@@ -142,7 +154,7 @@ export class HandlerStore implements ServerStore {
     });
   }
 
-  async sharedState({ appName, userId }: StateRequest, call: Call): Promise<string> {
+  async state({ appName, userId }: StateRequest, call: Call): Promise<string> {
     const request = { method: 'GET', path: pathTo({ appName, userId }, '/state') } as const;
     const state = await this.#connection.request(request, call, (json) =>
       isPlainObject(json) ? json : undefined,

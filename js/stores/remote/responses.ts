@@ -3,8 +3,6 @@ import { isTime } from '../../values/model/values/time.js';
 import { CREATED_HEADER, REVISION_HEADER } from '../http/protocol.js';
 import { noteSummarised } from '../../core/history/view.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
-import type { ChangesSince } from '../../values/model/changes_since.js';
-import { setDescription } from '../../values/model/description.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { SessionInfo } from '../../values/model/session_info.js';
 import type { StoredEvent, StoredEvents } from '../../values/model/event_page.js';
@@ -14,7 +12,7 @@ import { isRevision } from '../../core/storage/checked_rows.js';
 import type { StorageKey } from '../../core/storage/rows.js';
 import type {
   Appended,
-  ReadChanges,
+  ChangedSession,
   ReadInfo,
   ReadPage,
   ReadSession,
@@ -53,10 +51,16 @@ export function sessionIn(json: unknown, key?: Required<StorageKey>): RemoteSess
   noteSummarisedIn(json, events);
   return {
     ...{ id, userId, state, events, lastUpdateTime },
-    title: typeof title === 'string' ? title : undefined,
-    labels: isPlainObject(labels) ? JSON.stringify(labels) : undefined,
-    parent: isPlainObject(parent) ? JSON.stringify(parent) : undefined,
+    ...{ title: textIn(title), labels: objectTextIn(labels), parent: objectTextIn(parent) },
   };
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function objectTextIn(value: unknown): string | undefined {
+  return isPlainObject(value) ? JSON.stringify(value) : undefined;
 }
 
 function isEventList(value: unknown): value is Event[] {
@@ -139,24 +143,24 @@ export function appendedIn(json: unknown): Appended | undefined {
   return isAppended ? (json as unknown as Appended) : undefined;
 }
 
-export function changesIn(json: unknown): ReadChanges | undefined {
+export function changedSessionIn(json: unknown): ChangedSession | undefined {
   if (!isPlainObject(json)) return undefined;
-  const { created, revision, lastUpdateTime, isRecreated, title, labels, events, state } = json;
-  const isChanges =
+  const { created, revision, lastUpdateTime, title, labels, events, state } = json;
+  const isChanged =
     isRevision(created) &&
     isRevision(revision) &&
     isTime(lastUpdateTime) &&
-    typeof isRecreated === 'boolean' &&
     (state === undefined || isPlainObject(state)) &&
     (events === undefined || isListOf(events, isStored));
-  if (!isChanges) return undefined;
-  const changes: ChangesSince = { created, revision, lastUpdateTime, isRecreated };
-  // A later version of the server may send more.
-  if (events !== undefined) changes.events = plainEvents(events as StoredEvent[]);
-  if (state !== undefined) changes.state = state;
-  setDescription(changes, { title, labels: JSON.stringify(labels) });
-  const rewindStarts = startsIn(json);
-  return { ...changes, ...(rewindStarts && { rewindStarts }) };
+  if (!isChanged) return undefined;
+  return {
+    ...{ created, revision, lastUpdateTime },
+    ...{ title: textIn(title), labels: objectTextIn(labels) },
+    ...(state && { state: JSON.stringify(state) }),
+    // A later version of the server may send more.
+    ...(events !== undefined && { events: plainEvents(events as StoredEvent[]) }),
+    rewindStarts: startsIn(json),
+  };
 }
 
 export function storedEventsIn(json: unknown): StoredEvents | undefined {

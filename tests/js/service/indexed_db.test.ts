@@ -108,10 +108,10 @@ describe('An IndexedDbSessionService', () => {
     const page = { key: KEY, direction: 'after', eventId: undefined, limit: 1 } as const;
     const reads: Record<string, (call: Call) => unknown> = {
       open: (call) => store.open(call),
-      get: (call) => store.get({ key: KEY }, call),
-      page: (call) => store.page({ ...page, withCount: false }, call),
+      window: (call) => store.read({ kind: 'window', key: KEY }, call),
+      page: (call) => store.read({ kind: 'page', ...page, withCount: false }, call),
       list: (call) => store.list({ ...list, ...numbers }, call),
-      sharedState: (call) => store.sharedState({ scope: 'app', ...APP }, call),
+      state: (call) => store.state({ scope: 'app', ...APP }, call),
     };
     for (const [verb, read] of Object.entries(reads)) {
       const stop = new AbortController();

@@ -6,18 +6,17 @@ import { withoutClaimMark } from '../../../values/model/event/claim_mark.js';
 import { mergeStates } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import type {
-  ChangedSession,
-  ChangesRequest,
-  EventsRequest,
+  SinceRequest,
+  IdsRequest,
   MarkersRequest,
   PageRequest,
   ReadMarkers,
   ReadPage,
-  ReadRequest,
+  WindowRequest,
   ReadSession,
   StateRequest,
 } from '../store.js';
-import { storedEvents } from '../changes.js';
+import { type RowsSince, storedEvents } from '../changes.js';
 import {
   eventTuple,
   optionalSession,
@@ -80,7 +79,7 @@ function statesIn(verb: string, rows: Omit<Rows, 'events'>) {
 /** Reads a session with a window of its events. */
 export async function sessionThrough(
   storage: Pick<OwnStorage, 'read' | 'readParsed'>,
-  { key, last, after, skipCorrupt = false }: ReadRequest,
+  { key, last, after, skipCorrupt = false }: WindowRequest,
   call: Call,
 ): Promise<ReadSession | undefined> {
   const window = {
@@ -94,12 +93,12 @@ export async function sessionThrough(
   return rows.session && sessionOf(key, rows, parseRows(events, key.sessionId, skipCorrupt));
 }
 
-/** Reads a session with only the events that have changed. */
-export async function changedThrough(
+/** Reads a session with the rows of the events that have changed. */
+export async function rowsSinceThrough(
   storage: Pick<Storage, 'read'>,
-  { key, since }: ChangesRequest,
+  { key, since }: SinceRequest,
   call: Call,
-): Promise<ChangedSession | undefined> {
+): Promise<RowsSince | undefined> {
   const rows = await readThrough(storage, { key, window: { since, last: MOST_CHANGED } }, call);
   return sessionOf(key, rows, rows.events);
 }
@@ -117,7 +116,7 @@ export async function stateThrough(
 }
 
 function sessionOf<Events>(
-  key: ReadRequest['key'],
+  key: WindowRequest['key'],
   rows: StateRows,
   events: Events,
 ): ReadSession<Events> | undefined {
@@ -130,7 +129,7 @@ function sessionOf<Events>(
 
 /** Merges the state of a session with those of its user and its app. */
 function mergedState(
-  { sessionId }: ReadRequest['key'],
+  { sessionId }: WindowRequest['key'],
   { state }: { readonly state: string },
   { user, app }: StateRows,
 ): string {
@@ -189,7 +188,7 @@ export async function pageThrough(
 /** Reads events by their ids. Of a storage without `readEvents` it reads the whole session. */
 export async function eventsThrough(
   storage: Pick<Storage, 'read' | 'readEvents'>,
-  { key, eventIds }: EventsRequest,
+  { key, eventIds }: IdsRequest,
   call: Call,
 ): Promise<StoredEvents | undefined> {
   const given: StorageEventsRequest = { key, eventIds };

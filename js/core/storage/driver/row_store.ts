@@ -8,7 +8,6 @@ import {
 import { untilAborted } from '../../call/time_limit.js';
 import { kindOf } from '../../../values/errors/describe.js';
 import { SessionError } from '../../../values/errors/errors.js';
-import type { ChangesSince } from '../../../values/model/changes_since.js';
 import type { StoredEvents } from '../../../values/model/event_page.js';
 import {
   type Compute,
@@ -21,31 +20,36 @@ import {
   type UpdateWrite,
 } from '../../write.js';
 import {
+  runRead,
   runWrite,
   type Appended,
   type Store,
   type ChangedSession,
-  type ChangesRequest,
+  type SinceRequest,
   type CreatedSession,
   type Deletion,
-  type EventsRequest,
+  type IdsRequest,
   type FindChangedRequest,
+  type Found,
   type ListRequest,
   type MarkersRequest,
   type PageRequest,
+  type ReadKind,
   type ReadList,
   type ReadMarkers,
   type ReadPage,
-  type ReadRequest,
+  type WindowRequest,
   type ReadSession,
+  type ReadVerbs,
   type Results,
+  type SessionRead,
   type SharedRevisions,
   type StateRequest,
   type StoredKind,
   type WriteVerbs,
 } from '../store.js';
 import type { ChangedRows } from '../changed_rows.js';
-import { changesOf } from '../changes.js';
+import { changedSession, type RowsSince } from '../changes.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
 import {
   appendOnce,
@@ -62,11 +66,11 @@ import { writeAllThrough } from './write_all.js';
 import { listRequestOf, listThrough } from './list_through.js';
 import type { PreparedWrite } from './prepared_write.js';
 import {
-  changedThrough,
   eventsThrough,
   markersThrough,
   pageThrough,
   readThrough,
+  rowsSinceThrough,
   sessionThrough,
   stateThrough,
 } from './read_through.js';
@@ -79,7 +83,8 @@ import { requestOf, settled } from './storage_calls.js';
  * It checks each result of the storage, so that an error names the storage's fault and not a later consequence.
  * Errors that the storage throws become a `SessionError`. If the storage returns no promise, neither does an append.
  */
-export class RowStore implements Store, WriteVerbs {
+export class RowStore implements Store, ReadVerbs, WriteVerbs {
+  readonly continuesViews = true;
   readonly #load: () => Promise<OwnStorage>;
   readonly #onConnectionLost: ((error: unknown) => void) | undefined;
   #loading: Promise<OwnStorage> | undefined;
@@ -149,7 +154,7 @@ export class RowStore implements Store, WriteVerbs {
   create(write: CreateWrite, call: Call): MaybePromise<CreatedSession | undefined> {
     return createOnce(
       async () => this.#with(call, (storage) => this.#create(storage, write, call)),
-      () => this.get({ key: write.key, last: 0 }, afterCommit(call)),
+      () => this.window({ key: write.key, last: 0 }, afterCommit(call)),
     );
   }
 
@@ -174,7 +179,7 @@ export class RowStore implements Store, WriteVerbs {
     key: CreateWrite['key'],
     call: Call,
   ): Promise<CreatedSession> {
-    const read = await this.get({ key, last: 0 }, call).catch(() => undefined);
+    const read = await this.window({ key, last: 0 }, call).catch(() => undefined);
     return { ...(read ?? created), shared: created.shared };
   }
 
@@ -185,7 +190,7 @@ export class RowStore implements Store, WriteVerbs {
     }
     const append = (write: PlacedAppend): MaybePromise<Appended> =>
       this.#with(call, (storage) => appendTo(storage, write, call).run());
-    return appendOnce(append, (changes) => this.readChanged(changes, call), write);
+    return appendOnce(append, (changes) => this.#rowsSince(changes, call), write);
   }
 
   /** Absent until the storage is loaded. */
@@ -228,11 +233,18 @@ export class RowStore implements Store, WriteVerbs {
     };
     return describeOnce(
       async () => this.#with(call, (storage) => settled('describe', call, () => describe(storage))),
-      () => this.get({ key, last: 0 }, afterCommit(call)),
+      () => this.window({ key, last: 0 }, afterCommit(call)),
     );
   }
 
-  async get(request: ReadRequest, call: Call): Promise<ReadSession | undefined> {
+  read<Kind extends ReadKind>(
+    request: SessionRead<Kind>,
+    call: Call,
+  ): MaybePromise<Found[Kind] | undefined> {
+    return runRead(this, request, call);
+  }
+
+  async window(request: WindowRequest, call: Call): Promise<ReadSession | undefined> {
     return this.#with(call, (storage) => sessionThrough(storage, request, call));
   }
 
@@ -244,20 +256,20 @@ export class RowStore implements Store, WriteVerbs {
     return this.#with(call, (storage) => markersThrough(storage, request, call));
   }
 
-  async getEvents(request: EventsRequest, call: Call): Promise<StoredEvents | undefined> {
+  async ids(request: IdsRequest, call: Call): Promise<StoredEvents | undefined> {
     return this.#with(call, (storage) => eventsThrough(storage, request, call));
   }
 
-  async changes(request: ChangesRequest, call: Call): Promise<ChangesSince | undefined> {
-    const session = await this.readChanged(request, call);
-    return session && changesOf(session, request);
+  async since(request: SinceRequest, call: Call): Promise<ChangedSession | undefined> {
+    const session = await this.#rowsSince(request, call);
+    return session && changedSession(session, request);
   }
 
-  async readChanged(request: ChangesRequest, call: Call): Promise<ChangedSession | undefined> {
-    return this.#with(call, (storage) => changedThrough(storage, request, call));
+  async #rowsSince(request: SinceRequest, call: Call): Promise<RowsSince | undefined> {
+    return this.#with(call, (storage) => rowsSinceThrough(storage, request, call));
   }
 
-  async sharedState(request: StateRequest, call: Call): Promise<string> {
+  async state(request: StateRequest, call: Call): Promise<string> {
     return this.#with(call, (storage) => stateThrough(storage, request, call));
   }
 
@@ -265,7 +277,7 @@ export class RowStore implements Store, WriteVerbs {
     return this.#with(call, (storage) => listThrough(storage, listRequestOf(request), call));
   }
 
-  async changedSince(request: FindChangedRequest, call: Call): Promise<ChangedRows | undefined> {
+  async changes(request: FindChangedRequest, call: Call): Promise<ChangedRows | undefined> {
     return this.#with(call, (storage) => {
       if (storage.changedSince === undefined) return undefined;
       return settled('changedSince', call, async () =>

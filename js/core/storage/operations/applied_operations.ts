@@ -7,11 +7,11 @@ import { SessionError } from '../../../values/errors/errors.js';
 import type { PlacedAppend } from '../../write.js';
 import type { StorageOperation } from '../../../values/model/diagnostic.js';
 import { NEVER } from '../../wasm/protocol.js';
+import type { RowsSince } from '../changes.js';
 import {
   NO_REVISIONS,
   type Appended,
-  type ChangedSession,
-  type ChangesRequest,
+  type SinceRequest,
   type CreatedSession,
   type Deletion,
   type ReadSession,
@@ -64,11 +64,11 @@ function unlessApplied<T>(
 /**
  * Answers an append that was applied before with what its handle lacks.
  *
- * @param readChanged reads the session with the events that were written after a revision
+ * @param rowsSince reads the session with the events that were written after a revision
  */
 export function appendOnce(
   append: (write: PlacedAppend) => MaybePromise<Appended>,
-  readChanged: (request: ChangesRequest) => MaybePromise<ChangedSession | undefined>,
+  rowsSince: (request: SinceRequest) => MaybePromise<RowsSince | undefined>,
   write: PlacedAppend,
 ): MaybePromise<Appended> {
   if (write.operation === undefined) return append(write);
@@ -79,7 +79,7 @@ export function appendOnce(
   const known = created >= 0 ? created : UNKNOWN;
   return sessionOnce(
     () => append(write),
-    () => readChanged({ key, since, created: undefined }),
+    () => rowsSince({ key, since, created: undefined }),
     ({ created, revision, lastUpdateTime, state, events: missed }) => {
       const head = { created, revision, lastUpdateTime };
       const shared = NO_REVISIONS;

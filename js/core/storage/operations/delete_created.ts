@@ -7,13 +7,13 @@ const MAX_ATTEMPTS = 100;
 
 /** Deletes a session if it is the one that was created at a revision: reads it, and deletes it if it has not changed. */
 export function deleteCreated(
-  store: Pick<Store, 'get' | 'write'>,
+  store: Pick<Store, 'read' | 'write'>,
   key: CompositeSessionKey,
   created: number,
   call: Call,
   attempts = MAX_ATTEMPTS,
 ): MaybePromise<Deletion> {
-  return after(store.get({ key, last: 0 }, call), (session) => {
+  return after(store.read({ kind: 'window', key, last: 0 }, call), (session) => {
     if (session?.created !== created || attempts === 0) return { isDeleted: false };
     const { revision, labels } = session;
     const write = {

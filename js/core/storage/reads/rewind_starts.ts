@@ -9,7 +9,7 @@ import type { Store, RewindStart } from '../store.js';
  * whose answer would have said it.
  */
 export function rewindStarts(
-  store: Pick<Store, 'markers' | 'get' | 'computesViews'>,
+  store: Pick<Store, 'read' | 'computesViews'>,
   key: CompositeSessionKey,
   events: readonly Event[],
   call: Call,
@@ -17,10 +17,10 @@ export function rewindStarts(
   const targets = rewindTargets(events);
   if (targets.size === 0 || store.computesViews) return undefined;
   const read = { key, skipCorrupt: true };
-  return after(store.markers?.(read, call), (markers) => {
+  return after(store.read({ kind: 'markers', ...read }, call), (markers) => {
     if (markers !== undefined) return startsIn(markers.events, targets);
     return after(
-      store.get({ ...read, last: 'all' }, call),
+      store.read({ kind: 'window', ...read, last: 'all' }, call),
       (session) => session && startsIn(session.events, targets),
     );
   });

@@ -21,14 +21,13 @@ export type Shown = (event: Event) => Event;
 
 /** Reads what a session holds. Returns `undefined` if there is no session. */
 export async function readInfo(
-  store: Pick<Store, 'info' | 'page'>,
+  store: Pick<Store, 'read'>,
   request: InfoRequest,
   call: Call,
   shown: Shown = (event) => event,
 ): Promise<ReadInfo | undefined> {
-  return store.info === undefined
-    ? countPages(store, request, call, shown)
-    : store.info(request, call);
+  const counted = await store.read({ kind: 'info', ...request }, call);
+  return counted ?? countPages(store, request, call, shown);
 }
 
 /**
@@ -36,7 +35,7 @@ export async function readInfo(
  * count events that are appended meanwhile. If the session is deleted and created again, it starts over.
  */
 async function countPages(
-  store: Pick<Store, 'page'>,
+  store: Pick<Store, 'read'>,
   { key, skipCorrupt }: InfoRequest,
   call: Call,
   shown: Shown,
@@ -44,7 +43,7 @@ async function countPages(
   const before = async (eventId?: string, created?: number): Promise<ReadPage | undefined> => {
     requireNotAborted(call.signal);
     const page = { direction: 'before', eventId, limit: PAGE, withCount: false } as const;
-    return store.page({ key, ...page, created, isToEnd: true, skipCorrupt }, call);
+    return store.read({ kind: 'page', key, ...page, created, isToEnd: true, skipCorrupt }, call);
   };
   for (;;) {
     const sums = new Sums();

@@ -16,7 +16,6 @@ import {
   type PlacedAppend,
   type UpdateWrite,
 } from '../../write.js';
-import type { ChangesSince } from '../../../values/model/changes_since.js';
 import type { StorageOperation } from '../../../values/model/diagnostic.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
@@ -24,32 +23,37 @@ import type { StoredEvents } from '../../../values/model/event_page.js';
 import { callWasmStorage, requireRoom, type WasmStorage } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import {
+  runRead,
   runWrite,
   type Appended,
   type Store,
   type ChangedSession,
-  type ChangesRequest,
+  type SinceRequest,
   type CreatedSession,
   type Deletion,
-  type EventsRequest,
+  type IdsRequest,
+  type Found,
   type ListedSession,
   type ListRequest,
   type MarkersRequest,
   type MissedEvent,
   type PageRequest,
+  type ReadKind,
   type ReadList,
   type ReadMarkers,
   type ReadPage,
-  type ReadRequest,
+  type WindowRequest,
   type ReadSession,
+  type ReadVerbs,
   type Results,
+  type SessionRead,
   type SharedRevisions,
   type SharedStates,
   type StateRequest,
   type StoredKind,
   type WriteVerbs,
 } from '../store.js';
-import { changesOf, storedEvents } from '../changes.js';
+import { changedSession, type RowsSince, storedEvents } from '../changes.js';
 import {
   appendOnce,
   createOnce,
@@ -110,7 +114,8 @@ export interface CoreStorage {
 }
 
 /** Memory or IndexedDB, both in the wasm. Memory answers at once, so it ignores the signal. */
-export class WasmStore implements Store, WriteVerbs {
+export class WasmStore implements Store, ReadVerbs, WriteVerbs {
+  readonly continuesViews = true;
   readonly core: WasmStorage;
   readonly #storage: CoreStorage;
 
@@ -165,7 +170,7 @@ export class WasmStore implements Store, WriteVerbs {
     if (operation === undefined) return create();
     return createOnce(
       () => this.#once(key, operation, create, (session) => session?.created),
-      () => this.get({ key, last: 0 }, afterCommit(call)),
+      () => this.window({ key, last: 0 }, afterCommit(call)),
     );
   }
 
@@ -176,11 +181,18 @@ export class WasmStore implements Store, WriteVerbs {
       this.#call(() => this.core.describe(write, caller));
     return describeOnce(
       () => this.#once(key, operation, describe, (isThere) => (isThere ? UNKNOWN : undefined)),
-      () => this.get({ key, last: 0 }, afterCommit(call)),
+      () => this.window({ key, last: 0 }, afterCommit(call)),
     );
   }
 
-  get(request: ReadRequest, call: Call): MaybePromise<ReadSession | undefined> {
+  read<Kind extends ReadKind>(
+    request: SessionRead<Kind>,
+    call: Call,
+  ): MaybePromise<Found[Kind] | undefined> {
+    return runRead(this, request, call);
+  }
+
+  window(request: WindowRequest, call: Call): MaybePromise<ReadSession | undefined> {
     const { key, skipCorrupt = false } = request;
     return after(this.#session<StoredFragments>(request, call), (session) => {
       if (session === undefined) return undefined;
@@ -192,7 +204,7 @@ export class WasmStore implements Store, WriteVerbs {
   }
 
   #session<Events>(
-    { key, last, after: from, since }: ReadRequest & { readonly since?: number },
+    { key, last, after: from, since }: WindowRequest & { readonly since?: number },
     call: Call,
   ): MaybePromise<ReadSession<Events> | undefined> {
     const most = last === 'all' ? undefined : last;
@@ -228,7 +240,7 @@ export class WasmStore implements Store, WriteVerbs {
     });
   }
 
-  getEvents({ key, eventIds }: EventsRequest, call: Call): MaybePromise<StoredEvents | undefined> {
+  ids({ key, eventIds }: IdsRequest, call: Call): MaybePromise<StoredEvents | undefined> {
     const { appName, userId, sessionId } = key;
     const found = this.#read<FoundEvents | undefined>(call, (caller) =>
       this.core.events(appName, userId, sessionId, [...eventIds], caller),
@@ -238,17 +250,14 @@ export class WasmStore implements Store, WriteVerbs {
     });
   }
 
-  changes(request: ChangesRequest, call: Call): MaybePromise<ChangesSince | undefined> {
+  since(request: SinceRequest, call: Call): MaybePromise<ChangedSession | undefined> {
     return after(
-      this.readChanged(request, call),
-      (session) => session && changesOf(session, request),
+      this.#rowsSince(request, call),
+      (session) => session && changedSession(session, request),
     );
   }
 
-  readChanged(
-    { key, since }: ChangesRequest,
-    call: Call,
-  ): MaybePromise<ChangedSession | undefined> {
+  #rowsSince({ key, since }: SinceRequest, call: Call): MaybePromise<RowsSince | undefined> {
     return this.#session({ key, since, last: MOST_CHANGED }, call);
   }
 
@@ -282,7 +291,7 @@ export class WasmStore implements Store, WriteVerbs {
           () => this.append(rest, call),
           ({ created }) => created,
         ),
-      (changes) => this.readChanged(changes, call),
+      (changes) => this.#rowsSince(changes, call),
       write,
     );
   }
@@ -311,7 +320,7 @@ export class WasmStore implements Store, WriteVerbs {
     return updateOnce(() => this.#once(storageKey(key), operation, update, () => UNKNOWN));
   }
 
-  sharedState({ appName, userId }: StateRequest, call: Call): MaybePromise<string> {
+  state({ appName, userId }: StateRequest, call: Call): MaybePromise<string> {
     return this.#read(call, (caller) => this.core.shared_state(appName, userId, caller));
   }
 

@@ -14,9 +14,9 @@ export function readPage(
   { view = 'raw', ...page }: PageRequest,
   call: Call,
 ): MaybePromise<ReadPage | undefined> {
-  if (view === 'raw') return store.page(page, call);
-  if (store.computesViews) return store.page({ ...page, view }, call);
-  return after(store.markers?.(page, call), (markers) => {
+  if (view === 'raw') return store.read({ kind: 'page', ...page }, call);
+  if (store.computesViews) return store.read({ kind: 'page', ...page, view }, call);
+  return after(store.read({ kind: 'markers', ...page }, call), (markers) => {
     const read = markers && readByMarkers(store, markers, view, page, call);
     return after(read, (read) => read ?? readWhole(store, view, page, call));
   });
@@ -38,7 +38,7 @@ function readByMarkers(
   call: Call,
 ): MaybePromise<ReadPage | undefined> {
   const read = (request: PageRequest): MaybePromise<ReadPage | undefined> =>
-    after(store.page(request, call), (read) => {
+    after(store.read({ kind: 'page', ...request }, call), (read) => {
       const { created, revision } = read ?? {};
       return created === markers.created && revision === markers.revision ? read : undefined;
     });
@@ -77,7 +77,7 @@ function readWhole(
   // Another page would read the whole history once more.
   const request = { direction, eventId, limit: isToEnd === true ? 'all' : limit, isShown } as const;
   return after(
-    store.get({ key, skipCorrupt }, call),
+    store.read({ kind: 'window', key, skipCorrupt }, call),
     (read) => read && { created: read.created, ...pageOfView(read, view, request) },
   );
 }

@@ -1,5 +1,6 @@
 /** Reads sessions, as a view shows them; see `js/core/history`. */
-import { after, type Call, type MaybePromise } from '../../../core/call/call.js';
+import { after, type Call, type MaybePromise, recovered } from '../../../core/call/call.js';
+import { isSessionError } from '../../../values/errors/errors.js';
 import { hasCallParts } from '../../../core/history/calls/call_marks.js';
 import { isMarker } from '../../../core/history/marks.js';
 import { noteSummarised, viewOf } from '../../../core/history/view.js';
@@ -11,10 +12,9 @@ import { putLast } from '../../../values/members/bounded_map.js';
 import type {
   Store,
   ChangedSession,
-  ReadRequest,
+  WindowRequest,
   ReadSession,
 } from '../../../core/storage/store.js';
-import { changedEvents } from '../../../core/storage/changes.js';
 import { MOST_CHANGED } from '../../../core/wasm/protocol.js';
 import {
   continuedTail,
@@ -31,7 +31,7 @@ import { sessionName } from '../../../values/model/values/session_name.js';
 interface ViewSource {
   readonly store: Store;
   /** The request without a window. */
-  readonly request: ReadRequest;
+  readonly request: WindowRequest;
   readonly view: ComputedView;
   readonly call: Call;
 }
@@ -98,14 +98,14 @@ export class ViewReader {
 
   get(
     store: Store,
-    { last, after: from, view, ...request }: ReadRequest & { readonly view: ComputedView },
+    { last, after: from, view, ...request }: WindowRequest & { readonly view: ComputedView },
     call: Call,
   ): MaybePromise<ReadSession | undefined> {
     const inWindow = { ...request, last, after: from };
-    if (store.computesViews) return store.get({ ...inWindow, view }, call);
+    if (store.computesViews) return store.read({ kind: 'window', ...inWindow, view }, call);
     if (last === undefined || last === 'all' || from !== undefined) {
       const all = last === 'all' ? last : undefined;
-      return after(store.get({ ...request, last: all }, call), (read) => {
+      return after(store.read({ kind: 'window', ...request, last: all }, call), (read) => {
         if (read === undefined) return undefined;
         const { events } = viewOf(read.events, view, read.olderInvocations);
         return {
@@ -121,8 +121,7 @@ export class ViewReader {
     return after(
       isUsable ? this.#renew(name, cached, store, request, call) : undefined,
       (renewed) => {
-        const changes = renewed && { ...request, since: renewed.revision, created: undefined };
-        return after(changes && store.readChanged?.(changes, call), (session) => {
+        return after(renewed && changesAfter(store, renewed, request, call), (session) => {
           const continued = renewed && session && this.#continue(name, renewed, session, last);
           return continued ?? this.#readEnd(name, { store, request, view, call }, last);
         });
@@ -135,13 +134,13 @@ export class ViewReader {
     name: string,
     cached: CachedView,
     store: Store,
-    request: Omit<ReadRequest, 'last' | 'after' | 'view'>,
+    request: Omit<WindowRequest, 'last' | 'after' | 'view'>,
     call: Call,
   ): MaybePromise<CachedView | undefined> {
     if (performance.now() - cached.readAt < MAX_CACHED_MS) return cached;
     const { created, limit, storedIds } = cached;
     const last = Math.min(2 * limit, storedIds.length);
-    return after(store.get({ ...request, last }, call), (read) => {
+    return after(store.read({ kind: 'window', ...request, last }, call), (read) => {
       if (read?.created !== created || read.events.length < last) return undefined;
       const known = new Set(storedIds);
       const ids = read.events.map(({ id }) => id).filter((id) => known.has(id));
@@ -164,7 +163,8 @@ export class ViewReader {
     last: number,
   ): ReadSession | undefined {
     const later = laterEvents(cached, session);
-    if (later === undefined) return undefined;
+    const { state } = session;
+    if (later === undefined || state === undefined) return undefined;
     const events = [...cached.events, ...later];
     const storedIds = [...cached.storedIds, ...later.map(({ id }) => id)];
     const countAfterMarker = cached.countAfterMarker + later.length;
@@ -174,12 +174,12 @@ export class ViewReader {
     const copies = copyJson(events);
     if (cached.view === 'model') {
       const tail = continuedTail(copies, cached.firstId, cached.isWhole, last);
-      return typeof tail === 'string' ? undefined : { ...session, events: tail.events };
+      return typeof tail === 'string' ? undefined : { ...session, state, events: tail.events };
     }
     if (copies.length < last && !cached.isWhole) return undefined;
     const end = lastOf(copies, last);
     noteSummarised(end, cached.summarised);
-    return { ...session, events: end };
+    return { ...session, state, events: end };
   }
 
   /**
@@ -197,8 +197,7 @@ export class ViewReader {
       const whole = isWhole ? wholeView(read, source.view, size) : undefined;
       return after(whole ?? tailByMarkers(source, size, ATTEMPTS), (end) => {
         if (end === undefined) return undefined;
-        const canContinue = source.store.readChanged !== undefined;
-        if (canContinue && size.count <= MAX_CACHED_EVENTS) {
+        if (source.store.continuesViews && size.count <= MAX_CACHED_EVENTS) {
           this.#put(name, cachedView(end, source.view, size.count));
         }
         return { ...end.read, events: end.events.slice(end.within) };
@@ -213,12 +212,28 @@ export class ViewReader {
   }
 }
 
+/** Reads what has changed since a view was cached; `undefined` if an event cannot be read, so that the view is read again. */
+function changesAfter(
+  store: Store,
+  { revision }: CachedView,
+  { key }: WindowRequest,
+  call: Call,
+): MaybePromise<ChangedSession | undefined> {
+  return recovered(
+    () => store.read({ kind: 'since', key, since: revision, created: undefined }, call),
+    (error) => {
+      if (isSessionError(error, 'corrupt_record')) return undefined;
+      throw error;
+    },
+  );
+}
+
 /** Reads the last stored events, and returns the end of the view if they decide it. */
 function tailWithoutMarkers(
   { store, request, view, call }: ViewSource,
   last: number,
 ): MaybePromise<{ read: ReadSession | undefined; end?: Event[] | undefined }> {
-  return after(store.get({ ...request, last }, call), (read) => {
+  return after(store.read({ kind: 'window', ...request, last }, call), (read) => {
     if (read?.events.some(isMarker) !== false) return { read };
     if (view === 'transcript') return { read, end: read.events };
     const { events } = read;
@@ -238,29 +253,35 @@ function tailByMarkers(
 ): MaybePromise<ReadTail | undefined> {
   const { store, request, view, call } = source;
   const readWhole = () =>
-    after(store.get(request, call), (read) => read && wholeView(read, view, size));
-  return after(attempts === 0 ? undefined : store.markers?.(request, call), (markers) => {
-    if (markers === undefined) return readWhole();
-    const attempt = (last: EventCount) =>
-      after(store.get({ ...request, last }, call), (read) => {
-        if (read === undefined) return decided(undefined);
-        const isSame = read.created === markers.created && read.revision === markers.revision;
-        if (!isSame) return after(tailByMarkers(source, size, attempts - 1), decided);
-        // A short read is the whole history, unless damaged events were left out.
-        if (last === 'all' || read.events.length < last) {
-          return after(request.skipCorrupt ? readWhole() : wholeView(read, view, size), decided);
-        }
-        const end = tailOfLast(markers.events, read.events, view, size);
-        if (end === 'needsEarlier') return undefined;
-        if (typeof end === 'string') return after(readWhole(), decided);
-        return decided({ read, ...end, isWhole: false });
+    after(
+      store.read({ kind: 'window', ...request }, call),
+      (read) => read && wholeView(read, view, size),
+    );
+  return after(
+    attempts === 0 ? undefined : store.read({ kind: 'markers', ...request }, call),
+    (markers) => {
+      if (markers === undefined) return readWhole();
+      const attempt = (last: EventCount) =>
+        after(store.read({ kind: 'window', ...request, last }, call), (read) => {
+          if (read === undefined) return decided(undefined);
+          const isSame = read.created === markers.created && read.revision === markers.revision;
+          if (!isSame) return after(tailByMarkers(source, size, attempts - 1), decided);
+          // A short read is the whole history, unless damaged events were left out.
+          if (last === 'all' || read.events.length < last) {
+            return after(request.skipCorrupt ? readWhole() : wholeView(read, view, size), decided);
+          }
+          const end = tailOfLast(markers.events, read.events, view, size);
+          if (end === 'needsEarlier') return undefined;
+          if (typeof end === 'string') return after(readWhole(), decided);
+          return decided({ read, ...end, isWhole: false });
+        });
+      // To read as many events as there are markers takes no longer than the markers took.
+      const least = markers.events.length;
+      return growingRead<ReadTail | undefined>(nextLast(size.count, { factor: 2 }), attempt, {
+        least,
       });
-    // To read as many events as there are markers takes no longer than the markers took.
-    const least = markers.events.length;
-    return growingRead<ReadTail | undefined>(nextLast(size.count, { factor: 2 }), attempt, {
-      least,
-    });
-  });
+    },
+  );
 }
 
 function wholeView(read: ReadSession, view: ComputedView, size: TailSize): ReadTail {
@@ -300,12 +321,10 @@ function cachedView({ read, ...end }: ReadTail, view: ComputedView, limit: numbe
 function laterEvents(cached: CachedView, session: ChangedSession): Event[] | undefined {
   const { created, revision, events: changed } = session;
   if (created !== cached.created || revision < cached.revision) return undefined;
-  if (revision === cached.revision) return [];
-  if (changed.length >= MOST_CHANGED) return undefined;
+  if (changed === undefined) return undefined;
   const known = new Set(cached.storedIds);
   const later: Event[] = [];
-  for (const { seq, revision, event } of changedEvents(session)) {
-    if (event === undefined) return undefined;
+  for (const { seq, revision, event } of changed) {
     if (known.has(event.id) && revision <= cached.revision) continue;
     const isNew = !known.has(event.id) && seq > cached.revision;
     if (!isNew) return undefined;

@@ -212,7 +212,7 @@ export class Lists {
     for (let isTaken = false; !isTaken;) {
       const start = await this.#begin();
       const text = await remote.ask((store, call) =>
-        store.sharedState({ scope: scopeOf(owner), ...owner }, call),
+        store.state({ scope: scopeOf(owner), ...owner }, call),
       );
       const state = JSON.stringify(JSON.parse(text) as StateShape);
       isTaken = await bounds.store(undefined, start, (transaction) =>

@@ -36,7 +36,7 @@ export interface EventNeed<T> {
 }
 
 /** A read of one session. */
-export interface SessionRead<T> extends EventNeed<T> {
+export interface CopyRead<T> extends EventNeed<T> {
   readonly key: CompositeSessionKey;
   readonly policy: ReadPolicy;
   readonly call: Call;
@@ -53,7 +53,7 @@ export interface SessionRead<T> extends EventNeed<T> {
  */
 export async function readOrFetch<T>(
   parts: SessionReadParts,
-  session: SessionRead<T>,
+  session: CopyRead<T>,
 ): Promise<T | undefined> {
   const { data, fetch, bounds, births, report, remote } = parts;
   const { key, policy, call, read, need, isStrict = false } = session;

@@ -163,7 +163,7 @@ export class RemoteConnection {
     if (this.#parts.board.status.isSignedOut) return;
     const request = { scope: scopeOf(owner), ...owner };
     try {
-      await this.ask((store, call) => store.sharedState(request, call));
+      await this.ask((store, call) => store.state(request, call));
     } catch {
       // The status shows what matters.
     }
@@ -183,19 +183,21 @@ export class RemoteConnection {
     const { created, revision: since } = copy;
     const request = { key, since, created: created ?? undefined };
     const changes = await this.ask(async (store, call) => {
-      const changes = await store.changes(request, call);
+      const changes = await store.read({ kind: 'since', ...request }, call);
       const events = copy.hasOlder ? changes?.events?.map(({ event }) => event) : undefined;
       return changes && withStarts(store, key, changes, events, call);
     });
     if (changes === undefined) return undefined;
-    const { events, state, title = '', labels } = changes;
+    const { events, state, title = '', labels = '' } = changes;
     if (events === undefined || changes.created !== created) {
       const size = copy.next - copy.first;
       return this.session(key, copy.hasOlder ? Math.max(size, 1) : 'all');
     }
+    const isNews = state !== undefined && changes.revision !== since;
     return {
       ...{ created, revision: changes.revision, lastUpdateTime: changes.lastUpdateTime },
-      ...{ title, labels: labels === undefined ? '' : JSON.stringify(labels), state },
+      ...{ title, labels },
+      state: isNews ? (JSON.parse(state) as StateShape) : undefined,
       events: events.map(({ seq, revision, event }) => ({ ...remoteEvent(event), seq, revision })),
       ...{ hasOlder: copy.hasOlder, since, rewindStarts: changes.rewindStarts },
     };
@@ -204,7 +206,7 @@ export class RemoteConnection {
   /** Reads a session with its newest events. */
   async session(key: CompositeSessionKey, last: EventCount): Promise<RemoteSession | undefined> {
     const read = await this.ask(async (store, call) => {
-      const read = await store.get({ key, last }, call);
+      const read = await store.read({ kind: 'window', key, last }, call);
       const isPart = read !== undefined && hasOlderThan(read, last);
       return isPart ? withStarts(store, key, read, read.events, call) : read;
     });
@@ -223,7 +225,7 @@ export class RemoteConnection {
     const last = { direction: 'before', eventId: undefined, limit: 1, withCount: true } as const;
     const read = await this.ask(async (store, call) => {
       try {
-        if (isNumber) return await store.page({ key, ...last }, call);
+        if (isNumber) return await store.read({ kind: 'page', key, ...last }, call);
         const read = await readInfo(store, { key }, call);
         return read && { ...read, eventCount: read.info.eventCount, sums: read.info };
       } catch (error) {
@@ -246,7 +248,7 @@ export class RemoteConnection {
     const page = { key, direction: 'before', eventId, limit, withCount: false } as const;
     const read = await this.ask(async (store, call) => {
       try {
-        const read = await store.page(page, call);
+        const read = await store.read({ kind: 'page', ...page }, call);
         return await (read?.hasOlder === true
           ? withStarts(store, key, read, read.events, call)
           : read);

@@ -1,24 +1,26 @@
 /** Reads the local data: what the remote has said, with the operations over it. */
 import type { Call, MaybePromise } from '../../../core/call/call.js';
 import {
-  changedThrough,
   eventsThrough,
   pageThrough,
+  rowsSinceThrough,
   sessionThrough,
   stateThrough,
 } from '../../../core/storage/driver/read_through.js';
 import { listRequestOf, listThrough } from '../../../core/storage/driver/list_through.js';
-import { changesOf } from '../../../core/storage/changes.js';
+import { changedSession } from '../../../core/storage/changes.js';
 import { sortList } from '../../../core/storage/list_place.js';
 import type { StorageListRequest } from '../../../core/storage/requests.js';
 import type { Listing, SessionRow, SharedRows } from '../../../core/storage/rows.js';
 import type { Storage } from '../../../core/storage/storage.js';
-import type {
-  Store,
-  ListRequest,
-  ReadList,
-  RewindStart,
-  StateRequest,
+import {
+  runRead,
+  type ListRequest,
+  type ReadList,
+  type ReadVerbs,
+  type RewindStart,
+  type StateRequest,
+  type Store,
 } from '../../../core/storage/store.js';
 import { sumsOf } from '../../../core/storage/reads/session_info.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
@@ -39,7 +41,7 @@ import {
 } from './shown_events.js';
 
 /** The reads of one session. */
-export type LocalReads = Pick<Store, 'get' | 'page' | 'getEvents' | 'changes'>;
+export type LocalReads = Pick<Store, 'read'>;
 
 /** How much of a session is on this device. */
 export interface LocalPart {
@@ -109,15 +111,16 @@ function readsOf(
   view: SessionView | undefined,
 ): LocalReads {
   const rows = rowsOf(transaction, key, view);
-  return {
-    get: (request, call) => sessionThrough(rows, request, call),
+  const verbs: ReadVerbs = {
+    window: (request, call) => sessionThrough(rows, request, call),
     page: (request, call) => pageThrough(rows, request, call),
-    getEvents: (request, call) => eventsThrough(rows, request, call),
-    changes: async (request, call) => {
-      const session = await changedThrough(rows, request, call);
-      return session && changesOf(session, request);
+    ids: (request, call) => eventsThrough(rows, request, call),
+    since: async (request, call) => {
+      const session = await rowsSinceThrough(rows, request, call);
+      return session && changedSession(session, request);
     },
   };
+  return { read: (request, call) => runRead(verbs, request, call) };
 }
 
 /** Returns the rows of a session as a reader sees it. */

@@ -6,7 +6,7 @@ import type { Event, Session } from '../../../../js/index.js';
 import { ServiceCore } from '../../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../../js/service/stored_session_service.js';
 import type { Call, MaybePromise } from '../../../../js/core/call/call.js';
-import type { ReadRequest, ReadSession } from '../../../../js/core/storage/store.js';
+import type { WindowRequest, ReadSession } from '../../../../js/core/storage/store.js';
 import { WasmStore } from '../../../../js/core/storage/wasm/wasm_store.js';
 import { parseTexts } from '../../../../js/core/storage/stored_events.js';
 import { createMemoryStorage } from '../../../../js/core/wasm/core.js';
@@ -16,9 +16,9 @@ const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 function open() {
   const wholeReads: unknown[] = [];
   class CountingStore extends WasmStore {
-    override get(request: ReadRequest, call: Call): MaybePromise<ReadSession | undefined> {
+    override window(request: WindowRequest, call: Call): MaybePromise<ReadSession | undefined> {
       if (request.last === undefined) wholeReads.push(request.key);
-      return super.get(request, call);
+      return super.window(request, call);
     }
   }
   const store = new CountingStore(createMemoryStorage(), {
