@@ -36,8 +36,7 @@
  *
  * `records/` has the forms of what is stored, `local_store/` the storages, `data/` one transaction, `overlay/` what readers
  * see, `verbs/` local reads and writes, `copies/` fetches, `sending/` the outbox on its way, `tabs/` the other tabs. The folder
- * knows the remote as a `ServiceCore`, which is its only import from `js/service`. It knows no class of services and no
- * user interface.
+ * knows of the remote its store and its feed (`RemoteCore`). It knows no class of services and no user interface.
  */
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { Store, Results, StoredKind } from '../../core/storage/store.js';

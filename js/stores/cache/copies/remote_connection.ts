@@ -6,7 +6,8 @@ import type { Event } from '../../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { EventCount } from '../../../values/model/values/event_count.js';
-import type { ServiceCore } from '../../../service/service_core.js';
+import type { ServerAgent } from '../../../core/core_of.js';
+import type { ServiceFeed } from '../../../core/watch/service_feed.js';
 import { rewindStarts } from '../../../core/storage/reads/rewind_starts.js';
 import { readInfo } from '../../../core/storage/reads/session_info.js';
 import type { Store, ReadSession, RewindStart } from '../../../core/storage/store.js';
@@ -80,8 +81,17 @@ export type OlderEvents = Pick<WholeSession, 'created' | 'events' | 'hasOlder' |
 /** A request to the remote. The signal of its call ends it when the cache is closed. */
 export type RemoteCall<T> = (store: Store, call: Call) => MaybePromise<T>;
 
+/** What a cache uses of the remote service. */
+export interface RemoteCore {
+  readonly feed: ServiceFeed;
+  /** Present if the sessions are on a server, which may have an agent. */
+  readonly serverAgent: ServerAgent | undefined;
+  /** Calls the store once it can be opened. */
+  callStore<T>(call: Call, work: (store: Store) => MaybePromise<T>): MaybePromise<T>;
+}
+
 export interface RemoteConnectionParts {
-  readonly core: ServiceCore;
+  readonly core: RemoteCore;
   readonly board: StatusBoard;
   /** Called when the remote orders to erase the local data. */
   readonly onForget: () => void;
@@ -89,7 +99,7 @@ export interface RemoteConnectionParts {
 
 /** The remote, and whether it can be reached. */
 export class RemoteConnection {
-  readonly core: ServiceCore;
+  readonly core: RemoteCore;
   readonly #parts: RemoteConnectionParts;
   readonly #erasure = new AbortController();
   #isClosed = false;

@@ -2,6 +2,7 @@ import { requireNotAborted, takeRequest } from '../../../core/call/call.js';
 import { invalid } from '../../../values/errors/invalid.js';
 import {
   type HandleRecord,
+  type Handles,
   type HandleSnapshot,
   snapshotHandle,
 } from '../../../core/handle/handle.js';
@@ -9,7 +10,7 @@ import { writeJson } from '../../../values/json/write.js';
 import type { Content } from '../../../values/model/event/content.js';
 import { requireKey } from '../../../values/model/values/ids.js';
 import type { Abortable, CompositeSessionKey, Session } from '../../../values/model/session.js';
-import type { ServiceCore } from '../../../service/service_core.js';
+import type { DeltaSnapshot } from '../../../values/state/delta.js';
 import type { StateDelta, StateShape } from '../../../values/state/state_shape.js';
 
 /**
@@ -88,8 +89,15 @@ export interface RunHandle {
   readonly record: HandleRecord;
 }
 
+/** What the request uses of the service. */
+interface RunCore {
+  readonly calls: { requireOpen(): void };
+  readonly handles: Pick<Handles, 'recordOf'>;
+  takeDelta(given: unknown): DeltaSnapshot;
+}
+
 /** @throws SessionError `invalid_argument`, `unserializable`, `schema_violation`, `aborted`, `closed` */
-export function takeRun<S extends object>(core: ServiceCore, request: RunRequest<S>): CheckedRun {
+export function takeRun<S extends object>(core: RunCore, request: RunRequest<S>): CheckedRun {
   core.calls.requireOpen();
   const taken = takeRequest(request);
   const { session: given, signal, stateDelta } = taken;
