@@ -14,17 +14,7 @@ export * from './exports.js';
 /** Milliseconds for loading the wasm: enough for a slow network. All calls of services wait for it. */
 const TIMEOUT_MS = 60_000;
 
-/**
- * The location of the wasm: its URL, its bytes, a Response with them, or the compiled module.
- *
- * @example
- * ```ts
- * import { loadWasm, type WasmLocation } from 'adk-session-wasm/slim';
- *
- * const here: WasmLocation = new URL('./adk_session_wasm_bg.wasm', import.meta.url);
- * await loadWasm(here);
- * ```
- */
+/** The location of the wasm: its URL, its bytes, a Response with them, or the compiled module. */
 export type WasmLocation =
   string | HostUrl | HostResponse | ArrayBuffer | ArrayBufferView | HostWasmModule;
 

@@ -101,16 +101,7 @@ export interface TurnBranches {
   alternatives: BranchAlternative[];
 }
 
-/**
- * A turn that was edited or regenerated, as the transcript shows it: one of several versions.
- *
- * @example
- * ```ts
- * import type { ShownTurn } from 'adk-session-wasm/live';
- *
- * const label = ({ index, count }: ShownTurn): string => `${index + 1}/${count}`;
- * ```
- */
+/** A turn that was edited or regenerated, as the transcript shows it: one of several versions. */
 export interface ShownTurn {
   /** Which version is shown, from 0 on. */
   readonly index: number;

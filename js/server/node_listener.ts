@@ -6,17 +6,7 @@ import type { HostRequest, HostResponse } from '../values/model/host.js';
 /** A {@link SessionHandler}, or a function around one. */
 type WebHandler = (request: HostRequest) => Promise<HostResponse>;
 
-/**
- * The part of Node's `IncomingMessage` that {@link nodeListener} uses.
- *
- * @example
- * ```ts
- * import type { IncomingMessage } from 'node:http';
- * import type { NodeRequest } from 'adk-session-wasm/server';
- *
- * const fits = (request: IncomingMessage): NodeRequest => request;
- * ```
- */
+/** The part of Node's `IncomingMessage` that {@link nodeListener} uses. */
 export interface NodeRequest extends AsyncIterable<Uint8Array> {
   /** The method. */
   readonly method?: string | undefined;
@@ -34,17 +24,7 @@ export interface NodeRequest extends AsyncIterable<Uint8Array> {
   readonly body?: unknown;
 }
 
-/**
- * The part of Node's `ServerResponse` that {@link nodeListener} uses.
- *
- * @example
- * ```ts
- * import type { ServerResponse } from 'node:http';
- * import type { NodeResponse } from 'adk-session-wasm/server';
- *
- * const fits = (response: ServerResponse): NodeResponse => response;
- * ```
- */
+/** The part of Node's `ServerResponse` that {@link nodeListener} uses. */
 export interface NodeResponse {
   /** Sends status and headers. */
   writeHead(status: number, headers: Record<string, string | string[]>): unknown;

@@ -68,16 +68,7 @@ import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
 import { valueResponse } from './http/value_response.js';
 
-/**
- * Answers requests. A call never rejects.
- *
- * @example
- * ```ts
- * import type { SessionHandler } from 'adk-session-wasm/server';
- *
- * const routesOf = (handler: SessionHandler) => ({ GET: handler, POST: handler, DELETE: handler });
- * ```
- */
+/** Answers requests. A call never rejects. */
 export interface SessionHandler {
   (request: HostRequest): Promise<HostResponse>;
   /**

@@ -29,13 +29,6 @@ import { StoredSessionService } from './stored_session_service.js';
 /**
  * The options of {@link IndexedDbSessionService}: the database and how it is written, and the
  * options of every service.
- *
- * @example
- * ```ts
- * import { IndexedDbSessionService } from 'adk-session-wasm';
- *
- * const service = new IndexedDbSessionService({ name: 'my-shop', durability: 'strict' });
- * ```
  */
 export interface IndexedDbSessionServiceOptions<
   S extends object = StateShape,
@@ -85,14 +78,10 @@ export interface IndexedDbSessionServiceOptions<
   onDataLoss?: OnDataLoss | undefined;
 }
 
-/**
- * Fills a lost database again through `service`, which nothing else uses; see `onDataLoss`.
- */
+/** Fills a lost database again through `service`, which nothing else uses; see `onDataLoss`. */
 export type OnDataLoss = (loss: DataLoss, service: SessionService) => void | Promise<void>;
 
-/**
- * The options of `deleteDatabase`.
- */
+/** The options of `deleteDatabase`. */
 export interface DeleteDatabaseOptions {
   /**
    * Milliseconds to wait for tabs that keep the database open, before `storage_blocked`; default

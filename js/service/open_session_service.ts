@@ -18,14 +18,6 @@ type DatabaseOption = Exclude<keyof IndexedDbSessionServiceOptions, keyof Sessio
 /**
  * The storage, and the options of the service over it. The options that only
  * {@link IndexedDbSessionService} has are allowed only where the storage may be IndexedDB.
- *
- * @example
- * ```ts
- * import type { OpenSessionServiceOptions } from 'adk-session-wasm';
- *
- * const here: OpenSessionServiceOptions = { storage: 'memory', stale: 'append' };
- * const kept: OpenSessionServiceOptions = { storage: 'auto', name: 'my-shop', durability: 'strict' };
- * ```
  */
 export type OpenSessionServiceOptions<S extends object = StateShape> =
   | (SessionServiceOptions<S> & {

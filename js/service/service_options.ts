@@ -10,16 +10,7 @@ import type { Reads } from './read/reads.js';
 import type { StalePolicy } from '../core/wasm/protocol.js';
 import type { Feed } from '../core/watch/feed.js';
 
-/**
- * The options of every service of this package.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- *
- * const service = new InMemorySessionService({ stale: 'reject', clock: () => 1_700_000_000_000 });
- * ```
- */
+/** The options of every service of this package. */
 export interface SessionServiceOptions<S extends object = StateShape> {
   /**
    * The policy of an append through a stale handle, when others have appended since the handle was

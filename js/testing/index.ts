@@ -9,17 +9,7 @@ import { verbCases } from './verb_cases.js';
 
 export type { OpenStorage } from './run_case.js';
 
-/**
- * A requirement, stated as a sentence, and its test.
- *
- * @example
- * ```ts
- * import { conformance, type ConformanceCase } from 'adk-session-wasm/testing';
- *
- * const [first]: ConformanceCase[] = conformance(() => 'memory');
- * console.log(first?.name); // 'a created session is returned completely'
- * ```
- */
+/** A requirement, stated as a sentence, and its test. */
 export interface ConformanceCase {
   /** The requirement, as a sentence. */
   readonly name: string;

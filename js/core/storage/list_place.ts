@@ -1,27 +1,11 @@
 /** The places of sessions in lists. */
 
-/**
- * The time that a list is ordered by.
- *
- * @example
- * ```ts
- * import type { ListTime } from 'adk-session-wasm/storage';
- *
- * const newest: ListTime = 'createTime';
- * ```
- */
+/** The time that a list is ordered by. */
 export type ListTime = 'lastUpdateTime' | 'createTime';
 
 /**
  * The place of a session in lists that are ordered by one of its times. It stays one when the session moves or is
  * deleted.
- *
- * @example
- * ```ts
- * import type { TimedPlace } from 'adk-session-wasm/storage';
- *
- * const place: TimedPlace = { lastUpdateTime: 1700000000000, sessionId: 's1', userId: 'ada' };
- * ```
  */
 export interface TimedPlace extends Readonly<Partial<Record<ListTime, number | undefined>>> {
   /** When the session was last updated, in milliseconds since 1970. Given if the list is ordered by it. */

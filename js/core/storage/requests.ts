@@ -5,22 +5,9 @@ import type { StoredScope } from '../../values/state/scope.js';
 import type { ListTime, TimedPlace } from './list_place.js';
 import type { Changes, Found, StorageKey } from './rows.js';
 
-/**
- * The request of a write: the rows that the decision needs.
- *
- * @example
- * ```ts
- * import type { StorageWriteRequest } from 'adk-session-wasm/storage';
- *
- * function touchesApp(request: StorageWriteRequest): boolean {
- *   return request.scopes.includes('app');
- * }
- * ```
- */
+/** The request of a write: the rows that the decision needs. */
 export interface StorageWriteRequest extends StorageCall, WriteIdentity {
-  /**
-   * The key of a session. For `append` also the key of a user or an app, to change its state alone.
-   */
+  /** The key of a session. For `append` also the key of a user or an app, to change its state alone. */
   readonly key: StorageKey;
   /**
    * The states that the write changes or returns. {@link Found.session} is always returned; without
@@ -67,18 +54,7 @@ export interface StorageWriteRequest extends StorageCall, WriteIdentity {
  */
 export type Decide = (found: Found) => Changes | undefined;
 
-/**
- * One write of `appendMany`.
- *
- * @example
- * ```ts
- * import type { StorageWrite } from 'adk-session-wasm/storage';
- *
- * function sessionIds(writes: readonly StorageWrite[]) {
- *   return writes.map(({ request }) => request.key.sessionId);
- * }
- * ```
- */
+/** One write of `appendMany`. */
 export interface StorageWrite {
   /** What the decision needs. */
   readonly request: StorageWriteRequest;
@@ -86,19 +62,7 @@ export interface StorageWrite {
   readonly decide: Decide;
 }
 
-/**
- * The request of a read: a session with a window of its events, or the state of a user or an app.
- *
- * @example
- * ```ts
- * import type { StorageReadRequest } from 'adk-session-wasm/storage';
- *
- * const last20: StorageReadRequest = {
- *   key: { appName: 'shop', userId: 'ada', sessionId: 's1' },
- *   window: { last: 20 },
- * };
- * ```
- */
+/** The request of a read: a session with a window of its events, or the state of a user or an app. */
 export interface StorageReadRequest extends StorageCall {
   /** The session, user or app to read. */
   readonly key: StorageKey;
@@ -115,20 +79,7 @@ export interface StorageReadRequest extends StorageCall {
   };
 }
 
-/**
- * The request of a page of a session's events.
- *
- * @example
- * ```ts
- * import type { StoragePageRequest } from 'adk-session-wasm/storage';
- *
- * const last20: StoragePageRequest = {
- *   key: { appName: 'shop', userId: 'ada', sessionId: 's1' },
- *   direction: 'before',
- *   limit: 20,
- * };
- * ```
- */
+/** The request of a page of a session's events. */
 export interface StoragePageRequest extends StorageCall {
   /** The key of the session. */
   readonly key: Required<StorageKey>;
@@ -151,17 +102,7 @@ export interface StoragePageRequest extends StorageCall {
   readonly withCount?: false;
 }
 
-/**
- * The request to read events of a session by their ids.
- *
- * @example
- * ```ts
- * import type { StorageEventsRequest } from 'adk-session-wasm/storage';
- *
- * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
- * const two: StorageEventsRequest = { key, eventIds: ['e1', 'e2'] };
- * ```
- */
+/** The request to read events of a session by their ids. */
 export interface StorageEventsRequest extends StorageCall {
   /** The key of the session. */
   readonly key: Required<StorageKey>;
@@ -169,16 +110,7 @@ export interface StorageEventsRequest extends StorageCall {
   readonly eventIds: readonly string[];
 }
 
-/**
- * Asks for a session's markers: the events that change which other events belong to its view.
- *
- * @example
- * ```ts
- * import type { StorageMarkersRequest } from 'adk-session-wasm/storage';
- *
- * const markers: StorageMarkersRequest = { key: { appName: 'shop', userId: 'ada', sessionId: 's1' } };
- * ```
- */
+/** Asks for a session's markers: the events that change which other events belong to its view. */
 export interface StorageMarkersRequest extends StorageCall {
   /** The key of the session. */
   readonly key: Required<StorageKey>;
@@ -190,14 +122,6 @@ export interface StorageMarkersRequest extends StorageCall {
  * The request of a list of sessions: those of an app, or of one of its users. All other members are for a storage with
  * `listsParts`; it returns that part of the list. Sessions are ordered by a time, ties by `sessionId` and then by
  * `userId`, compared as by JavaScript's `<`. `'desc'` is the exact reverse.
- *
- * @example
- * ```ts
- * import type { StorageListRequest } from 'adk-session-wasm/storage';
- *
- * const after = { lastUpdateTime: 1700000000000, sessionId: 's1', userId: 'ada' };
- * const next: StorageListRequest = { appName: 'shop', order: 'desc', after, offset: 0, limit: 20 };
- * ```
  */
 export interface StorageListRequest extends StorageCall {
   /** The app whose sessions are listed. */
@@ -224,13 +148,6 @@ export interface StorageListRequest extends StorageCall {
 /**
  * The request of a deletion. Deleting something that is not stored is not an error. Fail if
  * the storage does not know `what`: a later version may delete something else.
- *
- * @example
- * ```ts
- * import type { StorageDeleteRequest } from 'adk-session-wasm/storage';
- *
- * const forget: StorageDeleteRequest = { what: 'user', key: { appName: 'shop', userId: 'ada' } };
- * ```
  */
 export type StorageDeleteRequest = DeleteTarget & StorageCall & WriteIdentity;
 
@@ -267,18 +184,7 @@ export type DeleteTarget =
       readonly key: Pick<StorageKey, 'appName'>;
     };
 
-/**
- * The request to delete a session with its events, if it is still as it was listed.
- *
- * @example
- * ```ts
- * import type { SessionRow, StorageDeleteUnchangedRequest } from 'adk-session-wasm/storage';
- *
- * function isUnchanged(row: SessionRow, { revision, labels }: StorageDeleteUnchangedRequest): boolean {
- *   return row.revision === revision && (row.labels ?? '') === (labels ?? '');
- * }
- * ```
- */
+/** The request to delete a session with its events, if it is still as it was listed. */
 export interface StorageDeleteUnchangedRequest extends StorageCall {
   /** The key of the session. */
   readonly key: Required<StorageKey>;
@@ -291,14 +197,6 @@ export interface StorageDeleteUnchangedRequest extends StorageCall {
 /**
  * The request to change the title and the labels of a session. An absent member stays as it is. An empty text
  * removes it.
- *
- * @example
- * ```ts
- * import type { StorageDescribeRequest } from 'adk-session-wasm/storage';
- *
- * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
- * const rename: StorageDescribeRequest = { key, title: 'Green tea' };
- * ```
  */
 export interface StorageDescribeRequest extends StorageCall, WriteIdentity {
   /** The key of the session. */

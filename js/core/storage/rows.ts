@@ -5,13 +5,6 @@ import type { SharedScope } from '../../values/state/scope.js';
  * The key of an app, a user or a session. A user's key has no `sessionId`, an app's key has no
  * `userId` either. An id is 1 to 512 bytes of well-formed text with any characters, also `/` and
  * NUL. Ids that differ only in case are different.
- *
- * @example
- * ```ts
- * import type { StorageKey } from 'adk-session-wasm/storage';
- *
- * const user: StorageKey = { appName: 'shop', userId: 'ada' };
- * ```
  */
 export interface StorageKey {
   /** The app. */
@@ -22,16 +15,7 @@ export interface StorageKey {
   readonly sessionId?: string;
 }
 
-/**
- * The stored state of a user or an app.
- *
- * @example
- * ```ts
- * import type { SharedRow } from 'adk-session-wasm/storage';
- *
- * const row: SharedRow = { revision: 3, state: '{"name":"Ada"}' };
- * ```
- */
+/** The stored state of a user or an app. */
 export interface SharedRow {
   /** The revision of the last change; a safe integer. */
   readonly revision: number;
@@ -42,18 +26,7 @@ export interface SharedRow {
 /** The states of the user and the app. Each member is required, so that the compiler names a forgotten one. */
 export type SharedRows = Readonly<Record<SharedScope, SharedRow | undefined>>;
 
-/**
- * A stored session without its events.
- *
- * @example
- * ```ts
- * import type { SessionRow } from 'adk-session-wasm/storage';
- *
- * function isUntouched(row: SessionRow): boolean {
- *   return row.revision === row.created;
- * }
- * ```
- */
+/** A stored session without its events. */
 export interface SessionRow {
   /** The app of the session. */
   readonly appName: string;
@@ -95,18 +68,7 @@ export interface SessionRow {
   readonly expiry?: Expiry | undefined;
 }
 
-/**
- * A stored event.
- *
- * @example
- * ```ts
- * import type { EventRow } from 'adk-session-wasm/storage';
- *
- * function inOrder(rows: EventRow[]): EventRow[] {
- *   return rows.sort((one, other) => one.seq - other.seq);
- * }
- * ```
- */
+/** A stored event. */
 export interface EventRow {
   /** Unique within its session. */
   readonly id: string;
@@ -123,13 +85,6 @@ export interface EventRow {
 /**
  * The rows that a write read. A row is `undefined` if it is not stored. Rows of user and app that were not
  * requested may be left out.
- *
- * @example
- * ```ts
- * import type { Found } from 'adk-session-wasm/storage';
- *
- * const nothing: Found = { user: undefined, app: undefined, events: [], changed: [], floor: 0 };
- * ```
  */
 export interface Found extends SharedRows {
   /** The session, if it is stored. */
@@ -156,15 +111,6 @@ export interface Found extends SharedRows {
 /**
  * The changes to write: whole rows that replace the stored ones. A row that is `undefined` stays unchanged. A
  * write may hold all four members at once, and happens completely or not at all.
- *
- * @example
- * ```ts
- * import type { Changes } from 'adk-session-wasm/storage';
- *
- * function rowCount({ session, user, app, events }: Changes): number {
- *   return [session, user, app].filter(Boolean).length + events.length;
- * }
- * ```
  */
 export interface Changes extends SharedRows {
   /** The new row of the session. */
@@ -177,16 +123,7 @@ export interface Changes extends SharedRows {
   readonly events: readonly EventRow[];
 }
 
-/**
- * The rows that a read returned. A row is `undefined` if it is not stored, or if the key does not reach it.
- *
- * @example
- * ```ts
- * import type { Rows } from 'adk-session-wasm/storage';
- *
- * const empty: Rows = { user: undefined, app: undefined, events: [] };
- * ```
- */
+/** The rows that a read returned. A row is `undefined` if it is not stored, or if the key does not reach it. */
 export interface Rows extends SharedRows {
   /** The session, if it is stored. */
   readonly session?: SessionRow | undefined;
@@ -207,16 +144,7 @@ export const NO_ROWS: Found = {
   floor: 0,
 };
 
-/**
- * A page of a session's events.
- *
- * @example
- * ```ts
- * import type { PageRows } from 'adk-session-wasm/storage';
- *
- * const noSession: PageRows = {};
- * ```
- */
+/** A page of a session's events. */
 export interface PageRows {
   /** The session, if it is stored. */
   readonly session?: SessionRow | undefined;
@@ -226,16 +154,7 @@ export interface PageRows {
   readonly eventCount?: number | undefined;
 }
 
-/**
- * The events of a session that were read by their ids.
- *
- * @example
- * ```ts
- * import type { FoundEvents } from 'adk-session-wasm/storage';
- *
- * const noSession: FoundEvents = { events: [] };
- * ```
- */
+/** The events of a session that were read by their ids. */
 export interface FoundEvents {
   /** The session, if it is stored. */
   readonly session?: SessionRow | undefined;
@@ -243,16 +162,7 @@ export interface FoundEvents {
   readonly events: readonly EventRow[];
 }
 
-/**
- * The markers of a session.
- *
- * @example
- * ```ts
- * import type { MarkerRows } from 'adk-session-wasm/storage';
- *
- * const noSession: MarkerRows = { events: [] };
- * ```
- */
+/** The markers of a session. */
 export interface MarkerRows {
   /** The session, if it is stored. */
   readonly session?: SessionRow | undefined;
@@ -268,16 +178,7 @@ export interface MarkerRows {
   readonly events: readonly EventRow[];
 }
 
-/**
- * A page of sessions.
- *
- * @example
- * ```ts
- * import type { Listing } from 'adk-session-wasm/storage';
- *
- * const none: Listing = { sessions: [], users: [], app: undefined, total: 0 };
- * ```
- */
+/** A page of sessions. */
 export interface Listing {
   /** The sessions. */
   readonly sessions: readonly SessionRow[];
@@ -295,13 +196,6 @@ export interface Listing {
 /**
  * The optional result of a deletion. A change feed uses its revision to order the deletion among
  * concurrent changes of other services.
- *
- * @example
- * ```ts
- * import type { Deleted } from 'adk-session-wasm/storage';
- *
- * const deleted: Deleted = { floor: 7 };
- * ```
  */
 export interface Deleted {
   /** The {@link Found.floor} after the deletion. */

@@ -6,26 +6,10 @@ import { HttpRefusal } from '../http/http_refusal.js';
  * What a request wants to do: the method of the session service that it leads to, `'rewind'`, or `'run'`. A message that
  * the agent is to answer is decided on twice: as `'appendEvents'` or `'rewind'`, and as `'run'`. The cancelling of a run is
  * decided on as `'run'`.
- *
- * @example
- * ```ts
- * import type { SessionAction } from 'adk-session-wasm/server';
- *
- * const reading: readonly SessionAction[] = ['getSession', 'listSessions', 'getUserState', 'watch'];
- * ```
  */
 export type SessionAction = MethodsWith<'isAction'> | 'rewind' | 'run';
 
-/**
- * What a request wants to do, and with whose data.
- *
- * @example
- * ```ts
- * import type { SessionAccess } from 'adk-session-wasm/server';
- *
- * const access: SessionAccess = { action: 'getSession', appName: 'shop', userId: 'ada', sessionId: 's1' };
- * ```
- */
+/** What a request wants to do, and with whose data. */
 export interface SessionAccess {
   /** What the request wants to do. */
   readonly action: SessionAction;
@@ -47,13 +31,6 @@ export interface SessionAccess {
  * | `mayWriteUserState` | change and delete `user:` state |
  * | `mayWriteAppState` | change and delete `app:` state |
  * | `maySeeCredentials` | see the secrets in requests for credentials, in answers to these, and in states |
- *
- * @example
- * ```ts
- * import type { Rights } from 'adk-session-wasm/server';
- *
- * const ofPagesThatRunAgents: Rights = { mayWriteAgentEvents: true };
- * ```
  */
 export interface Rights {
   /** Whether the request may write events that a user cannot make. For pages that run their agents themselves. */
@@ -76,13 +53,6 @@ export interface Rights {
  * | `false`, or anything else | refused with status 403 |
  * | `'unauthenticated'` | refused with status 401: the request does not tell who sends it |
  * | `'forget'` | refused with status 410: a cache erases what it has of its owner, also what is unsent |
- *
- * @example
- * ```ts
- * import type { Permission } from 'adk-session-wasm/server';
- *
- * const ofAdministrators: Permission = { mayWriteUserState: true, mayWriteAppState: true };
- * ```
  */
 export type Permission = boolean | 'unauthenticated' | 'forget' | Rights;
 

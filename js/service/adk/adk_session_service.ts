@@ -34,18 +34,7 @@ import { FrameworkStateWriter } from './framework_state_writer.js';
 import { type ReadOptions, RunnerReads } from './runner_reads.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
 
-/**
- * The options of {@link AsAdkService}.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- * import { type AdkServiceOptions, asAdkService } from 'adk-session-wasm/adk';
- *
- * const options: AdkServiceOptions = { stale: 'reject' };
- * const sessionService = asAdkService(new InMemorySessionService(), options);
- * ```
- */
+/** The options of {@link AsAdkService}. */
 export interface AdkServiceOptions extends ReadOptions {
   /**
    * The policy of an append through a stale handle; see `SessionServiceOptions`. Default `'append'`: a
@@ -54,17 +43,7 @@ export interface AdkServiceOptions extends ReadOptions {
   stale?: StalePolicy | undefined;
 }
 
-/**
- * The in-memory service for the framework, with the same synchronous methods as the package's own.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm/adk';
- *
- * const sessionService = new InMemorySessionService();
- * const session = sessionService.createSessionSync({ appName: 'shop', userId: 'ada' });
- * ```
- */
+/** The in-memory service for the framework, with the same synchronous methods as the package's own. */
 export interface FrameworkInMemorySessionService extends FrameworkSessionService {
   /** Synchronous version of `createSession`. */
   createSessionSync(request: CreateSessionRequest): Session;
@@ -78,19 +57,7 @@ export interface FrameworkInMemorySessionService extends FrameworkSessionService
   deleteSessionSync(request: DeleteSessionRequest): void;
 }
 
-/**
- * The class of this package's `IndexedDbSessionService` as a service of the framework.
- *
- * @example
- * ```ts
- * import { type FrameworkIndexedDbSessionServiceClass, IndexedDbSessionService } from 'adk-session-wasm/adk';
- *
- * async function forget(Service: FrameworkIndexedDbSessionServiceClass): Promise<void> {
- *   await Service.deleteDatabase('my-shop');
- * }
- * await forget(IndexedDbSessionService);
- * ```
- */
+/** The class of this package's `IndexedDbSessionService` as a service of the framework. */
 export interface FrameworkIndexedDbSessionServiceClass {
   /** @throws SessionError `invalid_argument` if an option is invalid */
   new (options?: IndexedDbSessionServiceOptions & ReadOptions): FrameworkSessionService;
@@ -98,18 +65,7 @@ export interface FrameworkIndexedDbSessionServiceClass {
   deleteDatabase(name?: string, options?: DeleteDatabaseOptions): Promise<void>;
 }
 
-/**
- * The services that {@link adkSessionService} returns.
- *
- * @example
- * ```ts
- * import { BaseSessionService } from '@google/adk';
- * import { type AdkSessionServices, adkSessionService } from 'adk-session-wasm/adk/factory';
- *
- * const services: AdkSessionServices = adkSessionService(BaseSessionService);
- * const sessionService = await services.openSessionService({ storage: 'auto', name: 'my-shop' });
- * ```
- */
+/** The services that {@link adkSessionService} returns. */
 export interface AdkSessionServices {
   /** Takes the options of the package's own service, `view` and `numRecentEvents`. The default of `stale` is `'append'`. */
   readonly InMemorySessionService: {
@@ -145,15 +101,6 @@ export interface AdkSessionServices {
  * service that stores by itself keeps its own order.
  *
  * @throws SessionError `invalid_argument` if `service` is not a service, or an option is invalid
- *
- * @example
- * ```ts
- * import { openSessionService } from 'adk-session-wasm';
- * import { asAdkService } from 'adk-session-wasm/adk';
- *
- * const service = await openSessionService({ storage: 'auto', name: 'my-shop' });
- * const sessionService = asAdkService(service);
- * ```
  */
 export type AsAdkService = <S extends object>(
   service: SessionService<S>,

@@ -25,20 +25,7 @@ import { type AppendRules, setAppendRules } from '../append/append_rules.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
 import { markRaw } from '../../values/members/raw.js';
 
-/**
- * Request to append an event through a handle.
- *
- * @example
- * ```ts
- * import { createEvent } from '@google/adk';
- * import { type AppendEventRequest, InMemorySessionService } from 'adk-session-wasm/adk';
- *
- * const service = new InMemorySessionService();
- * const session = await service.createSession({ appName: 'shop', userId: 'ada' });
- * const request: AppendEventRequest = { session, event: createEvent({ author: 'user' }) };
- * await service.appendEvent(request);
- * ```
- */
+/** Request to append an event through a handle. */
 export interface AppendEventRequest<E extends NewEvent = NewEvent>
   extends RevisionCheck, Abortable {
   /** The handle to append through. */
@@ -47,20 +34,7 @@ export interface AppendEventRequest<E extends NewEvent = NewEvent>
   event: E;
 }
 
-/**
- * Request to append events through a handle, all or none.
- *
- * @example
- * ```ts
- * import { createEvent } from '@google/adk';
- * import { type AppendEventsRequest, InMemorySessionService } from 'adk-session-wasm/adk';
- *
- * const service = new InMemorySessionService();
- * const session = await service.createSession({ appName: 'shop', userId: 'ada' });
- * const request: AppendEventsRequest = { session, events: [createEvent({ author: 'user' })] };
- * await service.appendEvents(request);
- * ```
- */
+/** Request to append events through a handle, all or none. */
 export interface AppendEventsRequest<E extends NewEvent = NewEvent>
   extends RevisionCheck, Abortable {
   /** The handle to append through. */
@@ -69,18 +43,7 @@ export interface AppendEventsRequest<E extends NewEvent = NewEvent>
   events: E[];
 }
 
-/**
- * A page of sessions. The total may be absent.
- *
- * @example
- * ```ts
- * import { type FrameworkSessionsPage, InMemorySessionService } from 'adk-session-wasm/adk';
- *
- * const service = new InMemorySessionService();
- * const request = { appName: 'shop', limit: 20, withTotal: false };
- * const page: FrameworkSessionsPage = await service.listSessions(request);
- * ```
- */
+/** A page of sessions. The total may be absent. */
 export interface FrameworkSessionsPage extends Omit<SessionsPage, 'sessions'> {
   /** Sessions without their events. */
   sessions: Session[];
@@ -94,16 +57,6 @@ type OwnMembers = Omit<SessionService, keyof BaseSessionService | 'appendEvents'
  * subclass, since its class has private members.
  *
  * Over your own implementation of `SessionService`, the methods that it lacks fail with `unsupported`.
- *
- * @example
- * ```ts
- * import { BaseSessionService } from '@google/adk';
- * import { type FrameworkSessionService, InMemorySessionService } from 'adk-session-wasm/adk';
- *
- * const ours: FrameworkSessionService = new InMemorySessionService();
- * const framework: BaseSessionService = ours;
- * console.log(framework instanceof BaseSessionService, ours.storage.kind); // true 'memory'
- * ```
  */
 export interface FrameworkSessionService extends BaseSessionService, OwnMembers {
   /** @throws SessionError (as a rejection) `already_exists`, `invalid_argument`, `unserializable` */

@@ -34,31 +34,13 @@ import { standIn } from '../../stores/cache/data/stand_in.js';
 /** The most users and apps that `sync` fetches at once. */
 const MOST_AT_ONCE = 8;
 
-/**
- * The request to read a session through a cache.
- *
- * @example
- * ```ts
- * import type { CachedGetSessionRequest } from 'adk-session-wasm/cache';
- *
- * const config: CachedGetSessionRequest['config'] = { numRecentEvents: 50, reads: 'network-first' };
- * ```
- */
+/** The request to read a session through a cache. */
 export interface CachedGetSessionRequest extends GetSessionRequest {
   /** Which events to return, and where this read looks first. */
   config?: CachedGetSessionConfig | undefined;
 }
 
-/**
- * What a read through a cache returns, and from where.
- *
- * @example
- * ```ts
- * import type { CachedGetSessionConfig } from 'adk-session-wasm/cache';
- *
- * const config: CachedGetSessionConfig = { reads: 'cache-only' };
- * ```
- */
+/** What a read through a cache returns, and from where. */
 export interface CachedGetSessionConfig extends GetSessionConfig {
   /** Where this read looks first. Default: the service's option `reads`. */
   reads?: ReadPolicy | undefined;

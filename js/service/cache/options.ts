@@ -11,21 +11,7 @@ import type { StateShape } from '../../values/state/state_shape.js';
 import type { CacheSettings } from '../../stores/cache/epoch.js';
 import type { LocalStore } from '../../stores/cache/local_store/local_store.js';
 
-/**
- * The options of a cache: the two ends, the owner of the local data, and options of every service.
- *
- * @example
- * ```ts
- * import type { CachedSessionOptions } from 'adk-session-wasm/cache';
- * import { RemoteSessionService } from 'adk-session-wasm/remote';
- *
- * const options: CachedSessionOptions = {
- *   remote: new RemoteSessionService({ url: 'https://chat.example/api/sessions' }),
- *   owner: 'ada',
- *   maxSessions: 200,
- * };
- * ```
- */
+/** The options of a cache: the two ends, the owner of the local data, and options of every service. */
 export interface CachedSessionOptions<
   S extends object = StateShape,
 > extends SessionServiceOptions<S> {

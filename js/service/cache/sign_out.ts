@@ -8,16 +8,7 @@ import type { OutboxEntry } from '../../stores/cache/outbox.js';
 /** Milliseconds for which `signOut` waits until the unsent changes are sent. */
 const SEND_TIMEOUT_MS = 5000;
 
-/**
- * The options of {@link signOut}.
- *
- * @example
- * ```ts
- * import type { SignOutOptions } from 'adk-session-wasm/cache';
- *
- * const options: SignOutOptions = { unsent: (entries) => Promise.resolve(confirm(`Lose ${entries.length} changes?`)) };
- * ```
- */
+/** The options of {@link signOut}. */
 export interface SignOutOptions {
   /**
    * What becomes of unsent changes. `'send'`: they are sent; if any cannot be sent, nobody is signed out. `'drop'`: they

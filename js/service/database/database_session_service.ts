@@ -28,18 +28,7 @@ import { requireTableNames } from '../../stores/database/tables/table_names.js';
 import { DEFAULT_TIMEOUT_MS, Waits } from '../../stores/database/engine/waits.js';
 import type { Database } from '../../stores/database/tables/tables.js';
 
-/**
- * Options for a database that the service opens itself, in addition to the options of every service.
- *
- * @example
- * ```ts
- * import { DatabaseSessionService, type DatabaseOptions } from 'adk-session-wasm/database';
- *
- * const options: DatabaseOptions = { durability: 'relaxed', driverOptions: { max: 20 } };
- * const service = new DatabaseSessionService('postgresql://ada@127.0.0.1/agents', options);
- * await service.close();
- * ```
- */
+/** Options for a database that the service opens itself, in addition to the options of every service. */
 export interface DatabaseOptions<S extends object = StateShape>
   extends SessionServiceOptions<S>, TableOptions {
   /**
@@ -63,39 +52,13 @@ export interface DatabaseOptions<S extends object = StateShape>
   timeoutMs?: number | undefined;
 }
 
-/**
- * Names the database by its URL.
- *
- * @example
- * ```ts
- * import { DatabaseSessionService, type DatabaseUrlOptions } from 'adk-session-wasm/database';
- *
- * const options: DatabaseUrlOptions = { url: 'sqlite::memory:' };
- * const service = new DatabaseSessionService(options);
- * await service.close();
- * ```
- */
+/** Names the database by its URL. */
 export interface DatabaseUrlOptions<S extends object = StateShape> extends DatabaseOptions<S> {
   /** See {@link DatabaseSessionService}. */
   url: string;
 }
 
-/**
- * Options for a Kysely of yours. The service uses it, and leaves its settings and its closing to you.
- *
- * @example
- * ```ts
- * import Sqlite from 'better-sqlite3';
- * import { Kysely, SqliteDialect } from 'kysely';
- * import { type DatabaseKyselyOptions, DatabaseSessionService } from 'adk-session-wasm/database';
- *
- * const kysely = new Kysely<unknown>({ dialect: new SqliteDialect({ database: new Sqlite(':memory:') }) });
- * const options: DatabaseKyselyOptions = { kysely, engine: 'sqlite' };
- * const service = new DatabaseSessionService(options);
- * await service.close();
- * await kysely.destroy();
- * ```
- */
+/** Options for a Kysely of yours. The service uses it, and leaves its settings and its closing to you. */
 export interface DatabaseKyselyOptions<S extends object = StateShape>
   extends SessionServiceOptions<S>, TableOptions {
   /** A `Kysely` of any tables: these members are the same whatever tables it declares. */

@@ -23,19 +23,7 @@ import type { ReportedRuns, RunListener } from '../../stores/remote/reported_run
 import { SERVER } from '../../stores/remote/connection/response_error.js';
 import { type RunRequest, takeRun } from '../../stores/remote/run/run_request.js';
 
-/**
- * Options of a {@link RemoteSessionService}: the server, the credentials, and the options of every service.
- *
- * @example
- * ```ts
- * import type { RemoteSessionOptions } from 'adk-session-wasm/remote';
- *
- * const options: RemoteSessionOptions = {
- *   url: 'https://chat.example/api/sessions',
- *   getAccessToken: async () => (await fetch('/token')).text(),
- * };
- * ```
- */
+/** Options of a {@link RemoteSessionService}: the server, the credentials, and the options of every service. */
 export interface RemoteSessionOptions<
   S extends object = StateShape,
 > extends SessionServiceOptions<S> {
@@ -58,16 +46,7 @@ export interface RemoteSessionOptions<
 
 const TIMEOUT_MS = 60_000;
 
-/**
- * The request to cancel a run.
- *
- * @example
- * ```ts
- * import type { CancelRunRequest } from 'adk-session-wasm/remote';
- *
- * const request: CancelRunRequest = { appName: 'shop', userId: 'ada', sessionId: 's1', messageId: 'm1' };
- * ```
- */
+/** The request to cancel a run. */
 export interface CancelRunRequest extends CompositeSessionKey, Abortable {
   /** The message whose run is to be cancelled. Absent: the run that is under way. */
   readonly messageId?: string | undefined;

@@ -1,6 +1,4 @@
-/**
- * The source of a template's values: a context of ours, one of `@google/adk`, or a plain object.
- */
+/** The source of a template's values: a context of ours, one of `@google/adk`, or a plain object. */
 
 import { SessionError } from '../../values/errors/errors.js';
 import type { Part } from '../../values/model/event/content.js';
@@ -8,17 +6,13 @@ import { REMOVED } from '../../values/state/scope.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import { peekState, State } from '../../values/state/state.js';
 
-/**
- * A state that can be read as a record: our `State`, or the one of `@google/adk`.
- */
+/** A state that can be read as a record: our `State`, or the one of `@google/adk`. */
 export interface StateReader {
   /** Returns all keys, with their prefixes, and values. */
   toRecord(): StateShape;
 }
 
-/**
- * The result of loading an artifact. `undefined` or `null`: it does not exist.
- */
+/** The result of loading an artifact. `undefined` or `null`: it does not exist. */
 export type LoadedArtifact = Part | null | undefined;
 
 /**
@@ -61,9 +55,7 @@ export interface AdkReadonlyContext {
   };
 }
 
-/**
- * Fits both the artifact service bound to a session, in newer ADKs, and the unbound one.
- */
+/** Fits both the artifact service bound to a session, in newer ADKs, and the unbound one. */
 export interface AdkLoadArtifactRequest {
   /** The app of the session. */
   appName: string;
@@ -75,16 +67,7 @@ export interface AdkLoadArtifactRequest {
   filename: string;
 }
 
-/**
- * Any context that a template can be rendered with.
- *
- * @example
- * ```ts
- * import type { InstructionContext } from 'adk-session-wasm';
- *
- * const contexts: InstructionContext[] = [{ state: { topic: 'tea' } }];
- * ```
- */
+/** Any context that a template can be rendered with. */
 export type InstructionContext = TemplateContext | AdkReadonlyContext;
 
 /** Reads the state of a context while rendering. */

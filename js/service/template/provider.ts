@@ -9,14 +9,6 @@ import { injectSessionState, Template } from './template.js';
  * placeholders are not replaced, unless the function calls {@link injectSessionState}.
  *
  * @typeParam C - The context that it is called with.
- *
- * @example
- * ```ts
- * import { injectSessionState, type InstructionProvider } from 'adk-session-wasm';
- *
- * const provider: InstructionProvider = (context) =>
- *   injectSessionState(`It is ${new Date().getHours()} o'clock. Greet {user:name}.`, context);
- * ```
  */
 export type InstructionProvider<C = InstructionContext> = (context: C) => string | Promise<string>;
 

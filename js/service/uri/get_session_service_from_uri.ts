@@ -23,14 +23,6 @@ import { parseUri } from './parse_uri.js';
  * Options of {@link getSessionServiceFromUri}. Options that do not apply to the URI's storage are ignored, so
  * that one configuration works for all. The exceptions are `schema` and `tablePrefix`, which keep tenants
  * apart: a storage that others can reach and that has no tables refuses them.
- *
- * @example
- * ```ts
- * import { getSessionServiceFromUri, type SessionServiceUriOptions } from 'adk-session-wasm/uri';
- *
- * const options: SessionServiceUriOptions = { durability: 'relaxed', driverOptions: { max: 20 } };
- * const service = getSessionServiceFromUri('postgresql://ada@127.0.0.1/agents', options);
- * ```
  */
 export interface SessionServiceUriOptions<S extends object = StateShape>
   extends

@@ -24,15 +24,6 @@ import { VertexStorage } from '../../stores/vertex/vertex_storage.js';
 /**
  * Options of a {@link VertexAiSessionService}: the agent engine, the credentials, and the options of every
  * service.
- *
- * @example
- * ```ts
- * import { VertexAiSessionService, type VertexAiOptions } from 'adk-session-wasm/vertex';
- *
- * const options: VertexAiOptions = { projectId: 'tea', location: 'europe-west4', agentEngineId: '4611686018427387904' };
- * const service = new VertexAiSessionService(options);
- * await service.close();
- * ```
  */
 export interface VertexAiOptions<S extends object = StateShape> extends SessionServiceOptions<S> {
   /** Default: the project in the engine's full name, else the environment variable `GOOGLE_CLOUD_PROJECT`. */
@@ -70,29 +61,11 @@ export interface VertexAiOptions<S extends object = StateShape> extends SessionS
   callTimeoutMs?: number | undefined;
 }
 
-/**
- * The request to create a session on Vertex AI. It may say when the session expires, by one of both members.
- *
- * @example
- * ```ts
- * import type { VertexAiCreateSessionRequest } from 'adk-session-wasm/vertex';
- *
- * const forTwoDays: VertexAiCreateSessionRequest = { appName: 'shop', userId: 'ada', ttl: '172800s' };
- * ```
- */
+/** The request to create a session on Vertex AI. It may say when the session expires, by one of both members. */
 export interface VertexAiCreateSessionRequest<S extends object = StateShape>
   extends CreateSessionRequest<S>, Expiry {}
 
-/**
- * Changes of a session on Vertex AI. A `ttl` counts from now.
- *
- * @example
- * ```ts
- * import type { VertexAiSessionChanges } from 'adk-session-wasm/vertex';
- *
- * const longer: VertexAiSessionChanges = { title: 'Green tea', expireTime: '2030-01-31T12:00:00Z' };
- * ```
- */
+/** Changes of a session on Vertex AI. A `ttl` counts from now. */
 export interface VertexAiSessionChanges extends SessionChanges, Expiry {}
 
 const TIMEOUT_MS = 60_000;

@@ -30,17 +30,7 @@ import type { CacheFailure } from './records/status.js';
 import type { Sender } from './sending/sender.js';
 import type { CacheContext } from './copies/context.js';
 
-/**
- * What waits for the remote in one session or shared state, or was set aside because the remote refused it.
- *
- * @example
- * ```ts
- * import type { OutboxEntry } from 'adk-session-wasm/cache';
- *
- * const line = ({ key, error, events }: OutboxEntry) =>
- *   `${key.sessionId}: ${events.length} events ${error ? `refused: ${error.message}` : 'wait'}`;
- * ```
- */
+/** What waits for the remote in one session or shared state, or was set aside because the remote refused it. */
 export interface OutboxEntry {
   /** The session or the shared state. */
   readonly key: CacheKey;
@@ -56,17 +46,6 @@ export interface OutboxEntry {
 /**
  * The changes that the remote has not confirmed. What it refuses for good is set aside with the reason, and blocks only
  * its own session.
- *
- * @example
- * ```ts
- * import type { CachedSessionService } from 'adk-session-wasm/cache';
- *
- * async function dropRefused({ outbox }: CachedSessionService): Promise<void> {
- *   for (const { key, error } of await outbox.list()) {
- *     if (error) await outbox.drop(key, error.eventId);
- *   }
- * }
- * ```
  */
 export interface CacheOutbox {
   /** Lists what waits and what was set aside; with a key only that of one session or state. */

@@ -1,17 +1,6 @@
 // Uses no type of Kysely: a page that opens services by URI does not have Kysely.
 
-/**
- * Options that choose the tables.
- *
- * @example
- * ```ts
- * import { DatabaseSessionService, type TableOptions } from 'adk-session-wasm/database';
- *
- * const options: TableOptions = { schema: 'tenant_a', createTables: false };
- * const service = new DatabaseSessionService('postgresql://ada@127.0.0.1/agents', options);
- * await service.close();
- * ```
- */
+/** Options that choose the tables. */
 export interface TableOptions {
   /**
    * Whether missing tables and indices are created; default: `true`. Building an index on tables that others

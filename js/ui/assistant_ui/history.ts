@@ -17,18 +17,7 @@ import type { SessionService } from '../../values/model/session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { GivenItem, StoredMessage } from './messages.js';
 
-/**
- * The service and the user whose sessions are the threads of assistant-ui.
- *
- * @example
- * ```ts
- * import { openSessionService } from 'adk-session-wasm';
- * import type { AssistantSessions } from 'adk-session-wasm/assistant-ui';
- *
- * const service = openSessionService({ storage: 'memory' });
- * const sessions: AssistantSessions = { service, appName: 'shop', userId: 'ada' };
- * ```
- */
+/** The service and the user whose sessions are the threads of assistant-ui. */
 export interface AssistantSessions<S extends object = StateShape> {
   /** The service, or the promise of `openSessionService`. */
   readonly service: SessionService<S> | Promise<SessionService<S>>;
@@ -38,18 +27,7 @@ export interface AssistantSessions<S extends object = StateShape> {
   readonly userId: string;
 }
 
-/**
- * The options of {@link sessionHistory}.
- *
- * @example
- * ```ts
- * import { openSessionService } from 'adk-session-wasm';
- * import type { SessionHistoryOptions } from 'adk-session-wasm/assistant-ui';
- *
- * const service = openSessionService({ storage: 'memory' });
- * const options: SessionHistoryOptions = { service, appName: 'shop', userId: 'ada', storedBy: 'agent' };
- * ```
- */
+/** The options of {@link sessionHistory}. */
 export interface SessionHistoryOptions<S extends object = StateShape> extends AssistantSessions<S> {
   /** The author of the events of an assistant's messages. Default `'assistant'`. */
   readonly agentName?: string | undefined;
@@ -74,16 +52,7 @@ interface LoadedMessages {
   headId?: string;
 }
 
-/**
- * The messages of one thread: a `ThreadHistoryAdapter` of assistant-ui.
- *
- * @example
- * ```ts
- * import type { SessionHistory } from 'adk-session-wasm/assistant-ui';
- *
- * const countOf = async (history: SessionHistory): Promise<number> => (await history.load()).messages.length;
- * ```
- */
+/** The messages of one thread: a `ThreadHistoryAdapter` of assistant-ui. */
 export interface SessionHistory {
   /** Returns the messages of the thread; none of a thread that is not stored. */
   load(): Promise<LoadedMessages>;

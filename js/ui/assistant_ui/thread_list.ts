@@ -8,18 +8,7 @@ import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import { type AssistantSessions, serviceOf } from './history.js';
 import type { GivenPart } from './messages.js';
 
-/**
- * The options of {@link sessionThreadList}.
- *
- * @example
- * ```ts
- * import { openSessionService } from 'adk-session-wasm';
- * import type { SessionThreadListOptions } from 'adk-session-wasm/assistant-ui';
- *
- * const service = openSessionService({ storage: 'memory' });
- * const options: SessionThreadListOptions = { service, appName: 'shop', userId: 'ada', limit: 20 };
- * ```
- */
+/** The options of {@link sessionThreadList}. */
 export interface SessionThreadListOptions<
   S extends object = StateShape,
 > extends AssistantSessions<S> {
@@ -27,16 +16,7 @@ export interface SessionThreadListOptions<
   readonly limit?: number | undefined;
 }
 
-/**
- * A session as a thread of assistant-ui.
- *
- * @example
- * ```ts
- * import type { SessionThread } from 'adk-session-wasm/assistant-ui';
- *
- * const line = ({ title = 'New chat', status }: SessionThread) => `${title} (${status})`;
- * ```
- */
+/** A session as a thread of assistant-ui. */
 export interface SessionThread {
   /** The id of the session. */
   readonly remoteId: string;
@@ -56,17 +36,7 @@ interface ThreadsPage {
   nextCursor?: string;
 }
 
-/**
- * The sessions of a user as threads: a `RemoteThreadListAdapter` of assistant-ui.
- *
- * @example
- * ```ts
- * import type { SessionThreadList } from 'adk-session-wasm/assistant-ui';
- *
- * const titlesOf = async (list: SessionThreadList): Promise<string[]> =>
- *   (await list.list()).threads.map(({ title = 'New chat' }) => title);
- * ```
- */
+/** The sessions of a user as threads: a `RemoteThreadListAdapter` of assistant-ui. */
 export interface SessionThreadList {
   /** Lists threads, the newest first. `after` is the `nextCursor` of the page before. */
   list(page?: { after?: string | undefined }): Promise<ThreadsPage>;

@@ -20,17 +20,7 @@ const Base = globalThis.HTMLElement ?? (Object as unknown as typeof HTMLElement)
 /** One sheet for all inspectors of the page. A constructed sheet needs no `style-src` of a content security policy. */
 let sheet: CSSStyleSheet | undefined;
 
-/**
- * What an inspector shows. A page sets it, and the user changes it.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- * import type { InspectorProperties } from 'adk-session-wasm/inspector';
- *
- * const properties: Partial<InspectorProperties> = { service: new InMemorySessionService(), appName: 'shop' };
- * ```
- */
+/** What an inspector shows. A page sets it, and the user changes it. */
 export interface InspectorProperties {
   /** Any service of this package, or the promise that `openSessionService` returns. */
   service: SessionService | Promise<SessionService> | null | undefined;

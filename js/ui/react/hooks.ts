@@ -33,33 +33,13 @@ import type { AnyMembers } from '../live/types/provided_sessions.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 
-/**
- * What the hooks below a {@link SessionProvider} use. A member that a hook is given wins.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- * import type { SessionProviderProps } from 'adk-session-wasm/react';
- *
- * const service = new InMemorySessionService();
- * const props: SessionProviderProps = { service, appName: 'shop', userId: 'ada' };
- * ```
- */
+/** What the hooks below a {@link SessionProvider} use. A member that a hook is given wins. */
 export interface SessionProviderProps<S extends object = StateShape> extends ProvidedSessions<S> {
   /** The components that use the hooks. */
   readonly children?: ReactNode;
 }
 
-/**
- * Which session a hook shows. The provider gives what is absent.
- *
- * @example
- * ```ts
- * import type { UseSessionOptions } from 'adk-session-wasm/react';
- *
- * const options: UseSessionOptions = { sessionId: 's1', suspense: true };
- * ```
- */
+/** Which session a hook shows. The provider gives what is absent. */
 export interface UseSessionOptions<
   S extends object = StateShape,
 > extends AnyMembers<CompositeSessionKey> {
@@ -75,28 +55,12 @@ export interface UseSessionOptions<
   readonly suspense?: boolean | undefined;
 }
 
-/**
- * The request of {@link useSessions}. The provider gives the app and the user, unless the request does.
- *
- * @example
- * ```ts
- * import type { UseSessionsRequest } from 'adk-session-wasm/react';
- *
- * const request: UseSessionsRequest = { limit: 20 };
- * ```
- */
+/** The request of {@link useSessions}. The provider gives the app and the user, unless the request does. */
 export type UseSessionsRequest<K extends string = string> = AnyMembers<LiveSessionsRequest<K>>;
 
 /**
  * Stores a value of the state: a value, or a function that computes it from the stored one, so that nothing is lost
  * between tabs. `undefined` removes the key. Rejects as `updateState` of the service.
- *
- * @example
- * ```ts
- * import type { SetSessionState } from 'adk-session-wasm/react';
- *
- * const count = (setVisits: SetSessionState<number>) => setVisits((visits = 0) => visits + 1);
- * ```
  */
 export type SetSessionState<Value> = (
   value: Value | undefined | ((stored: Value | undefined) => Value | undefined),
@@ -126,16 +90,7 @@ export interface UseSessionStateResult<Value> {
   readonly set: SetSessionState<Value>;
 }
 
-/**
- * The provider and the hooks for a state of shape `S`.
- *
- * @example
- * ```ts
- * import { createSessionHooks, type SessionHooks } from 'adk-session-wasm/react';
- *
- * const hooks: SessionHooks<{ topic: string }> = createSessionHooks();
- * ```
- */
+/** The provider and the hooks for a state of shape `S`. */
 export interface SessionHooks<S extends object = StateShape> {
   /** See {@link SessionProvider}. */
   readonly SessionProvider: (props: SessionProviderProps<S>) => ReactElement;

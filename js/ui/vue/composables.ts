@@ -37,16 +37,7 @@ import type { AnyMembers } from '../live/types/provided_sessions.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 
-/**
- * Which session a composable shows, and what it is created with. What is absent is provided.
- *
- * @example
- * ```ts
- * import type { UseSessionOptions } from 'adk-session-wasm/vue';
- *
- * const options: UseSessionOptions = { sessionId: 's1' };
- * ```
- */
+/** Which session a composable shows, and what it is created with. What is absent is provided. */
 export interface UseSessionOptions<
   S extends object = StateShape,
 > extends AnyMembers<CompositeSessionKey> {
@@ -57,17 +48,7 @@ export interface UseSessionOptions<
   readonly initialState?: Partial<S> | undefined;
 }
 
-/**
- * A session as it is now, and its store.
- *
- * @example
- * ```ts
- * import type { SessionRefs } from 'adk-session-wasm/vue';
- *
- * const send = ({ store }: SessionRefs, text: string) =>
- *   store.value.send({ author: 'user', content: { parts: [{ text }] } });
- * ```
- */
+/** A session as it is now, and its store. */
 export interface SessionRefs<S extends object = StateShape> {
   /** The snapshot. It is not made reactive itself: it is replaced by another one, at most once a frame. */
   readonly session: Readonly<ShallowRef<LiveSessionSnapshot<S>>>;
@@ -75,16 +56,7 @@ export interface SessionRefs<S extends object = StateShape> {
   readonly store: Readonly<ShallowRef<LiveSession<S>>>;
 }
 
-/**
- * A list of sessions as it is now, and its store.
- *
- * @example
- * ```ts
- * import type { SessionsRefs } from 'adk-session-wasm/vue';
- *
- * const count = ({ list }: SessionsRefs): number => list.value.sessions.length;
- * ```
- */
+/** A list of sessions as it is now, and its store. */
 export interface SessionsRefs<S extends object = StateShape> {
   /** The snapshot. */
   readonly list: Readonly<ShallowRef<LiveSessionsSnapshot<S>>>;

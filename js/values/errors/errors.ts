@@ -70,16 +70,7 @@ export const SESSION_ERROR_CODES = [
   'timeout',
 ] as const;
 
-/**
- * The kind of an error as a stable word, for programs to compare. The message is for people.
- *
- * @example
- * ```ts
- * import type { SessionErrorCode } from 'adk-session-wasm';
- *
- * const retryable: readonly SessionErrorCode[] = ['stale_session', 'connection_lost'];
- * ```
- */
+/** The kind of an error as a stable word, for programs to compare. The message is for people. */
 export type SessionErrorCode = (typeof SESSION_ERROR_CODES)[number];
 
 /**
@@ -92,15 +83,11 @@ export type SessionErrorCode = (typeof SESSION_ERROR_CODES)[number];
 export type StaleReason =
   'other_revision' | 'handle_behind' | 'later_events' | 'undone' | 'cancelled';
 
-/**
- * A name in a template that has no value.
- */
+/** A name in a template that has no value. */
 export interface MissingVariable {
   /** The name as in the template, with its prefix: `user:name`. */
   readonly name: string;
-  /**
-   * The position of the placeholder's opening brace in the template, in UTF-16 code units from 0.
-   */
+  /** The position of the placeholder's opening brace in the template, in UTF-16 code units from 0. */
   readonly offset: number;
   /** Similar names in the state, best first; may be empty. */
   readonly suggestions: readonly string[];
@@ -131,9 +118,7 @@ export type SessionErrorFields = {
   readonly cause?: unknown;
 };
 
-/**
- * From the symbol registry, so that every copy of the package in every realm has the same symbol.
- */
+/** From the symbol registry, so that every copy of the package in every realm has the same symbol. */
 const BRAND = Symbol.for('adk-session-wasm.SessionError');
 
 /** Each secret, behind the text that announces it. */

@@ -2,9 +2,7 @@ import type { Abortable, CompositeSessionKey } from './session.js';
 import type { StateShape } from '../state/state_shape.js';
 import type { StoredEvent } from './event_page.js';
 
-/**
- * The request of what has changed in a session since a revision.
- */
+/** The request of what has changed in a session since a revision. */
 export interface ListChangesRequest extends CompositeSessionKey, Abortable {
   /** A revision of the session: that of an earlier {@link ChangesSince}, or what `revisionOf` gives. */
   since: number;
@@ -12,16 +10,7 @@ export interface ListChangesRequest extends CompositeSessionKey, Abortable {
   created?: number | undefined;
 }
 
-/**
- * A session as it is now, and what has changed in it since a revision.
- *
- * @example
- * ```ts
- * import type { ChangesSince } from 'adk-session-wasm';
- *
- * const isUnchanged = ({ events, state }: ChangesSince): boolean => events?.length === 0 && state === undefined;
- * ```
- */
+/** A session as it is now, and what has changed in it since a revision. */
 export interface ChangesSince<S extends object = StateShape> {
   /** The revision at which the session was created. No other session with its id has the same. */
   created: number;

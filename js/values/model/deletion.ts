@@ -1,16 +1,6 @@
 import type { HostAbortSignal } from './host.js';
 
-/**
- * Selects the sessions to delete. A session must fulfil all of the given members.
- *
- * @example
- * ```ts
- * import type { DeleteSessionsRequest } from 'adk-session-wasm';
- *
- * const month = 30 * 24 * 60 * 60 * 1000;
- * const old: DeleteSessionsRequest = { appName: 'shop', olderThan: Date.now() - month };
- * ```
- */
+/** Selects the sessions to delete. A session must fulfil all of the given members. */
 export interface DeleteSessionsRequest {
   /** The app whose sessions are deleted. */
   appName: string;
@@ -25,9 +15,7 @@ export interface DeleteSessionsRequest {
   labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/**
- * How `deleteSessions` is ended early and observed.
- */
+/** How `deleteSessions` is ended early and observed. */
 export interface DeleteSessionsOptions {
   /** Ends the call with `aborted` before the next session. What is deleted stays deleted. */
   signal?: HostAbortSignal | undefined;

@@ -52,22 +52,7 @@ export interface StorageDiagnostic {
   readonly code: SessionErrorCode;
 }
 
-/**
- * The members by which a request to a storage belongs to a call of a service.
- *
- * @example
- * ```ts
- * import type { StorageCall } from 'adk-session-wasm/storage';
- *
- * async function twice<T>(attempt: () => Promise<T>, { signal, onRetry }: StorageCall): Promise<T> {
- *   return attempt().catch((error: unknown) => {
- *     if (signal?.aborted) throw error;
- *     onRetry?.();
- *     return attempt();
- *   });
- * }
- * ```
- */
+/** The members by which a request to a storage belongs to a call of a service. */
 export interface StorageCall {
   /**
    * Fires when the caller gives up the call. A storage that has not begun to write may then reject
@@ -113,13 +98,6 @@ export interface HiddenMembers extends WriteIdentity {
  *
  * The writes of one client to one session have growing numbers, and so have those to a user's or an app's state.
  * They are sent one after the other, because a number that is not higher than the last one changes nothing.
- *
- * @example
- * ```ts
- * import type { StorageOperation } from 'adk-session-wasm/storage';
- *
- * const first: StorageOperation = { client: crypto.randomUUID(), number: 1 };
- * ```
  */
 export interface StorageOperation {
   /** A UUID of the client. */

@@ -2,16 +2,7 @@ import type { Event } from './event/event.js';
 import type { Abortable, CompositeSessionKey } from './session.js';
 import type { HistoryView } from './values/history_view.js';
 
-/**
- * The request of a page of a session's events. Without `before` and `after`: the last events.
- *
- * @example
- * ```ts
- * import type { ListEventsRequest } from 'adk-session-wasm';
- *
- * const last20: ListEventsRequest = { appName: 'shop', userId: 'ada', sessionId: 's1', limit: 20 };
- * ```
- */
+/** The request of a page of a session's events. Without `before` and `after`: the last events. */
 export interface ListEventsRequest extends CompositeSessionKey, Abortable {
   /** A cursor: the page has the last events before this place. */
   before?: string | undefined;
@@ -38,13 +29,6 @@ export interface ListEventsRequest extends CompositeSessionKey, Abortable {
  *
  * Its cursors are opaque texts. They stay valid while events are appended
  * and replaced, and end with their session.
- *
- * @example
- * ```ts
- * import type { EventsPage } from 'adk-session-wasm';
- *
- * const hasOlder = ({ before }: EventsPage): boolean => before !== undefined;
- * ```
  */
 export interface EventsPage {
   /** The events, in append order. */
@@ -64,9 +48,7 @@ export interface EventsPage {
   eventCount?: number | undefined;
 }
 
-/**
- * The request to go through a session's events, page by page.
- */
+/** The request to go through a session's events, page by page. */
 export interface EventsRequest extends CompositeSessionKey, Abortable {
   /** `'asc'`: in append order. `'desc'`: the newest event first. Default `'asc'`. */
   order?: 'asc' | 'desc' | undefined;
@@ -85,24 +67,13 @@ export interface EventsRequest extends CompositeSessionKey, Abortable {
   view?: HistoryView | undefined;
 }
 
-/**
- * The request to read events by their ids.
- *
- * @example
- * ```ts
- * import type { GetEventsRequest } from 'adk-session-wasm';
- *
- * const two: GetEventsRequest = { appName: 'shop', userId: 'ada', sessionId: 's1', eventIds: ['e1', 'e2'] };
- * ```
- */
+/** The request to read events by their ids. */
 export interface GetEventsRequest extends CompositeSessionKey, Abortable {
   /** The ids, at most 100. */
   eventIds: readonly string[];
 }
 
-/**
- * A stored event with its revisions.
- */
+/** A stored event with its revisions. */
 export interface StoredEvent {
   /** The revision of its first append. Events are ordered by it. */
   seq: number;
@@ -112,16 +83,7 @@ export interface StoredEvent {
   event: Event;
 }
 
-/**
- * Events of a session that were read by their ids.
- *
- * @example
- * ```ts
- * import type { StoredEvents } from 'adk-session-wasm';
- *
- * const isStored = ({ events }: StoredEvents, id: string): boolean => events.some(({ event }) => event.id === id);
- * ```
- */
+/** Events of a session that were read by their ids. */
 export interface StoredEvents {
   /** The revision at which the session was created. No other session with its id has the same. */
   created: number;

@@ -22,9 +22,7 @@ export interface SessionNotice extends CompositeSessionKey {
   scopes: readonly SharedScope[];
 }
 
-/**
- * A session was deleted, or, without a `sessionId`, all sessions of the user and the user's state.
- */
+/** A session was deleted, or, without a `sessionId`, all sessions of the user and the user's state. */
 export interface DeletedNotice {
   /** The kind of the notice. */
   type: 'deleted';
@@ -44,9 +42,7 @@ export interface DeletedNotice {
   revision?: number;
 }
 
-/**
- * The title or the labels of a session changed. Its revision and its place in lists stay.
- */
+/** The title or the labels of a session changed. Its revision and its place in lists stay. */
 export interface UpdatedNotice extends CompositeSessionKey {
   /** The kind of the notice. */
   type: 'updated';
@@ -86,9 +82,7 @@ export interface ResyncNotice {
   type: 'resync';
 }
 
-/**
- * A notice of one change; see {@link Notice}.
- */
+/** A notice of one change; see {@link Notice}. */
 export type ChangeNotice = SessionNotice | DeletedNotice | StateChangedNotice | UpdatedNotice;
 
 /**
@@ -120,17 +114,13 @@ export interface WatchRequest {
   sessionId?: string | undefined;
 }
 
-/**
- * Options for iterating notices. The signal ends the iteration without an error.
- */
+/** Options for iterating notices. The signal ends the iteration without an error. */
 export interface WatchOptions extends Abortable {
   /** Absent: the notices are iterated. */
   onNotice?: undefined;
 }
 
-/**
- * Options for receiving each notice by a callback instead of iterating.
- */
+/** Options for receiving each notice by a callback instead of iterating. */
 export interface ListenOptions extends Abortable {
   /**
    * Called in a microtask after the change. If it throws, the error is reported as uncaught, as for an event
@@ -142,13 +132,6 @@ export interface ListenOptions extends Abortable {
 /**
  * An iterator of notices. Leaving the loop ends the watch, and so do `return()` and the end of the block of
  * `await using`.
- *
- * @example
- * ```ts
- * import { InMemorySessionService, type Notices } from 'adk-session-wasm';
- *
- * await using notices: Notices = new InMemorySessionService().watch({ appName: 'shop' });
- * ```
  */
 export interface Notices extends AsyncIterableIterator<Notice>, AsyncDisposable {
   /** Waits for the next notice. `done` once the watch has ended. */
@@ -159,7 +142,5 @@ export interface Notices extends AsyncIterableIterator<Notice>, AsyncDisposable 
   [Symbol.asyncIterator](): this;
 }
 
-/**
- * Ends a watch with `onNotice`. `await using` calls it at the end of its block.
- */
+/** Ends a watch with `onNotice`. `await using` calls it at the end of its block. */
 export type StopWatching = (() => void) & AsyncDisposable;

@@ -4,31 +4,11 @@ import type { Event, NewEvent } from './event/event.js';
 import type { HostAbortSignal } from './host.js';
 import type { HistoryView } from './values/history_view.js';
 
-/**
- * A value that JSON can represent. State values are of this type.
- *
- * @example
- * ```ts
- * import type { JsonValue } from 'adk-session-wasm';
- *
- * const cart: JsonValue = { items: [{ name: 'tea', price: 3.5 }], coupon: null };
- * ```
- */
+/** A value that JSON can represent. State values are of this type. */
 export type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
-/**
- * One conversation of one user with one app. A plain object without further members.
- *
- * @example
- * ```ts
- * import type { Session } from 'adk-session-wasm';
- *
- * function lastAuthor(session: Session): string | undefined {
- *   return session.events.at(-1)?.author;
- * }
- * ```
- */
+/** One conversation of one user with one app. A plain object without further members. */
 export interface Session<S extends object = StateShape> {
   /** The id of the session. */
   id: string;
@@ -53,17 +33,7 @@ export interface Session<S extends object = StateShape> {
   parent?: SessionParent;
 }
 
-/**
- * Where a session was forked from. The original session may have been deleted since.
- *
- * @example
- * ```ts
- * import type { Session } from 'adk-session-wasm';
- *
- * const forksOf = (sessions: Session[], id: string): Session[] =>
- *   sessions.filter(({ parent }) => parent?.sessionId === id);
- * ```
- */
+/** Where a session was forked from. The original session may have been deleted since. */
 export interface SessionParent {
   /** The id of the original session. Both sessions have the same user. */
   sessionId: string;
@@ -71,16 +41,7 @@ export interface SessionParent {
   eventId?: string;
 }
 
-/**
- * The key of one session.
- *
- * @example
- * ```ts
- * import type { CompositeSessionKey } from 'adk-session-wasm';
- *
- * const key: CompositeSessionKey = { appName: 'shop', userId: 'ada', sessionId: 's1' };
- * ```
- */
+/** The key of one session. */
 export interface CompositeSessionKey {
   /** The app: any name of yours. */
   appName: string;
@@ -99,20 +60,7 @@ export interface Abortable {
   signal?: HostAbortSignal | undefined;
 }
 
-/**
- * The request to create a session.
- *
- * @example
- * ```ts
- * import type { CreateSessionRequest } from 'adk-session-wasm';
- *
- * const request: CreateSessionRequest = {
- *   appName: 'shop',
- *   userId: 'ada',
- *   state: { topic: 'tea', 'user:name': 'Ada' },
- * };
- * ```
- */
+/** The request to create a session. */
 export interface CreateSessionRequest<S extends object = StateShape> extends Abortable {
   /** The app: any name of yours. */
   appName: string;
@@ -144,9 +92,7 @@ export interface ImportedSessionRequest<
    * a session with the first events may remain.
    */
   events?: readonly NewEvent[] | undefined;
-  /**
-   * `'keep'`: the `user:` and `app:` keys of `state` and of the events' deltas are not stored. Default `'apply'`.
-   */
+  /** `'keep'`: the `user:` and `app:` keys of `state` and of the events' deltas are not stored. Default `'apply'`. */
   sharedState?: 'apply' | 'keep' | undefined;
   /**
    * Changes of the state that no event carries. They follow the events' deltas, and are stored in all scopes,
@@ -163,16 +109,7 @@ export interface ImportedSessionRequest<
   parent?: Readonly<SessionParent> | undefined;
 }
 
-/**
- * Changes of a session that make no event: an absent member stays as it is, and `null` removes it.
- *
- * @example
- * ```ts
- * import type { SessionChanges } from 'adk-session-wasm';
- *
- * const renamed: SessionChanges = { title: 'Green tea', labels: { pinned: 'yes' } };
- * ```
- */
+/** Changes of a session that make no event: an absent member stays as it is, and `null` removes it. */
 export interface SessionChanges {
   /** See {@link CreateSessionRequest.title}. */
   title?: string | null | undefined;
@@ -180,16 +117,7 @@ export interface SessionChanges {
   labels?: Readonly<Record<string, string>> | null | undefined;
 }
 
-/**
- * Selects the events that a read returns.
- *
- * @example
- * ```ts
- * import type { GetSessionConfig } from 'adk-session-wasm';
- *
- * const lastTwenty: GetSessionConfig = { numRecentEvents: 20 };
- * ```
- */
+/** Selects the events that a read returns. */
 export interface GetSessionConfig {
   /**
    * Only the last n events in append order. `'all'`: the whole history, also for a `Runner` that reads less; over a cache
@@ -198,54 +126,25 @@ export interface GetSessionConfig {
   numRecentEvents?: number | 'all' | undefined;
   /** Only events with `timestamp >= afterTimestamp` (milliseconds), at any position. */
   afterTimestamp?: number | undefined;
-  /**
-   * Leaves out events whose stored record cannot be read. By default such an event fails the read.
-   */
+  /** Leaves out events whose stored record cannot be read. By default such an event fails the read. */
   skipCorrupt?: boolean | undefined;
   /** Which events count after rewinds and compactions; see {@link HistoryView}. Default `'raw'`. */
   view?: HistoryView | undefined;
 }
 
-/**
- * The request to read a session with some of its events.
- *
- * @example
- * ```ts
- * import type { GetSessionRequest } from 'adk-session-wasm';
- *
- * const request: GetSessionRequest = {
- *   appName: 'shop',
- *   userId: 'ada',
- *   sessionId: 's1',
- *   config: { numRecentEvents: 20 },
- * };
- * ```
- */
+/** The request to read a session with some of its events. */
 export interface GetSessionRequest extends CompositeSessionKey, Abortable {
   /** Which of the events to return; default: all. */
   config?: GetSessionConfig | undefined;
 }
 
-/**
- * The request to delete a session.
- *
- * @example
- * ```ts
- * import type { DeleteSessionRequest } from 'adk-session-wasm';
- *
- * const request: DeleteSessionRequest = { appName: 'shop', userId: 'ada', sessionId: 's1' };
- * ```
- */
+/** The request to delete a session. */
 export interface DeleteSessionRequest extends CompositeSessionKey, Abortable {}
 
-/**
- * The revisions of stored events by their ids; `null` for an id that no event may have.
- */
+/** The revisions of stored events by their ids; `null` for an id that no event may have. */
 export type ExpectedEvents = Readonly<Record<string, number | null>>;
 
-/**
- * A request that is refused if the session has changed.
- */
+/** A request that is refused if the session has changed. */
 export interface RevisionCheck {
   /**
    * The revision that the session must have, from `service.revisionOf(session)`. If it has another one, the
@@ -262,18 +161,7 @@ export interface RevisionCheck {
   expectedEvents?: ExpectedEvents | undefined;
 }
 
-/**
- * The request to append an event through a handle.
- *
- * @example
- * ```ts
- * import type { AppendEventRequest, Session } from 'adk-session-wasm';
- *
- * function greeting(session: Session): AppendEventRequest {
- *   return { session, event: { invocationId: 'e1', author: 'user' } };
- * }
- * ```
- */
+/** The request to append an event through a handle. */
 export interface AppendEventRequest<S extends object = StateShape, E extends NewEvent = NewEvent>
   extends RevisionCheck, Abortable {
   /** The handle to append through, which gets the event. */
@@ -288,18 +176,7 @@ export interface AppendEventRequest<S extends object = StateShape, E extends New
   run?: AskedRun | undefined;
 }
 
-/**
- * The request to append several events through a handle, all or none.
- *
- * @example
- * ```ts
- * import { type AppendEventsRequest, createEvent, type Session } from 'adk-session-wasm';
- *
- * function twoSteps(session: Session): AppendEventsRequest {
- *   return { session, events: [createEvent({ author: 'user' }), createEvent({ author: 'guide' })] };
- * }
- * ```
- */
+/** The request to append several events through a handle, all or none. */
 export interface AppendEventsRequest<S extends object = StateShape, E extends NewEvent = NewEvent>
   extends RevisionCheck, Abortable {
   /** The handle to append through, which gets the events. */
@@ -311,13 +188,6 @@ export interface AppendEventsRequest<S extends object = StateShape, E extends Ne
 /**
  * The request to change state. With `sessionId` it appends an event with author `user` to that
  * session. Without `sessionId` it may change only `user:` and `app:` keys.
- *
- * @example
- * ```ts
- * import type { UpdateStateRequest } from 'adk-session-wasm';
- *
- * const motd: UpdateStateRequest = { appName: 'shop', stateDelta: { 'app:motd': 'Sale!' } };
- * ```
  */
 export interface UpdateStateRequest<S extends object = StateShape> extends Abortable {
   /** The app whose state, or whose sessions, change. */
@@ -333,9 +203,7 @@ export interface UpdateStateRequest<S extends object = StateShape> extends Abort
   stateDelta: StateDelta<S> | ComputeDelta<S>;
 }
 
-/**
- * The key of a user of an app.
- */
+/** The key of a user of an app. */
 export interface UserRequest extends Abortable {
   /** The app: any name of yours. */
   appName: string;
@@ -343,9 +211,7 @@ export interface UserRequest extends Abortable {
   userId: string;
 }
 
-/**
- * The key of an app.
- */
+/** The key of an app. */
 export interface AppRequest extends Abortable {
   /** The app: any name of yours. */
   appName: string;

@@ -1,9 +1,7 @@
 import type { Abortable, CompositeSessionKey, SessionParent } from './session.js';
 import type { StateShape } from '../state/state_shape.js';
 
-/**
- * The request to compute what a session holds.
- */
+/** The request to compute what a session holds. */
 export interface SessionInfoRequest extends CompositeSessionKey, Abortable {
   /** Leaves out events whose stored record cannot be read. By default such an event fails the call. */
   skipCorrupt?: boolean | undefined;
@@ -28,18 +26,7 @@ export interface TokenUsage {
   totalTokenCount?: number;
 }
 
-/**
- * What a session holds. It is computed from the stored events, so it counts what other programs wrote as well.
- *
- * @example
- * ```ts
- * import type { SessionInfo } from 'adk-session-wasm';
- *
- * function totalTokens({ usage }: SessionInfo): number {
- *   return Object.values(usage).reduce((sum, { totalTokenCount = 0 }) => sum + totalTokenCount, 0);
- * }
- * ```
- */
+/** What a session holds. It is computed from the stored events, so it counts what other programs wrote as well. */
 export interface SessionInfo<S extends object = StateShape> {
   /**
    * The first `lastUpdateTime` of the session, but no later than its creation: milliseconds since 1970. In SQL

@@ -5,13 +5,6 @@ import type { Abortable, Session } from './session.js';
  * The request of a page of sessions, without their events.
  *
  * @typeParam K - The keys of the service's state.
- *
- * @example
- * ```ts
- * import type { ListSessionsRequest } from 'adk-session-wasm';
- *
- * const newest: ListSessionsRequest = { appName: 'shop', userId: 'ada', order: 'desc', limit: 20 };
- * ```
  */
 export interface ListSessionsRequest<K extends string = string> extends Abortable {
   /** The app whose sessions are listed. */
@@ -71,18 +64,7 @@ export interface ListSessionsPageRequest<K extends string = string> extends Omit
   withTotal?: boolean | undefined;
 }
 
-/**
- * A page of sessions, with or without the total.
- *
- * @example
- * ```ts
- * import type { SessionsPage } from 'adk-session-wasm';
- *
- * function isLast({ sessions, limit }: SessionsPage): boolean {
- *   return sessions.length < limit;
- * }
- * ```
- */
+/** A page of sessions, with or without the total. */
 export interface SessionsPage<S extends object = StateShape> {
   /** Sessions without their events. */
   sessions: Session<S>[];
@@ -104,18 +86,7 @@ export interface SessionsPage<S extends object = StateShape> {
   nextCursor?: string | undefined;
 }
 
-/**
- * A page of sessions with the total.
- *
- * @example
- * ```ts
- * import type { ListSessionsResponse } from 'adk-session-wasm';
- *
- * function summary({ sessions, totalItems }: ListSessionsResponse): string {
- *   return `${sessions.length} of ${totalItems}`;
- * }
- * ```
- */
+/** A page of sessions with the total. */
 export interface ListSessionsResponse<S extends object = StateShape> extends SessionsPage<S> {
   /** The number of sessions on all pages. */
   totalItems: number;

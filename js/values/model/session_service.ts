@@ -45,16 +45,6 @@ import type { CloseOptions, StorageInfo } from './storage_info.js';
  * | `updateSession`, and `title` and `labels` of `createSession` | a storage without the verb `describe` |
  * | `deleteSessions` | a storage without the verb `deleteUnchanged` |
  * | appends, events, `getEvents`, `listChanges`, `sessionInfo`, states apart from sessions, and deletions of several sessions | `adk api_server` |
- *
- * @example
- * ```ts
- * import type { SessionService } from 'adk-session-wasm';
- *
- * async function turns(service: SessionService, sessionId: string): Promise<number> {
- *   const session = await service.getSession({ appName: 'shop', userId: 'ada', sessionId });
- *   return session?.events.length ?? 0;
- * }
- * ```
  */
 export interface SessionService<S extends object = StateShape> {
   /** Where the data is, and whether it lasts. */
@@ -365,14 +355,5 @@ export interface SessionService<S extends object = StateShape> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/**
- * The ADK's name of {@link SessionService}.
- *
- * @example
- * ```ts
- * import { type BaseSessionService, InMemorySessionService } from 'adk-session-wasm';
- *
- * const service: BaseSessionService = new InMemorySessionService();
- * ```
- */
+/** The ADK's name of {@link SessionService}. */
 export type BaseSessionService<S extends object = StateShape> = SessionService<S>;

@@ -1,6 +1,4 @@
-/**
- * The loss of a database: the browser has deleted it with all its sessions.
- */
+/** The loss of a database: the browser has deleted it with all its sessions. */
 export interface DataLoss {
   /** When the loss was noticed, in milliseconds since 1970. */
   when: number;
@@ -8,20 +6,9 @@ export interface DataLoss {
   message: string;
 }
 
-/**
- * Describes where a service keeps its data.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- *
- * const { kind, durable } = new InMemorySessionService().storage; // 'memory', false
- * ```
- */
+/** Describes where a service keeps its data. */
 export interface StorageInfo {
-  /**
-   * `'memory'`, `'indexeddb'`, the storage's own `kind`, or `'custom'` for a storage without one.
-   */
+  /** `'memory'`, `'indexeddb'`, the storage's own `kind`, or `'custom'` for a storage without one. */
   kind: string;
   /** Whether the data outlives the process or page. */
   durable: boolean;
@@ -31,9 +18,7 @@ export interface StorageInfo {
   lost?: DataLoss | undefined;
 }
 
-/**
- * The options of `close`.
- */
+/** The options of `close`. */
 export interface CloseOptions {
   /**
    * Milliseconds after which the close no longer waits for pending calls. The storage is then closed under these

@@ -15,16 +15,7 @@ import { MAX_EVENT_LEVELS, type JsonObject } from '../json/rules.js';
 import type { Fields, Shape } from './fields.js';
 import { snakeName } from './names.js';
 
-/**
- * The spelling of the fields of sessions and events.
- *
- * @example
- * ```ts
- * import type { Casing } from 'adk-session-wasm/files';
- *
- * const ofPython: Casing = 'snake';
- * ```
- */
+/** The spelling of the fields of sessions and events. */
 export type Casing = 'camel' | 'snake';
 
 /**

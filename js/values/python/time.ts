@@ -8,16 +8,7 @@
 import { MAX_TIMESTAMP } from '../model/values/time.js';
 import { isPlainObject } from '../json/rules.js';
 
-/**
- * The unit of a time since 1970.
- *
- * @example
- * ```ts
- * import type { TimeUnit } from 'adk-session-wasm/files';
- *
- * const ofPython: TimeUnit = 'seconds';
- * ```
- */
+/** The unit of a time since 1970. */
 export type TimeUnit = 'milliseconds' | 'seconds';
 
 /**

@@ -3,26 +3,10 @@ import type { REMOVED } from './scope.js';
 /**
  * The state that an agent sees: one map of all scopes. The prefix of a key gives its scope. It is the state type of
  * a service without one of its own.
- *
- * @example
- * ```ts
- * import type { StateShape } from 'adk-session-wasm';
- *
- * const state: StateShape = { topic: 'tea', 'user:name': 'Ada' };
- * ```
  */
 export type StateShape = Record<string, unknown>;
 
-/**
- * The changes of a state of shape `S`. `undefined` and `State.REMOVED` remove a key.
- *
- * @example
- * ```ts
- * import type { StateDelta } from 'adk-session-wasm';
- *
- * const delta: StateDelta<{ topic: string; 'user:visits': number }> = { topic: undefined, 'user:visits': 2 };
- * ```
- */
+/** The changes of a state of shape `S`. `undefined` and `State.REMOVED` remove a key. */
 export type StateDelta<S> = { [K in keyof S]?: S[K] | typeof REMOVED | undefined };
 
 /**
@@ -34,19 +18,13 @@ export type ComputeDelta<S extends object = StateShape> = {
   compute(state: Partial<S>): StateDelta<S>;
 }['compute'];
 
-/**
- * The keys of `S`, for an editor to suggest. Any other key is allowed too.
- */
+/** The keys of `S`, for an editor to suggest. Any other key is allowed too. */
 export type StateKey<S> = (keyof S & string) | (string & {});
 
-/**
- * The type of a key's value in `S`; `unknown` for a key that `S` does not name.
- */
+/** The type of a key's value in `S`; `unknown` for a key that `S` does not name. */
 export type StateValue<S, K extends string> = (S & StateShape)[K];
 
-/**
- * The changes for `State.update`: `undefined` or `State.REMOVED` removes a key.
- */
+/** The changes for `State.update`: `undefined` or `State.REMOVED` removes a key. */
 export type StateChanges<S> = StateDelta<S> & StateShape;
 
 /** The keys that `S` names; none for a state of any shape. */

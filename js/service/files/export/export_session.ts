@@ -6,16 +6,7 @@ import type { SessionService } from '../../../values/model/session_service.js';
 import { fileOf, type SessionDialect, type SessionFile } from '../format/session_file.js';
 import { readWholeSession } from './whole_session.js';
 
-/**
- * Options of {@link exportSession}.
- *
- * @example
- * ```ts
- * import type { ExportSessionOptions } from 'adk-session-wasm/files';
- *
- * const forPython: ExportSessionOptions = { casing: 'snake', timeUnit: 'seconds' };
- * ```
- */
+/** Options of {@link exportSession}. */
 export interface ExportSessionOptions extends SessionDialect, Abortable {
   /**
    * Whether a file has the session's own state when it was created, if the service knows it. Python refuses a

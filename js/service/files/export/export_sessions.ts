@@ -7,16 +7,7 @@ import { HEADER } from '../format/stream_format.js';
 import type { ExportSessionOptions } from './export_session.js';
 import { readWholeSession } from './whole_session.js';
 
-/**
- * Selects the sessions to export.
- *
- * @example
- * ```ts
- * import type { ExportSessionsRequest } from 'adk-session-wasm/files';
- *
- * const allOfAda: ExportSessionsRequest = { appName: 'shop', userId: 'ada' };
- * ```
- */
+/** Selects the sessions to export. */
 export interface ExportSessionsRequest
   extends Pick<ExportSessionOptions, 'initialState'>, Abortable {
   /** The app whose sessions are exported. */

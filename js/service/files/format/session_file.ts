@@ -12,32 +12,10 @@ import { convertSessionTimes } from './session_times.js';
 /**
  * A session as JSON, as the ADKs write it: `{id, appName, userId, state, events, lastUpdateTime}`, or
  * `{id, app_name, user_id, …}`.
- *
- * @example
- * ```ts
- * import { exportSession, type SessionFile } from 'adk-session-wasm/files';
- * import type { SessionService } from 'adk-session-wasm';
- *
- * async function download(service: SessionService, sessionId: string): Promise<Blob> {
- *   const key = { appName: 'shop', userId: 'ada', sessionId };
- *   const file: SessionFile = await exportSession(service, key);
- *   return new Blob([JSON.stringify(file)], { type: 'application/json' });
- * }
- * ```
  */
 export type SessionFile = Record<string, unknown>;
 
-/**
- * The form in which a file is written: each ADK has its own.
- *
- * @example
- * ```ts
- * import type { SessionDialect } from 'adk-session-wasm/files';
- *
- * const python: SessionDialect = { casing: 'snake', timeUnit: 'seconds' };
- * const restServer: SessionDialect = { casing: 'camel', timeUnit: 'seconds' };
- * ```
- */
+/** The form in which a file is written: each ADK has its own. */
 export interface SessionDialect {
   /** Default `'camel'`. */
   casing?: Casing | undefined;
@@ -45,16 +23,7 @@ export interface SessionDialect {
   timeUnit?: TimeUnit | undefined;
 }
 
-/**
- * Options for reading a file.
- *
- * @example
- * ```ts
- * import type { ReadSessionOptions } from 'adk-session-wasm/files';
- *
- * const asAda: ReadSessionOptions = { userId: 'ada', timeUnit: 'seconds' };
- * ```
- */
+/** Options for reading a file. */
 export interface ReadSessionOptions {
   /**
    * The unit of all times in the file. Default: inferred from the numbers, which works for times from 2001 to

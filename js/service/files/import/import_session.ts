@@ -12,16 +12,7 @@ import {
 import { readSharedState } from './shared_state.js';
 import { planState, type SharedState } from './state_plan.js';
 
-/**
- * Options of {@link importSession}.
- *
- * @example
- * ```ts
- * import type { ImportSessionOptions } from 'adk-session-wasm/files';
- *
- * const copyForAda: ImportSessionOptions = { userId: 'ada', sessionId: 'copy', sharedState: 'keep' };
- * ```
- */
+/** Options of {@link importSession}. */
 export interface ImportSessionOptions extends ReadSessionOptions, Abortable {
   /** How `user:` and `app:` keys are imported. Default `'fill'`: no existing value is changed. */
   sharedState?: SharedState | undefined;

@@ -17,18 +17,7 @@ import { describeLine, isHeader, parseLine, sharedScopeOf } from '../format/stre
 import { joinScopes } from '../../../values/state/keys.js';
 import { readState } from './shared_state.js';
 
-/**
- * The outcome of one line.
- *
- * @example
- * ```ts
- * import type { ImportOutcome } from 'adk-session-wasm/files';
- *
- * function told({ line, kind, sessionId = '', error }: ImportOutcome): string {
- *   return `line ${line}: ${kind} ${sessionId} ${error === undefined ? 'imported' : error.message}`;
- * }
- * ```
- */
+/** The outcome of one line. */
 export interface ImportOutcome {
   /** The line's number, from 1. */
   readonly line: number;
@@ -40,9 +29,7 @@ export interface ImportOutcome {
   readonly userId?: string;
   /** The session that the line names, if it could be read. */
   readonly sessionId?: string;
-  /**
-   * The reason why the line was not imported; nothing of it is stored then. Absent: the line was imported.
-   */
+  /** The reason why the line was not imported; nothing of it is stored then. Absent: the line was imported. */
   readonly error?: SessionError;
 }
 

@@ -6,14 +6,6 @@ import { SessionError } from '../../../values/errors/errors.js';
 /**
  * The source of JSON Lines: a text, the stream of a file or response, or any iterable of text or UTF-8 bytes.
  * Chunks may end anywhere.
- *
- * @example
- * ```ts
- * import { createReadStream } from 'node:fs';
- * import type { LinesSource } from 'adk-session-wasm/files';
- *
- * const file: LinesSource = createReadStream('shop.sessions.jsonl');
- * ```
  */
 export type LinesSource =
   | string

@@ -19,13 +19,6 @@ import type { StoredSession } from '../format/session_file.js';
  * - `'fill'`: keys that the store does not have are set; existing keys stay. The import reads the stored keys before it
  *   writes. If another program first sets a key in between, the file's value replaces it.
  * - `'keep'`: no key is changed.
- *
- * @example
- * ```ts
- * import type { SharedState } from 'adk-session-wasm/files';
- *
- * const besideTheOriginal: SharedState = 'keep';
- * ```
  */
 export type SharedState = 'fill' | 'keep';
 

@@ -7,13 +7,6 @@ import type { SessionService } from '../../../values/model/session_service.js';
 /**
  * An event that an agent yields, or that a page sends. `invocationId` may be absent: in a run it is that of the message,
  * otherwise a new one.
- *
- * @example
- * ```ts
- * import type { SentEvent } from 'adk-session-wasm/live';
- *
- * const message: SentEvent = { author: 'user', content: { role: 'user', parts: [{ text: 'hi' }] } };
- * ```
  */
 export type SentEvent = Omit<NewEvent, 'invocationId'> & {
   /** The same for all events from one user message to the final answer. */
@@ -30,16 +23,7 @@ export interface MessageHandle {
   readonly content?: Content | undefined;
 }
 
-/**
- * What an agent gets to answer one message.
- *
- * @example
- * ```ts
- * import type { RunContext } from 'adk-session-wasm/live';
- *
- * const textOf = ({ message }: RunContext) => message.content?.parts?.[0]?.text ?? '';
- * ```
- */
+/** What an agent gets to answer one message. */
 export interface RunContext extends CompositeSessionKey {
   /** The service that has the session. */
   readonly service: SessionService;

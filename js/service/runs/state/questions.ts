@@ -4,16 +4,7 @@ import type { Event } from '../../../values/model/event/event.js';
 import { partsOf } from '../../../values/model/event/parts.js';
 import { closesCalls, isLongRunning, isQuestion } from '../../../values/model/event/waiting.js';
 
-/**
- * A call that waits for an answer of the user.
- *
- * @example
- * ```ts
- * import type { Question } from 'adk-session-wasm/live';
- *
- * const labelOf = ({ kind, name, hint }: Question): string => hint ?? `${kind}: ${name}`;
- * ```
- */
+/** A call that waits for an answer of the user. */
 export interface Question {
   /** The id of the call, which `answer` takes. */
   readonly callId: string;

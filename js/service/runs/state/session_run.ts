@@ -1,14 +1,4 @@
-/**
- * The run of a session, or what became of its newest message.
- *
- * @example
- * ```ts
- * import type { SessionRun } from 'adk-session-wasm/live';
- *
- * const canStop = (run?: SessionRun): boolean => run?.status === 'running' || run?.status === 'queued';
- * const canRunAgain = (run?: SessionRun): boolean => run !== undefined && !canStop(run);
- * ```
- */
+/** The run of a session, or what became of its newest message. */
 export interface SessionRun {
   /**
    * `queued`: the message waits for its run. `running`: an agent answers, in this tab, in another one or on the server. `failed`: the agent

@@ -7,41 +7,16 @@
 /** The names of the object stores. */
 export const CACHE_STORES = ['sessions', 'events', 'states', 'outbox'] as const;
 
-/**
- * The name of an object store of the cache.
- *
- * @example
- * ```ts
- * import type { CacheStoreName } from 'adk-session-wasm/cache';
- *
- * const texts: CacheStoreName = 'events';
- * ```
- */
+/** The name of an object store of the cache. */
 export type CacheStoreName = (typeof CACHE_STORES)[number];
 
 /**
  * The key of an entry. Keys are ordered as in IndexedDB: member by member, numbers before strings, and a key before
  * those that it begins.
- *
- * @example
- * ```ts
- * import type { LocalKey } from 'adk-session-wasm/cache';
- *
- * const key: LocalKey = ['ada', 'shop', 'ada', 's1', 7];
- * ```
  */
 export type LocalKey = readonly (string | number)[];
 
-/**
- * The entries to list: from a key on, up to another one that is not included.
- *
- * @example
- * ```ts
- * import type { LocalRange } from 'adk-session-wasm/cache';
- *
- * const first: LocalRange = { from: ['ada', 0], to: ['ada', 100], limit: 1 };
- * ```
- */
+/** The entries to list: from a key on, up to another one that is not included. */
 export interface LocalRange {
   /** The first key. */
   readonly from: LocalKey;
@@ -51,20 +26,7 @@ export interface LocalRange {
   readonly limit?: number | undefined;
 }
 
-/**
- * A transaction over all object stores.
- *
- * @example
- * ```ts
- * import type { LocalTransaction } from 'adk-session-wasm/cache';
- *
- * async function move(transaction: LocalTransaction): Promise<void> {
- *   const value = await transaction.get('sessions', ['a']);
- *   await transaction.put('sessions', ['b'], value);
- *   await transaction.delete('sessions', ['a']);
- * }
- * ```
- */
+/** A transaction over all object stores. */
 export interface LocalTransaction {
   /** Returns a value; `undefined` if there is none. */
   get(store: CacheStoreName, key: LocalKey): Promise<unknown>;

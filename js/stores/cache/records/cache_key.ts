@@ -3,16 +3,7 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { requireKey, requireOwner } from '../../../values/model/values/ids.js';
 import { sessionName } from '../../../values/model/values/session_name.js';
 
-/**
- * A session, or without `sessionId` the state of a user, or without `userId` too that of an app.
- *
- * @example
- * ```ts
- * import type { CacheKey } from 'adk-session-wasm/cache';
- *
- * const session: CacheKey = { appName: 'shop', userId: 'ada', sessionId: 's1' };
- * ```
- */
+/** A session, or without `sessionId` the state of a user, or without `userId` too that of an app. */
 export interface CacheKey {
   /** The app. */
   readonly appName: string;

@@ -6,16 +6,7 @@ import type { SessionErrorCode, SessionErrorFields } from '../../../values/error
 import type { DataLoss } from '../../../values/model/storage_info.js';
 import type { CacheKey } from './cache_key.js';
 
-/**
- * The number of changes of one session or shared state that the remote has not confirmed.
- *
- * @example
- * ```ts
- * import type { PendingChanges } from 'adk-session-wasm/cache';
- *
- * const badge = ({ key, events }: PendingChanges) => `${key.sessionId}: ${events}`;
- * ```
- */
+/** The number of changes of one session or shared state that the remote has not confirmed. */
 export interface PendingChanges {
   /** The session or the shared state. */
   readonly key: CacheKey;
@@ -23,16 +14,7 @@ export interface PendingChanges {
   readonly events: number;
 }
 
-/**
- * A failure in the background.
- *
- * @example
- * ```ts
- * import type { CacheFailure } from 'adk-session-wasm/cache';
- *
- * const line = ({ code, message }: CacheFailure) => `${code}: ${message}`;
- * ```
- */
+/** A failure in the background. */
 export interface CacheFailure extends Omit<SessionErrorFields, 'cause'> {
   /** The code of the error. The other members are those of the error, where it has them. */
   readonly code: SessionErrorCode;
@@ -40,34 +22,13 @@ export interface CacheFailure extends Omit<SessionErrorFields, 'cause'> {
   readonly message: string;
 }
 
-/**
- * The loss of the local data: the browser has deleted them.
- *
- * @example
- * ```ts
- * import type { CacheLoss } from 'adk-session-wasm/cache';
- *
- * const warning = ({ events }: CacheLoss) => (events > 0 ? `${events} unsent messages are lost` : '');
- * ```
- */
+/** The loss of the local data: the browser has deleted them. */
 export interface CacheLoss extends DataLoss {
   /** The number of unsent events that are lost. What an open tab still had was stored again, and does not count. */
   readonly events: number;
 }
 
-/**
- * What a cache is doing, alike in all tabs with its owner. Each change makes a new object.
- *
- * @example
- * ```ts
- * import type { CacheStatus } from 'adk-session-wasm/cache';
- *
- * function label({ isOnline, isSending, pending }: CacheStatus): string {
- *   if (!isOnline) return `offline, ${pending.length} conversations wait`;
- *   return isSending ? 'saving' : 'saved';
- * }
- * ```
- */
+/** What a cache is doing, alike in all tabs with its owner. Each change makes a new object. */
 export interface CacheStatus {
   /** Whether the last request of any tab reached the remote. `true` before the first one. */
   readonly isOnline: boolean;
@@ -85,18 +46,7 @@ export interface CacheStatus {
   readonly lost?: CacheLoss;
 }
 
-/**
- * The values of a cache's status, beginning with the present one. A slow reader gets the newest.
- *
- * @example
- * ```ts
- * import type { CachedSessionService } from 'adk-session-wasm/cache';
- *
- * async function untilSaved(service: CachedSessionService): Promise<void> {
- *   for await (const { pending } of service.watchStatus()) if (pending.length === 0) return;
- * }
- * ```
- */
+/** The values of a cache's status, beginning with the present one. A slow reader gets the newest. */
 export interface StatusChanges extends AsyncIterableIterator<CacheStatus> {
   /** Waits for the next value. */
   next(): Promise<IteratorResult<CacheStatus, undefined>>;

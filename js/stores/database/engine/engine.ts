@@ -11,18 +11,7 @@ import type { TableColumn, TableNames } from './columns.js';
 import type { Begin, Connection, ConnectOptions } from './connection.js';
 import type { Query, Steps } from './prepared.js';
 
-/**
- * The engines, by their names in `service.storage.kind`.
- *
- * @example
- * ```ts
- * import { DatabaseSessionService, type EngineKind } from 'adk-session-wasm/database';
- *
- * const service = new DatabaseSessionService('mariadb://ada@127.0.0.1/agents');
- * const kind = service.storage.kind as EngineKind; // 'mysql'
- * await service.close();
- * ```
- */
+/** The engines, by their names in `service.storage.kind`. */
 export type EngineKind = 'sqlite' | 'postgresql' | 'mysql';
 
 /** A time as a column stores it. */

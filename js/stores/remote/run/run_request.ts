@@ -13,19 +13,7 @@ import type { Abortable, CompositeSessionKey, Session } from '../../../values/mo
 import type { DeltaSnapshot } from '../../../values/state/delta.js';
 import type { StateDelta, StateShape } from '../../../values/state/state_shape.js';
 
-/**
- * What the agent gets in a {@link RunRequest}.
- *
- * @example
- * ```ts
- * import type { RunOptions } from 'adk-session-wasm/remote';
- *
- * const options: RunOptions = {
- *   newMessage: { role: 'user', parts: [{ text: 'Which teas are there?' }] },
- *   streaming: true,
- * };
- * ```
- */
+/** What the agent gets in a {@link RunRequest}. */
 export interface RunOptions<S extends object = StateShape> extends Abortable {
   /** The user's message. It may be absent only with `invocationId`. */
   newMessage?: Content | undefined;
@@ -41,21 +29,7 @@ export interface RunOptions<S extends object = StateShape> extends Abortable {
   customMetadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/**
- * The request to run an agent: the key of a session, or a handle that gets the events.
- *
- * @example
- * ```ts
- * import type { RunRequest } from 'adk-session-wasm/remote';
- *
- * const request: RunRequest = {
- *   appName: 'shop',
- *   userId: 'ada',
- *   sessionId: 's1',
- *   newMessage: { role: 'user', parts: [{ text: 'Which teas are there?' }] },
- * };
- * ```
- */
+/** The request to run an agent: the key of a session, or a handle that gets the events. */
 export type RunRequest<S extends object = StateShape> = RunOptions<S> &
   (
     | (CompositeSessionKey & {

@@ -10,13 +10,6 @@ import { makeMask } from '../../http/mask.js';
  * An OAuth 2 access token with the scope `https://www.googleapis.com/auth/cloud-platform`, or a function that
  * returns one. The function is called before each request, so it can return a fresh token when the last one
  * has expired.
- *
- * @example
- * ```ts
- * import type { AccessToken } from 'adk-session-wasm/vertex';
- *
- * const ofOurServer: AccessToken = async () => (await fetch('/vertex-token')).text();
- * ```
  */
 export type AccessToken = string | (() => string | Promise<string>);
 

@@ -2,20 +2,7 @@ import { defineMember } from '../../../values/members/member.js';
 import { type SharedScope, storedScopeOf } from '../../../values/state/scope.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 
-/**
- * A state by scope. The keys have their prefixes.
- *
- * @example
- * ```ts
- * import type { ScopedState } from 'adk-session-wasm/live';
- *
- * interface Shop {
- *   topic: string;
- *   'user:name': string;
- * }
- * const nameOf = (state: ScopedState<Shop>): string | undefined => state.user['user:name'];
- * ```
- */
+/** A state by scope. The keys have their prefixes. */
 export interface ScopedState<S extends object = StateShape> {
   /** The session's own keys. */
   readonly session: Readonly<Partial<Omit<S, `${SharedScope}:${string}`>>>;

@@ -4,16 +4,7 @@ import { sessionErrorOf } from '../../../values/errors/errors.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { EventList } from './event_list.js';
 
-/**
- * An event that is not stored (yet). With a `CachedSessionService`, also one that its remote does not have (yet).
- *
- * @example
- * ```ts
- * import type { UnsentEvent } from 'adk-session-wasm/live';
- *
- * const mark = (unsent?: UnsentEvent) => (unsent === undefined ? '' : unsent.error === undefined ? '…' : '!');
- * ```
- */
+/** An event that is not stored (yet). With a `CachedSessionService`, also one that its remote does not have (yet). */
 export interface UnsentEvent {
   /** Why the event was not stored, or why the remote refused it. Absent while it is on its way. */
   readonly error?: unknown;

@@ -13,16 +13,7 @@ import type { ShownTurns } from './shown_turn.js';
 import type { ScopedState } from '../snapshot/scoped_state.js';
 import type { UnsentEvent } from '../snapshot/unsent_events.js';
 
-/**
- * The options of {@link liveSession}.
- *
- * @example
- * ```ts
- * import type { LiveSessionOptions } from 'adk-session-wasm/live';
- *
- * const options: LiveSessionOptions = { window: 20 };
- * ```
- */
+/** The options of {@link liveSession}. */
 export interface LiveSessionOptions<S extends object = StateShape> {
   /** The number of events that are read at first, and by each `loadOlder`; 1 to 1,000, default 50. */
   window?: number | undefined;
@@ -43,14 +34,6 @@ export interface LiveSessionOptions<S extends object = StateShape> {
 /**
  * A session as it is now. Snapshots are never changed. What has not changed from one to the next is the same object:
  * an event, a page, a scope of the state, a value in it.
- *
- * @example
- * ```ts
- * import type { LiveSessionSnapshot } from 'adk-session-wasm/live';
- *
- * const lines = ({ events, drafts }: LiveSessionSnapshot): string[] =>
- *   [...events, ...drafts].map(({ content }) => content?.parts?.[0]?.text ?? '');
- * ```
  */
 export interface LiveSessionSnapshot<S extends object = StateShape> {
   /**
@@ -105,16 +88,7 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/**
- * The options of `ask`.
- *
- * @example
- * ```ts
- * import type { AskOptions } from 'adk-session-wasm/live';
- *
- * const options: AskOptions = { stateDelta: { topic: 'tea' } };
- * ```
- */
+/** The options of `ask`. */
 export interface AskOptions<S extends object = StateShape> {
   /** Whether the agent should stream its answer, so that drafts are shown. Default `true`. */
   readonly streaming?: boolean | undefined;
@@ -122,21 +96,7 @@ export interface AskOptions<S extends object = StateShape> {
   readonly stateDelta?: StateDelta<S> | undefined;
 }
 
-/**
- * A session as a store.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- * import { type LiveSession, liveSession } from 'adk-session-wasm/live';
- *
- * const service = new InMemorySessionService();
- * const chat: LiveSession = liveSession(service, { appName: 'shop', userId: 'ada', sessionId: 's1' });
- * await chat.send({ author: 'user', content: { role: 'user', parts: [{ text: 'Which tea?' }] } });
- * await chat.load();
- * console.log(chat.getSnapshot().events.length); // 1
- * ```
- */
+/** A session as a store. */
 export interface LiveSession<S extends object = StateShape> extends LiveStore<
   LiveSessionSnapshot<S>
 > {

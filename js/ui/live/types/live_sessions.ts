@@ -3,16 +3,7 @@ import type { SessionsRequest } from '../../../values/model/session_list.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 import type { LiveStore } from './live_store.js';
 
-/**
- * Which sessions a store lists, and in which order.
- *
- * @example
- * ```ts
- * import type { LiveSessionsRequest } from 'adk-session-wasm/live';
- *
- * const pinned: LiveSessionsRequest = { appName: 'shop', userId: 'ada', labels: { pinned: 'yes' }, limit: 20 };
- * ```
- */
+/** Which sessions a store lists, and in which order. */
 export interface LiveSessionsRequest<K extends string = string> extends Omit<
   SessionsRequest<K>,
   'signal'
@@ -23,16 +14,7 @@ export interface LiveSessionsRequest<K extends string = string> extends Omit<
   limit?: number | undefined;
 }
 
-/**
- * A list of sessions as it is now. Snapshots are never changed. A session that has not changed is the same object.
- *
- * @example
- * ```ts
- * import type { LiveSessionsSnapshot } from 'adk-session-wasm/live';
- *
- * const titles = ({ sessions }: LiveSessionsSnapshot): string[] => sessions.map(({ title = 'Untitled' }) => title);
- * ```
- */
+/** A list of sessions as it is now. Snapshots are never changed. A session that has not changed is the same object. */
 export interface LiveSessionsSnapshot<S extends object = StateShape> {
   /**
    * `loading`: nothing has been read yet. `ready`. `failed`: the first read failed, see `error`. `forgotten`: a cache has
@@ -50,20 +32,7 @@ export interface LiveSessionsSnapshot<S extends object = StateShape> {
 /** Names a session of a list. Mostly it is an element of a snapshot. */
 type ListedSession = Pick<Session, 'id' | 'userId'>;
 
-/**
- * A list of sessions as a store.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- * import { type LiveSessions, liveSessions } from 'adk-session-wasm/live';
- *
- * const list: LiveSessions = liveSessions(new InMemorySessionService(), { appName: 'shop', userId: 'ada' });
- * await list.create({ title: 'Green tea' });
- * await list.load();
- * console.log(list.getSnapshot().sessions[0]?.title); // Green tea
- * ```
- */
+/** A list of sessions as a store. */
 export interface LiveSessions<S extends object = StateShape> extends LiveStore<
   LiveSessionsSnapshot<S>
 > {

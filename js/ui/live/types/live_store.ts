@@ -1,17 +1,4 @@
-/**
- * The members of every live store. They fulfil the store contracts of React's `useSyncExternalStore` and of Svelte.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- * import { type LiveStore, liveSessions, type LiveSessionsSnapshot } from 'adk-session-wasm/live';
- *
- * const service = new InMemorySessionService();
- * const store: LiveStore<LiveSessionsSnapshot> = liveSessions(service, { appName: 'shop', userId: 'ada' });
- * const stop = store.subscribe(({ status, sessions }) => console.log(status, sessions.length));
- * stop();
- * ```
- */
+/** The members of every live store. They fulfil the store contracts of React's `useSyncExternalStore` and of Svelte. */
 export interface LiveStore<Snapshot> {
   /**
    * Calls `listener` with the snapshot: at once, and after changes, at most once a frame. The first subscriber

@@ -3,18 +3,7 @@ import type { SessionService } from '../../../values/model/session_service.js';
 import type { RunAgent } from '../../../service/runs/agent/run_context.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 
-/**
- * The defaults for the components of a page: a service, and whose sessions it shows.
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- * import type { ProvidedSessions } from 'adk-session-wasm/live';
- *
- * const service = new InMemorySessionService();
- * const provided: ProvidedSessions = { service, appName: 'shop', userId: 'ada', sessionId: 's1' };
- * ```
- */
+/** The defaults for the components of a page: a service, and whose sessions it shows. */
 export interface ProvidedSessions<S extends object = StateShape> {
   /** The service, or the promise of `openSessionService`. It must be the same object in each render. */
   readonly service: SessionService<S> | Promise<SessionService<S>>;

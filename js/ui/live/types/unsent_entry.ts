@@ -3,13 +3,6 @@ import type { OutboxEntry } from '../../../service/cache/index.js';
 /**
  * What waits for the remote of a `CachedSessionService` in one session or shared state, or was refused by it: events, a
  * creation, a title, a state, a deletion.
- *
- * @example
- * ```ts
- * import type { UnsentEntry } from 'adk-session-wasm/live';
- *
- * const line = ({ key, error }: UnsentEntry) => `${key.sessionId ?? 'state'}: ${error?.message ?? 'waits'}`;
- * ```
  */
 export interface UnsentEntry extends OutboxEntry {
   /** Sends again what was refused. Resolves once it is queued, as `retry` of the outbox. */

@@ -1,8 +1,6 @@
 /** The content of an event, in the shape of the ADK's TypeScript package. */
 
-/**
- * The bytes of a file in a {@link Part}.
- */
+/** The bytes of a file in a {@link Part}. */
 export interface InlineData {
   /** Base64. */
   data?: string;
@@ -12,9 +10,7 @@ export interface InlineData {
   displayName?: string;
 }
 
-/**
- * A file stored elsewhere, referenced by a {@link Part}.
- */
+/** A file stored elsewhere, referenced by a {@link Part}. */
 export interface FileData {
   /** Its URI, like `gs://bucket/tea.pdf`. */
   fileUri?: string;
@@ -24,16 +20,7 @@ export interface FileData {
   displayName?: string;
 }
 
-/**
- * A function call that the model asks for.
- *
- * @example
- * ```ts
- * import type { FunctionCall } from 'adk-session-wasm';
- *
- * const call: FunctionCall = { id: 'f1', name: 'weather', args: { city: 'Seoul' } };
- * ```
- */
+/** A function call that the model asks for. */
 export interface FunctionCall {
   /** The {@link FunctionResponse} must repeat this id. */
   id?: string;
@@ -43,16 +30,7 @@ export interface FunctionCall {
   args?: Record<string, unknown>;
 }
 
-/**
- * The result of a function call.
- *
- * @example
- * ```ts
- * import type { FunctionResponse } from 'adk-session-wasm';
- *
- * const result: FunctionResponse = { id: 'f1', name: 'weather', response: { sky: 'clear' } };
- * ```
- */
+/** The result of a function call. */
 export interface FunctionResponse {
   /** The id of its {@link FunctionCall}. */
   id?: string;
@@ -62,9 +40,7 @@ export interface FunctionResponse {
   response?: Record<string, unknown>;
 }
 
-/**
- * Code that the model asks to run.
- */
+/** Code that the model asks to run. */
 export interface ExecutableCode {
   /** The result repeats this id. */
   id?: string;
@@ -72,9 +48,7 @@ export interface ExecutableCode {
   code?: string;
 }
 
-/**
- * The result of running code.
- */
+/** The result of running code. */
 export interface CodeExecutionResult {
   /** The id of the code that was run. */
   id?: string;
@@ -85,13 +59,6 @@ export interface CodeExecutionResult {
 /**
  * One part of a {@link Content}: a text, a file, a function call or its response, code or its
  * result.
- *
- * @example
- * ```ts
- * import type { Part } from 'adk-session-wasm';
- *
- * const part: Part = { functionCall: { id: 'f1', name: 'weather', args: { city: 'Seoul' } } };
- * ```
  */
 export interface Part {
   /** A text of the user or the model. */
@@ -118,16 +85,7 @@ export interface Part {
   partMetadata?: Record<string, unknown>;
 }
 
-/**
- * One message.
- *
- * @example
- * ```ts
- * import type { Content } from 'adk-session-wasm';
- *
- * const content: Content = { role: 'user', parts: [{ text: 'hello' }] };
- * ```
- */
+/** One message. */
 export interface Content {
   /** `'user'` or `'model'`. */
   role?: string;

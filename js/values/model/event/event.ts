@@ -10,9 +10,7 @@
  */
 import type { Content } from './content.js';
 
-/**
- * How a tool authenticates: an OpenAPI 3 security scheme.
- */
+/** How a tool authenticates: an OpenAPI 3 security scheme. */
 export type AuthScheme =
   | {
       /** A key that is sent with each request. */
@@ -51,9 +49,7 @@ export type AuthScheme =
       description?: string;
     };
 
-/**
- * A tool's request for a credential. Do not store credentials themselves in a session.
- */
+/** A tool's request for a credential. Do not store credentials themselves in a session. */
 export interface AuthConfig {
   /** How the tool authenticates. */
   authScheme: AuthScheme;
@@ -61,9 +57,7 @@ export interface AuthConfig {
   credentialKey: string;
 }
 
-/**
- * A tool's request to be confirmed by the user.
- */
+/** A tool's request to be confirmed by the user. */
 export interface ToolConfirmation {
   /** The question to show to the user. */
   hint: string;
@@ -73,16 +67,7 @@ export interface ToolConfirmation {
   payload?: unknown;
 }
 
-/**
- * The effects of an event besides its content.
- *
- * @example
- * ```ts
- * import { createEventActions, type EventActions } from 'adk-session-wasm';
- *
- * const actions: EventActions = createEventActions({ stateDelta: { 'user:name': 'Ada' } });
- * ```
- */
+/** The effects of an event besides its content. */
 export interface EventActions {
   /**
    * The changes to the state, by key with prefix. `undefined` and `State.REMOVED` remove a key;
@@ -107,9 +92,7 @@ export interface EventActions {
   endOfAgent?: boolean;
 }
 
-/**
- * Workflow: the node that an event comes from.
- */
+/** Workflow: the node that an event comes from. */
 export interface NodeInfo {
   /** The node's path in the workflow. */
   path?: string;
@@ -122,13 +105,6 @@ export interface NodeInfo {
 /**
  * One step of a conversation, as in `@google/adk`. Further fields are allowed and stored unchanged
  * if JSON can represent them.
- *
- * @example
- * ```ts
- * import { createEvent, type Event } from 'adk-session-wasm';
- *
- * const event: Event = createEvent({ author: 'user', content: { parts: [{ text: 'hi' }] } });
- * ```
  */
 export interface Event {
   /** Unique within its session. If it is empty, appending the event sets a UUID. */
@@ -195,16 +171,7 @@ export interface Event {
 /** The fields that an append sets if they are absent. */
 type FilledField = 'id' | 'timestamp' | 'actions';
 
-/**
- * An event to append. `id`, `timestamp` and `actions` may be absent: the append sets them.
- *
- * @example
- * ```ts
- * import type { NewEvent } from 'adk-session-wasm';
- *
- * const event: NewEvent = { invocationId: 'e1', author: 'user', content: { parts: [{ text: 'hi' }] } };
- * ```
- */
+/** An event to append. `id`, `timestamp` and `actions` may be absent: the append sets them. */
 export interface NewEvent extends Omit<Event, FilledField> {
   /** Default (also for `''`): a UUID. */
   id?: string | undefined;

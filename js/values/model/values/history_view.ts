@@ -5,14 +5,6 @@
  * - `'transcript'`: those for a person. Undone turns and the markers of rewinds and compactions are left out.
  * - `'model'`: those for the agents of `@google/adk`. The summary of a compaction of Python replaces the events that
  *   it sums up.
- *
- * @example
- * ```ts
- * import type { GetSessionConfig, HistoryView } from 'adk-session-wasm';
- *
- * const view: HistoryView = 'transcript';
- * const lastShown: GetSessionConfig = { numRecentEvents: 20, view };
- * ```
  */
 export type HistoryView = 'raw' | 'transcript' | 'model';
 
