@@ -35,6 +35,7 @@ import { RunFeed } from './feed/run_feed.js';
 import { ChangeLogs } from './feed/change_log.js';
 import { crossOriginHeaders, optionsResponse, VARY } from './http/cross_origin.js';
 import { errorResponse, isServerFault } from './http/error_response.js';
+import { eventStreamResponse } from './http/event_stream.js';
 import { EVENT_ROUTES } from './routes/event_routes.js';
 import {
   type HandlerSettings,
@@ -53,17 +54,19 @@ import {
 } from '../stores/http/protocol.js';
 import type { StorageOperation } from '../values/model/diagnostic.js';
 import { jsonResponse } from './http/json_response.js';
-import { openApiDocument } from './routes/open_api.js';
+import { openApiDocument } from './open_api.js';
 import { readParameters, takeParameters, TEXT } from './routes/parameters.js';
 import { OWN_FORM, PYTHON_FORM } from './routes/client_form.js';
 import { readJsonObject } from './http/request_body.js';
-import { findRoute, routeTable, type Route, type RouteCall } from './routes/route.js';
+import { findRoute, routeTable, type Route, type RouteCall, takeNames } from './routes/route.js';
 import type { SessionService } from '../values/model/session_service.js';
+import type { JsonObject } from '../values/json/rules.js';
 import { coreOf } from '../core/core_of.js';
 import type { ServiceCore } from '../service/service_core.js';
 import { responseText } from './routes/shown_response.js';
 import { ServerRuns } from './runs/server_runs.js';
 import { HISTORY_ROUTES } from './routes/history_routes.js';
+import { RUN_ROUTES } from './routes/run_routes.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
 import { valueResponse } from './http/value_response.js';
@@ -103,6 +106,7 @@ const ROUTES: readonly Route[] = [
   ...EVENT_ROUTES,
   ...HANDLE_ROUTES,
   ...STATE_ROUTES,
+  ...RUN_ROUTES,
   WATCH_ROUTE,
   USER_WATCH_ROUTE,
 ];
@@ -213,34 +217,42 @@ class Handler {
       return jsonResponse({ protocol: PROTOCOL_VERSION, keepsOperations, runsAgents });
     }
     const isOwnClient = comesFromOwnClient(request);
-    const { route, names } = findRoute(TABLE, request.method, path, isOwnClient);
+    const found = findRoute(TABLE, request.method, path, isOwnClient);
+    const { route } = found;
     const { query: known = {}, body: members } = route;
     // Our own client may be of a later version.
     const query = takeParameters(searchParams, known, isOwnClient);
-    const concerned = {
-      appName: names.appName,
-      userId: names.userId || (query.get('userId') ?? undefined),
-      sessionId: names.sessionId || undefined,
-    };
-    const access = { action: route.action, ...concerned };
+    const knownMembers = isOwnClient || members === 'any' ? 'any' : Object.keys(members ?? {});
     const ended = (): SessionError =>
       new SessionError('aborted', 'The client has gone, or the time limit has passed.');
     const limit = new TimeLimit(timeoutMs, ended);
     limit.follow(request.signal, ended);
+    const { signal } = limit;
+    const readBody = (): Promise<JsonObject> =>
+      readJsonObject(request, maxBodyBytes, knownMembers, signal);
     try {
+      const { names, body } = route.hasNamesInBody
+        ? takeNames(await readBody())
+        : { ...found, body: undefined };
+      const concerned = {
+        appName: names.appName,
+        userId: names.userId || (query.get('userId') ?? undefined),
+        sessionId: names.sessionId || undefined,
+      };
+      const access = { action: route.action, ...concerned };
       const ask = (more: Partial<SessionAccess>): Promise<TakenRights> =>
         limit.race(requireRights(authorize, request, { ...access, ...more }));
       const rights = await ask({});
-      if (route.run === undefined) return this.#watch(request, concerned, rights);
-      const { signal } = limit;
+      if (route.run === undefined && route.stream === undefined) {
+        return this.#watch(request, concerned, rights);
+      }
       const form = isOwnClient ? OWN_FORM : PYTHON_FORM;
-      const knownMembers = isOwnClient || members === 'any' ? 'any' : Object.keys(members ?? {});
       const call: RouteCall<object> = {
         service: this.#service,
         core: this.#core,
         ...names,
         query: readParameters(query, known, form),
-        body: members ? await readJsonObject(request, maxBodyBytes, knownMembers, signal) : {},
+        body: body ?? (members ? await readBody() : {}),
         rights,
         requireAccess: ask,
         runs: this.#runs,
@@ -248,11 +260,13 @@ class Handler {
         isRunning: () => limit.race(isRunning?.(names) ?? false),
         maxEvents,
         signal,
+        gone: request.signal,
         form,
         operation: isOwnClient ? operationOf(request) : undefined,
         headers: {},
       };
-      const value = await route.run(call);
+      if (route.stream !== undefined) return eventStreamResponse(await route.stream(call));
+      const value = await route.run!(call);
       const text = await responseText(value, route.response, rights.maySeeCredentials);
       return await valueResponse(request, text, call.headers);
     } finally {

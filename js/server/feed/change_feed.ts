@@ -1,11 +1,8 @@
 import { onAbort } from '../../core/call/on_abort.js';
 import type { WatchRequest } from '../../values/model/notice.js';
-import { COMMON_HEADERS } from '../http/json_response.js';
+import { eventStreamResponse, HEARTBEAT_MS } from '../http/event_stream.js';
 import type { ChangeLog } from './change_log.js';
 import type { RunFeed } from './run_feed.js';
-
-/** Milliseconds after which a silent feed sends a comment, so that proxies keep it open. Bun cuts it after 10 seconds. */
-const HEARTBEAT_MS = 8000;
 
 /** What a feed sends, and for how long. */
 export interface FeedSettings {
@@ -34,16 +31,7 @@ export interface FeedSettings {
  */
 export function changeFeed(feed: FeedSettings): Response {
   const stream = new ReadableStream<Uint8Array>(new FeedSource(feed), { highWaterMark: 0 });
-  return new Response(stream, {
-    headers: {
-      ...COMMON_HEADERS,
-      'content-type': 'text/event-stream',
-      // Otherwise a compression in between would hold back the events.
-      'cache-control': 'private, no-cache, no-transform',
-      // Otherwise nginx would hold back the events.
-      'x-accel-buffering': 'no',
-    },
-  });
+  return eventStreamResponse(stream);
 }
 
 class FeedSource implements UnderlyingDefaultSource<Uint8Array> {

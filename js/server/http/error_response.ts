@@ -71,6 +71,11 @@ export function errorResponse(error: unknown): Response {
   return jsonResponse(errorBody(error, DETAILS[status]), status, headers);
 }
 
+/** Returns the status of the code of an error, for the text that {@link publicErrorOf} returns. */
+export function statusOf(code: string): number {
+  return Object.hasOwn(STATUSES, code) ? STATUSES[code as SessionErrorCode] : 500;
+}
+
 /** Returns whether an error is the server's fault, so that its operator gets it. */
 export function isServerFault(error: unknown): boolean {
   if (error instanceof HttpRefusal) return false;

@@ -57,8 +57,9 @@ export interface Rights {
 export type Permission = boolean | 'unauthenticated' | 'forget' | Rights;
 
 /**
- * Decides whether a request is allowed. It is called before the request's body is read. A fork is decided on twice: it
- * reads its session, and, when the body has been read, creates another one.
+ * Decides whether a request is allowed. It is called before the request's body is read. Two cases differ: the bodies of
+ * `/run` and `/run_sse` are read before, because they name the session. A fork is decided on twice: it reads its session,
+ * and, when the body has been read, creates another one.
  *
  * If it throws, the request is answered with status 500, and `onError` gets the error.
  *

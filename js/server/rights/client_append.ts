@@ -261,6 +261,9 @@ function isSame(event: NewEvent, stored: Event): boolean {
   });
 }
 
+/** A client that asks for a run. */
+export type ClaimRequest = Omit<ClientRequest, 'events' | 'expectedEvents'>;
+
 /**
  * Admits a message that the agent is to answer by the rights of its client, and lets `begin` store it. If others append
  * meanwhile, it decides again.
@@ -269,7 +272,7 @@ function isSame(event: NewEvent, stored: Event): boolean {
  * @throws HttpRefusal 403 if the rights do not admit it; SessionError `stale_session` and those of `begin`
  */
 export async function claimOfClient<Result>(
-  request: Omit<ClientRequest, 'events' | 'expectedEvents'>,
+  request: ClaimRequest,
   event: NewEvent,
   begin: (admitted: NewEvent, expectedRevision: number | undefined) => Promise<Result>,
 ): Promise<Result> {

@@ -1,7 +1,12 @@
 import { optionalCount, requireObject } from '../../values/errors/option_values.js';
 import type { NewEvent, Event } from '../../values/model/event/event.js';
 import type { ExpectedEvents } from '../../values/model/session.js';
-import { appendOfClient, type Expected, claimOfClient } from '../rights/client_append.js';
+import {
+  appendOfClient,
+  type ClaimRequest,
+  type Expected,
+  claimOfClient,
+} from '../rights/client_append.js';
 import { eventsIn } from './call_body.js';
 import { keyOf, type RouteCall } from './route.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
@@ -48,11 +53,13 @@ export function runIn({ run }: JsonObject): AskedRun | undefined {
   // A client may send null for what is absent.
   if (run === undefined || run === null) return undefined;
   if (!isPlainObject(run)) throw invalidValue('run', 'must be an object', run);
-  const { streaming = null } = run;
-  if (streaming !== null && typeof streaming !== 'boolean') {
-    throw invalidValue('run.streaming', 'must be true or false', streaming);
-  }
-  return { streaming: streaming ?? false };
+  return { streaming: streamingIn('run.streaming', run.streaming) };
+}
+
+/** Takes whether a run is to stream; an absent value counts as `false`. @throws SessionError `invalid_argument` naming the member */
+export function streamingIn(name: string, streaming: unknown = null): boolean {
+  if (streaming === null || typeof streaming === 'boolean') return streaming ?? false;
+  throw invalidValue(name, 'must be true or false', streaming);
 }
 
 /** Returns the runs of the server. @throws SessionError `unsupported` if it has no agent */
@@ -106,15 +113,7 @@ export async function askAgent(
     const before = await readStored();
     if (before !== undefined) return before;
     try {
-      return await runs.ask(message, (begin) =>
-        claimOfClient({ service, key, rights, expectedRevision }, event, (admitted, revision) =>
-          begin({
-            message: copyEvent(admitted),
-            isStored: false,
-            expectedRevision: revision,
-          }),
-        ),
-      );
+      return await askRuns(runs, message, event, { service, key, rights, expectedRevision });
     } catch (error) {
       const isClaimed = isSessionError(error, 'already_exists') && error.key === 'message.id';
       const stored = isClaimed ? await readStored() : undefined;
@@ -127,6 +126,20 @@ export async function askAgent(
   asked.catch(() => undefined);
   const stored = await raceSignal(signal, asked, () => signal.reason as unknown);
   return { stored, isAsSent: isEqualJson(stored.content, event.content) };
+}
+
+/** Lets the agent answer an event of a client, if its rights admit it, and returns the event once it is stored. */
+export function askRuns(
+  runs: ServerRuns,
+  message: ServerMessage,
+  event: NewEvent,
+  request: ClaimRequest,
+): Promise<Event> {
+  return runs.ask(message, (begin) =>
+    claimOfClient(request, event, (admitted, expectedRevision) =>
+      begin({ message: copyEvent(admitted), isStored: false, expectedRevision }),
+    ),
+  );
 }
 
 /** Returns what a run needs to know of a message. */

@@ -1,6 +1,7 @@
 import type { StorageOperation, WriteIdentity } from '../../values/model/diagnostic.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { JsonObject } from '../../values/json/rules.js';
+import { requireId } from '../../values/model/values/ids.js';
 import { fromPathName } from '../../stores/http/protocol.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import type { SessionService } from '../../values/model/session_service.js';
@@ -38,6 +39,8 @@ export interface RouteCall<Query = unknown> {
   readonly maxEvents: number;
   /** Fires when the client has gone or the time limit has passed. */
   readonly signal: AbortSignal;
+  /** Fires when the client has gone. */
+  readonly gone: AbortSignal;
   readonly form: ClientForm;
   /** Which write of the client this is. */
   readonly operation: StorageOperation | undefined;
@@ -70,8 +73,12 @@ export interface Route<Query extends Parameters = Parameters> {
   readonly body?: Readonly<Record<string, Schema>> | 'any';
   /** Name of the response's schema in the OpenAPI document. */
   readonly response: ResponseName;
-  /** Returns the value of the response. Absent: the handler opens a change feed. */
+  /** Whether the body has the names of the app, the user and the session. It is then read before `authorize` is asked. */
+  readonly hasNamesInBody?: true;
+  /** Returns the value of the response. */
   run?(call: RouteCall<ValuesOf<Query>>): Promise<unknown>;
+  /** Returns the server-sent events of the response. If `run` is absent too, the handler opens a change feed. */
+  stream?(call: RouteCall<ValuesOf<Query>>): Promise<ReadableStream<Uint8Array>>;
 }
 
 /** Gives the work of a route the types of its parameters. */
@@ -137,6 +144,20 @@ function namesIn(
     names[part.slice(1, -1) as keyof PathNames] = isOwnClient ? fromPathName(name) : name;
   }
   return names;
+}
+
+/**
+ * Takes the names out of a body.
+ *
+ * @throws SessionError `invalid_argument` if one is missing
+ */
+export function takeNames({ appName, userId, sessionId, ...body }: JsonObject): {
+  readonly names: PathNames;
+  readonly body: JsonObject;
+} {
+  const names = { appName, userId, sessionId };
+  for (const [name, value] of Object.entries(names)) requireId(name, value);
+  return { names: names as PathNames, body };
 }
 
 function decode(segment: string): string {

@@ -165,6 +165,12 @@ export const RESPONSES = {
     type: 'string',
     description: 'Server-sent events; the data of each is a notice as JSON.',
   },
+  Events: listOf(ref('Event')),
+  RunEvents: {
+    type: 'string',
+    description:
+      'Server-sent events; the data of each is an event as JSON, or `{error, error_details}` at the end of a run that failed.',
+  },
   Nothing: { type: 'null' },
   Error: objectOf({ detail: TEXT }, { code: oneOf([...SESSION_ERROR_CODES, FORGET]) }),
 } as const satisfies Readonly<Record<string, Schema>>;

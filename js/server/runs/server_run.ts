@@ -19,6 +19,17 @@ import { publicErrorOf } from '../http/error_response.js';
 /** A run as feeds report it. */
 export type RunState = Omit<ReportedRun, 'type' | 'session'>;
 
+/** Why a run has no whole answer, as clients may know it. */
+export type RunFailure = ReturnType<typeof publicErrorOf>;
+
+/** Gets what a run yields. It is called until the run has ended. */
+export interface RunListener {
+  /** Called with each piece of an answer, and with each whole event, once it is stored. */
+  readonly onEvent: (event: Event) => void;
+  /** Called once, when the run of a stored message has ended. `failure` is absent if the agent has ended by itself. */
+  readonly onEnd: (failure: RunFailure | undefined) => void;
+}
+
 /** What a run works with. */
 export interface ServerRunParts {
   readonly service: SessionService;
@@ -32,10 +43,19 @@ export interface ServerRunParts {
   readonly onChange: () => void;
   /** Gets what the agent throws. */
   readonly onError: (error: unknown) => void;
+  readonly listener: RunListener | undefined;
 }
 
 /** Why a run was stopped. */
 type Stop = 'cancelled' | 'timeout' | 'closed' | 'deleted';
+
+/** What a client is told of a run that was stopped. */
+const STOPPED: Readonly<Record<Stop, RunFailure>> = {
+  cancelled: { code: 'aborted', message: 'The run was cancelled.' },
+  timeout: { code: 'timeout', message: 'The run took too long, and was cancelled.' },
+  closed: { code: 'closed', message: 'The server has stopped during the run.' },
+  deleted: { code: 'not_found', message: 'The session was deleted during the run.' },
+};
 
 /** The run of an agent on the server. It belongs to its session: no request ends it. */
 export class ServerRun {
@@ -96,7 +116,7 @@ export class ServerRun {
   }
 
   async #run(admitted: AdmittedMessage, resolve: (stored: Event) => void): Promise<void> {
-    const { service, agent, key, streaming, maxRunMs, onChange } = this.#parts;
+    const { service, agent, key, streaming, maxRunMs, onChange, listener } = this.#parts;
     const { signal } = this.#controller;
     const noteStored = (stored: Event): void => {
       this.#message = stored;
@@ -119,10 +139,12 @@ export class ServerRun {
         onPiece: (piece) => {
           this.#drafts.add(piece);
           onChange();
+          listener?.onEvent(piece);
         },
         onWhole: (whole) => {
           this.#drafts.end(whole);
           onChange();
+          listener?.onEvent(whole);
         },
       });
     } catch (error) {
@@ -135,6 +157,13 @@ export class ServerRun {
     this.#outcome = await this.#outcomeOf(failure);
     this.#end();
     onChange();
+    listener?.onEnd(this.#failure);
+  }
+
+  get #failure(): RunFailure | undefined {
+    const { status, error } = this.#outcome;
+    const stop = status === 'cancelled' ? 'cancelled' : this.#stop;
+    return error ?? (stop && STOPPED[stop]);
   }
 
   /** Ends a run whose message is stored. Never rejects. */

@@ -13,7 +13,7 @@ import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import type { AdmittedMessage } from '../../service/runs/runs.js';
 import { sealRun } from '../../service/runs/state/cancelled.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import { type RunState, ServerRun } from './server_run.js';
+import { type RunListener, type RunState, ServerRun } from './server_run.js';
 import { sessionName } from '../../values/model/values/session_name.js';
 
 /** The most sessions whose last failed or cancelled run is kept. */
@@ -35,6 +35,8 @@ export interface ServerMessage {
   readonly streaming: boolean;
   /** Gets what the agent throws. */
   readonly onError: (error: unknown) => void;
+  /** Gets what the run yields. A call that joins a run gets nothing. */
+  readonly listener?: RunListener;
 }
 
 /** A run of a session as feeds report it. */
@@ -96,7 +98,7 @@ export class ServerRuns {
     this.#requireRoom(running !== undefined);
     const { maxRunMs, waitUntil, service, agent } = this.#parts;
     const run: ServerRun = new ServerRun({
-      ...{ ...message, service, agent, maxRunMs },
+      ...{ listener: undefined, ...message, service, agent, maxRunMs },
       onChange: () => this.#changed(name, run),
     });
     const before = this.#ended.get(name);

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import Ajv from 'ajv';
 
 import { echo } from '../ui/live/runs/agents.js';
-import { eventJson, serve, SESSION, SESSIONS, USER } from './fixture.js';
+import { eventJson, KEY, serve, SESSION, SESSIONS, USER } from './fixture.js';
 
 interface OpenApi {
   paths: Record<string, Record<string, Operation>>;
@@ -106,6 +106,12 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
   ['get', '/apps/{appName}/state', '/apps/shop/state'],
   ['delete', '/apps/{appName}/state', '/apps/shop/state'],
   ['delete', '/apps/{appName}/users/{userId}/sessions/{sessionId}/run', `${SESSION}/run`],
+  [
+    'post',
+    '/run',
+    '/run',
+    { ...KEY, newMessage: { parts: [{ text: 'Tea?' }] }, stateDelta: { asked: true } },
+  ],
   ['delete', '/apps/{appName}/users/{userId}/sessions/{sessionId}', SESSION],
   ['delete', '/apps/{appName}/users/{userId}', USER],
 ];
@@ -131,10 +137,11 @@ describe('The OpenAPI document', () => {
       assert.deepEqual(Object.keys(headers).sort(), given.sort(), `headers of ${method} ${path}`);
       left.delete(`${method} ${route}`);
     }
-    // The feeds are no JSON; their own tests read them.
+    // The streams are no JSON; their own tests read them.
     assert.deepEqual([...left].sort(), [
       'get /apps/{appName}/changes',
       'get /apps/{appName}/users/{userId}/changes',
+      'post /run_sse',
     ]);
   });
 

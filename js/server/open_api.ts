@@ -1,11 +1,19 @@
-import type { Route } from './route.js';
-import { OBJECT, ref, RESPONSES, type ResponseName, type Schema, TEXT, WHOLE } from './schemas.js';
+import type { Route } from './routes/route.js';
+import {
+  OBJECT,
+  ref,
+  RESPONSES,
+  type ResponseName,
+  type Schema,
+  TEXT,
+  WHOLE,
+} from './routes/schemas.js';
 import {
   CREATED_HEADER,
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
   REVISION_HEADER,
-} from '../../stores/http/protocol.js';
+} from '../stores/http/protocol.js';
 
 /** What the statuses of errors mean. */
 const ERROR_STATUSES: Readonly<Record<string, string>> = {
@@ -36,7 +44,8 @@ export function openApiDocument(routes: readonly Route[], basePath: string): obj
 }
 
 function operationOf({ action, method, path, summary, query = {}, body, response }: Route): object {
-  const content = response === 'Notices' ? 'text/event-stream' : 'application/json';
+  const isStream = response === 'Notices' || response === 'RunEvents';
+  const content = isStream ? 'text/event-stream' : 'application/json';
   const errors = Object.entries(ERROR_STATUSES).map(([status, description]): [string, object] => [
     status,
     { description, content: { 'application/json': { schema: ref('Error') } } },

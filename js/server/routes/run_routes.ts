@@ -1,0 +1,211 @@
+/**
+ * The routes of `adk api_server` that run an agent: a message in, and the events of its run out. The message has a new id at
+ * each request. The run is that of an append with `run`, but it is the client's: it is cancelled when the client leaves.
+ */
+import { onAbort } from '../../core/call/on_abort.js';
+import { raceSignal } from '../../core/call/time_limit.js';
+import { SessionError } from '../../values/errors/errors.js';
+import { invalid, invalidValue } from '../../values/errors/invalid.js';
+import { isPlainObject } from '../../values/json/rules.js';
+import { newEventId } from '../../values/model/event/create_event.js';
+import type { Event, NewEvent } from '../../values/model/event/event.js';
+import { partsOf } from '../../values/model/event/parts.js';
+import { statusOf } from '../http/error_response.js';
+import { HEARTBEAT_MS } from '../http/event_stream.js';
+import { HttpRefusal } from '../http/http_refusal.js';
+import { answersIn } from '../rights/client_event.js';
+import { publicView } from '../rights/public_view.js';
+import type { RunFailure, RunListener } from '../runs/server_run.js';
+import { askRuns, messageOf, requireRuns, streamingIn } from './append.js';
+import { stateIn } from './call_body.js';
+import type { Route, RouteCall } from './route.js';
+import { requireSession } from './session_routes.js';
+import { FLAG, OBJECT, TEXT } from './schemas.js';
+
+const BODY = {
+  appName: TEXT,
+  userId: TEXT,
+  sessionId: TEXT,
+  newMessage: OBJECT,
+  streaming: FLAG,
+  stateDelta: OBJECT,
+  customMetadata: OBJECT,
+  functionCallEventId: TEXT,
+  invocationId: TEXT,
+  serviceTier: TEXT,
+};
+
+const ROUTE = { method: 'POST', action: 'appendEvents', body: BODY, hasNamesInBody: true } as const;
+
+export const RUN_ROUTES: readonly Route[] = [
+  {
+    ...ROUTE,
+    path: '/run',
+    summary: 'Lets the agent answer a message, and returns the events of its run.',
+    response: 'Events',
+    run: runToEnd,
+  },
+  {
+    ...ROUTE,
+    path: '/run_sse',
+    summary: 'Lets the agent answer a message, and sends the events of its run as they come.',
+    response: 'RunEvents',
+    stream: streamRun,
+  },
+];
+
+async function runToEnd(call: RouteCall): Promise<unknown[]> {
+  const events: Event[] = [];
+  const failure = await new Promise<RunFailure | undefined>((resolve, reject) => {
+    const listener: RunListener = { onEvent: (event) => events.push(event), onEnd: resolve };
+    begin(call, false, listener).catch(reject);
+  });
+  if (failure === undefined) return events.map((event) => shown(call, event));
+  const { code, message } = failure;
+  throw new HttpRefusal(statusOf(code), message, {}, code);
+}
+
+async function streamRun(call: RouteCall): Promise<ReadableStream<Uint8Array>> {
+  const streaming = streamingIn('streaming', call.body.streaming);
+  const isSplit = call.body.functionCallEventId == null;
+  const encoder = new TextEncoder();
+  let isOpen = true;
+  let controller: ReadableStreamDefaultController<Uint8Array>;
+  let cancel = (): void => undefined;
+  const end = (): void => {
+    isOpen = false;
+    clearInterval(heartbeat);
+  };
+  const stream = new ReadableStream<Uint8Array>({
+    start: (opened) => void (controller = opened),
+    cancel: () => {
+      end();
+      cancel();
+    },
+  });
+  const send = (line: string): void => {
+    if (isOpen) controller.enqueue(encoder.encode(`${line}\n\n`));
+  };
+  const heartbeat = setInterval(() => send(': still here'), HEARTBEAT_MS);
+  const { maySeeCredentials } = call.rights;
+  const listener: RunListener = {
+    onEvent: (event) => {
+      for (const part of isSplit ? withoutArtifacts(event) : [event]) {
+        send(`data: ${JSON.stringify(publicView(shown(call, part), maySeeCredentials))}`);
+      }
+    },
+    onEnd: (failure) => {
+      if (failure !== undefined) send(`data: ${JSON.stringify(errorData(failure))}`);
+      if (isOpen) controller.close();
+      end();
+    },
+  };
+  try {
+    cancel = await begin(call, streaming, listener);
+  } catch (error) {
+    end();
+    throw error;
+  }
+  return stream;
+}
+
+/**
+ * Lets the agent answer the message of a body. Until the run has ended, it is cancelled when the client leaves.
+ *
+ * @returns a function that cancels the run, once the message is stored
+ * @throws HttpRefusal 403, 503; SessionError `unsupported`, `invalid_argument`, `not_found`, `agent_running`; what the agent throws
+ *   before the message is stored
+ */
+async function begin(
+  call: RouteCall,
+  streaming: boolean,
+  { onEvent, onEnd }: RunListener,
+): Promise<() => void> {
+  const runs = await requireRuns(call);
+  const { service, rights, signal, gone, report } = call;
+  const event = messageIn(call);
+  await requireSession(call, { numRecentEvents: 0 });
+  let isOver = false;
+  const listener: RunListener = {
+    onEvent,
+    onEnd: (failure) => {
+      isOver = true;
+      ignore();
+      onEnd(failure);
+    },
+  };
+  const message = { ...messageOf(call, event.id, streaming), listener };
+  const { key } = message;
+  const cancel = (): void => {
+    if (!isOver) runs.cancel(key, event.id).catch(report);
+  };
+  const ignore = onAbort(gone, cancel);
+  signal.throwIfAborted();
+  const request = { service, key, rights, expectedRevision: undefined };
+  const asked = askRuns(runs, message, event, request);
+  // Nobody awaits it once the client has gone. Its failure would then be an unhandled rejection.
+  asked.catch(() => undefined);
+  try {
+    await raceSignal(signal, asked, () => signal.reason as unknown);
+  } catch (error) {
+    cancel();
+    ignore();
+    throw error;
+  }
+  return cancel;
+}
+
+/** Takes the message of a body: the user's text, or answers to calls. @throws SessionError `invalid_argument`, `unsupported` */
+function messageIn(call: RouteCall): NewEvent & { id: string } {
+  const { newMessage, customMetadata, stateDelta, invocationId, serviceTier } = call.body;
+  const isResumed = invocationId != null;
+  if (newMessage == null) {
+    throw isResumed ? cannot('invocationId', 'resume a run') : invalid('newMessage', 'is missing');
+  }
+  if (!isPlainObject(newMessage)) throw invalidValue('newMessage', 'must be an object', newMessage);
+  const delta = stateIn(call, stateDelta, 'stateDelta');
+  const event = call.form.readEvent({
+    ...{ id: newEventId(), invocationId: `e-${newEventId()}`, author: 'user' },
+    content: { role: 'user', ...newMessage },
+    ...(delta !== undefined && { actions: { stateDelta: delta } }),
+    ...(customMetadata != null && { customMetadata }),
+  });
+  if (partsOf(event as Event).length === 0) throw invalid('newMessage.parts', 'must have a part');
+  // An answer tells by itself which run it continues.
+  if (isResumed && answersIn(event).length === 0) throw cannot('invocationId', 'resume a run');
+  if (serviceTier != null) throw cannot('serviceTier', 'choose a service tier');
+  return event as NewEvent & { id: string };
+}
+
+function cannot(member: string, action: string): SessionError {
+  const message = `${member} is unsupported: agents of this server cannot ${action}. Leave it out.`;
+  return new SessionError('unsupported', message);
+}
+
+/** Returns an event in the form of the client. */
+function shown({ form }: RouteCall, event: Event): unknown {
+  return form.writeEvent(event);
+}
+
+/** As `adk api_server` does for the pages of `adk web`, puts the artifacts of an event with content into an event of their own. */
+function withoutArtifacts(event: Event): Event[] {
+  const { actions } = event;
+  // A function that yields events may leave it out.
+  if (
+    Object.keys(Object(actions.artifactDelta) as object).length === 0 ||
+    partsOf(event).length === 0
+  )
+    return [event];
+  const artifacts = { ...event };
+  delete artifacts.content;
+  return [{ ...event, actions: { ...actions, artifactDelta: {} } }, artifacts];
+}
+
+/** Returns what `adk api_server` sends in place of an event when a run fails. */
+function errorData({ code, message }: RunFailure): object {
+  const timestamp = Date.now() / 1000;
+  return {
+    error: `${code}: ${message}`,
+    error_details: { error_type: code, error_message: message, timestamp },
+  };
+}
