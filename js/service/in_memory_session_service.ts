@@ -44,7 +44,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
   constructor(options: SessionServiceOptions<S> = {}) {
     const parts: ServiceParts = {
       storage: { kind: 'memory', durable: false },
-      isSynchronous: true,
+      traits: { isSynchronous: true },
       reads: () => reads,
       openStore: ({ clock }) =>
         new WasmStore(createMemoryStorage(), {

@@ -45,13 +45,12 @@ function closeLast(storage: Storage): void | Promise<void> {
  * @param storage or a function that loads it at the first call
  */
 export function partsOver(facts: StorageFacts, storage: OwnStorage | (() => Promise<OwnStorage>)) {
-  const { kind = 'custom', durable = true, expires, removesNull } = facts;
+  const { kind = 'custom', durable = true, traits } = facts;
   let tell: ((error: unknown) => void) | undefined;
-  const store = new RowStore(storage, (error) => tell?.(error));
+  const store = new RowStore(storage, traits, (error) => tell?.(error));
   return {
     storage: { kind, durable },
-    expires,
-    removesNull,
+    traits,
     openStore({ onConnectionLost }) {
       tell = onConnectionLost;
       return store;

@@ -29,7 +29,7 @@ import type { HiddenMembers, WriteIdentity } from '../values/model/diagnostic.js
 import type { ServiceHistory } from '../core/history_types.js';
 import type { StorageInfo } from '../values/model/storage_info.js';
 import { isRevision } from '../core/storage/checked_rows.js';
-import type { Store, ReadList, Results, StoredKind } from '../core/storage/store.js';
+import type { ReadList, Results, Store, StoredKind, StoreTraits } from '../core/storage/store.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import { type DeltaSnapshot, snapshotDelta } from '../values/state/delta.js';
 import {
@@ -85,6 +85,7 @@ export class ServiceCore implements Core {
   readonly reader: SessionReader;
   readonly reads: Reads;
   readonly #parts: ServiceParts;
+  readonly #traits: StoreTraits;
   readonly #schema: StateSchema | undefined;
   readonly #autoTitle: boolean;
   readonly clock: () => number;
@@ -111,6 +112,7 @@ export class ServiceCore implements Core {
   constructor(parts: ServiceParts, options: SessionServiceOptions<object> = {}) {
     this.storage = parts.storage;
     this.#parts = parts;
+    this.#traits = parts.traits ?? {};
     const diagnostics = Diagnostics.of(options, parts.storage);
     this.#onConnectionLost = diagnostics && ((error) => diagnostics.tell('connection', error));
     this.calls = new Calls(diagnostics, parts.beginCall);
@@ -141,10 +143,9 @@ export class ServiceCore implements Core {
       newId: this.#newId,
       load: (atOnce) => this.#load(atOnce),
       store: () => this.#openStore(),
-      isSynchronous: parts.isSynchronous === true,
       feed: this.feed,
       reader: this.reader,
-      removesNull: parts.removesNull === true,
+      traits: this.#traits,
       mayRun: parts.serverAgent !== undefined,
     });
   }
@@ -177,7 +178,7 @@ export class ServiceCore implements Core {
       ifAbsent,
       schema: this.#schema,
       autoTitle: this.#autoTitle,
-      expires: this.#parts.expires === true,
+      expires: this.#traits.expires === true,
       clock: this.clock,
       newId: this.#newId,
     });
@@ -240,7 +241,7 @@ export class ServiceCore implements Core {
 
   /** Whether the storage applies each `StorageOperation` once. */
   keepsOperations(): MaybePromise<boolean> {
-    return this.callStore({}, (store) => store.keepsOperations({}));
+    return this.callStore({}, (store) => store.traits.keepsOperations === true);
   }
 
   /** The sessions of the storage, for `deleteSessions`. */
@@ -305,7 +306,7 @@ export class ServiceCore implements Core {
     const { appName, userId, sessionId, operation } = key;
     requireKey(key);
     const taken = takeOptions(changes);
-    const expiry = takeExpiry(taken, this.#parts.expires === true);
+    const expiry = takeExpiry(taken, this.#traits.expires === true);
     const change = { ...takeDescription(taken), expiry, operation };
     const own = { appName, userId, sessionId };
     return after(this.#write({ kind: 'describe', key: own, ...change }, call), (isThere) => {
@@ -387,7 +388,7 @@ export class ServiceCore implements Core {
   callStore<T>({ signal }: Call, work: (store: Store) => MaybePromise<T>): MaybePromise<T> {
     // Before anything is awaited, so that appends called earlier are first in line.
     this.appender.flush();
-    const wait = this.#load(this.#parts.isSynchronous === true);
+    const wait = this.#load(this.#traits.isSynchronous === true);
     const run = (): MaybePromise<T> => work(this.#openStore());
     return wait === undefined ? run() : runAfter(signal, wait, run);
   }

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../values/model/diagnostic.js';
 import type { Epochs, ServerAgent } from '../core/core_of.js';
-import type { Store } from '../core/storage/store.js';
+import type { Store, StoreTraits } from '../core/storage/store.js';
 import type { CloseOptions, StorageInfo } from '../values/model/storage_info.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import type { StateSchemaOf } from '../values/state/state_schema.js';
@@ -60,10 +60,8 @@ export interface StoreContext {
 /** The parts of a service besides its options. */
 export interface ServiceParts {
   readonly storage: StorageInfo;
-  /** Whether sessions can expire. */
-  readonly expires?: boolean | undefined;
-  /** Whether the storage removes a key of a state whose value is `null`. */
-  readonly removesNull?: boolean | undefined;
+  /** The traits of the store that are known before it is loaded. */
+  readonly traits?: StoreTraits | undefined;
   /**
    * Begins to load what the store needs, and returns `undefined` once it is loaded. Calls wait for the promise. If it
    * fails, they fail, and the next call loads again.
@@ -77,8 +75,6 @@ export interface ServiceParts {
   readonly epochs?: Epochs | undefined;
   /** Present if the sessions are on a server, which may have an agent. */
   readonly serverAgent?: ServerAgent | undefined;
-  /** Whether a call is done when it returns, once the wasm is loaded. */
-  readonly isSynchronous?: boolean;
   /** Present if it is loaded from the start. */
   readonly reads?: Reads | undefined;
   /** Called when the service begins to close and waits for its calls. */

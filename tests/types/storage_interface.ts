@@ -61,14 +61,7 @@ describe('A storage', () => {
   });
 
   it('has none of the members that only storages of this package have', async () => {
-    type OwnMember =
-      | 'expires'
-      | 'keepsOperations'
-      | 'lacksTransactions'
-      | 'onConnectionLost'
-      | 'readParsed'
-      | 'readsBack'
-      | 'removesNull';
+    type OwnMember = 'onConnectionLost' | 'readParsed' | 'traits';
     is<OwnMember>()({} as Exclude<keyof OwnStorage, keyof Storage>);
   });
 

@@ -4,7 +4,8 @@ import { setDescription } from '../../values/model/description.js';
 import { MOST_CHANGED } from '../wasm/protocol.js';
 import { withoutClaimMark } from '../../values/model/event/claim_mark.js';
 import type { StoredEvent } from '../../values/model/event_page.js';
-import type { ChangedSession, MissedEvent, ReadSession, SinceRequest } from './store.js';
+import type { ChangedSession, ReadSession, SinceRequest } from '../read.js';
+import type { MissedEvent } from './store.js';
 import { corruptRecord, parseEventText } from './stored_events.js';
 
 /** A session with the rows of the events that were written after a revision, in any order. */

@@ -6,7 +6,7 @@ import type { Event } from '../../values/model/event/event.js';
 import type { Session } from '../../values/model/session.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { rewindStarts } from '../../core/storage/reads/rewind_starts.js';
-import type { RewindStart } from '../../core/storage/store.js';
+import type { RewindStart } from '../../core/read.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { RouteCall } from './route.js';
 

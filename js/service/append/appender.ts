@@ -34,7 +34,7 @@ import { type EventSnapshot, isPartial, snapshotEvent } from '../../values/model
 import { isViewSummary } from '../../values/model/event/view_summary.js';
 import type { ReaderParts } from '../read/reader_parts.js';
 import type { SessionReader } from '../read/session_reader.js';
-import type { Appended, Store } from '../../core/storage/store.js';
+import type { Appended, Store, StoreTraits } from '../../core/storage/store.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import {
   type AppendWrite,
@@ -78,12 +78,9 @@ interface AppenderParts extends Pick<ReaderParts, 'callStore' | 'handles'> {
   readonly store: () => Store;
   /** See `GroupParts`. */
   readonly load: (atOnce: boolean) => Promise<void> | undefined;
-  /** Whether an append is done when the call returns, once the wasm is loaded. */
-  readonly isSynchronous: boolean;
   readonly feed: ServiceFeed;
   readonly reader: SessionReader;
-  /** Whether the storage removes a key of a state whose value is `null`. */
-  readonly removesNull: boolean;
+  readonly traits: StoreTraits;
   /** Whether the sessions are on a server, which may have an agent. */
   readonly mayRun: boolean;
 }
@@ -100,7 +97,8 @@ export class Appender {
 
   constructor(parts: AppenderParts) {
     this.#parts = parts;
-    const { store, load, isSynchronous } = parts;
+    const { store, load, traits } = parts;
+    const isSynchronous = traits.isSynchronous === true;
     const prepare = (append: QueuedAppend) => this.#prepare(append);
     this.#groups = new AppendGroups({ store, load, isSynchronous, prepare });
   }
@@ -250,7 +248,7 @@ export class Appender {
   }
 
   #prepare({ write, handle, position }: QueuedAppend): PreparedAppend {
-    const { feed, removesNull } = this.#parts;
+    const { feed, traits } = this.#parts;
     const { key, stale, expectedRevision, expectedEvents, titleChange, operation, run } = write;
     const events = handle && withoutSuperseded(handle);
     const placed = {
@@ -271,7 +269,7 @@ export class Appender {
       written(appended) {
         if (handle !== undefined) {
           const given = asStored(events!, appended);
-          applyWritten({ ...handle, events: given }, placed, appended, removesNull);
+          applyWritten({ ...handle, events: given }, placed, appended, traits.removesNull);
         }
         feed.publish(placed, appended);
       },

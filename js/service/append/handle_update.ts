@@ -32,7 +32,7 @@ export function applyWritten(
   handle: ObservingHandle,
   { position, stale, titleChange }: PlacedAppend,
   appended: Appended,
-  removesNull: boolean,
+  removesNull = false,
 ): void {
   const { session, record } = handle;
   noteMissedRewind(record, position, appended);

@@ -8,6 +8,7 @@ import {
   requireObject,
   requireOneOf,
 } from '../../values/errors/option_values.js';
+import { DATABASE_TRAITS } from '../../stores/database/database_traits.js';
 import { partsOver } from '../over_storage.js';
 import type { SessionServiceOptions } from '../service_options.js';
 import { ServiceCore } from '../service_core.js';
@@ -117,7 +118,7 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
     const database = checkedOptions(options);
     super(
       new ServiceCore(
-        partsOver(database, () => loadStorage(database)),
+        partsOver({ ...database, traits: DATABASE_TRAITS }, () => loadStorage(database)),
         options,
       ),
     );

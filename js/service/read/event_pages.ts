@@ -27,7 +27,7 @@ import type { StateShape } from '../../values/state/state_shape.js';
 import type { RewindTarget } from '../../core/core_of.js';
 import { changesOf } from '../../core/storage/changes.js';
 import { rewindTargets, startsIn } from '../../core/storage/reads/rewind_starts.js';
-import type { PageRequest, ReadInfo, ReadPage } from '../../core/storage/store.js';
+import type { PageRequest, ReadInfo, ReadPage } from '../../core/read.js';
 import { cursorText, foreignCursor, readPlace } from '../../values/json/cursor.js';
 import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
 import type { ReaderParts } from './reader_parts.js';

@@ -31,7 +31,8 @@ import type {
 } from '../../values/model/session.js';
 import type { EventCount } from '../../values/model/values/event_count.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { Store, CreatedSession, ReadSession } from '../../core/storage/store.js';
+import type { ReadSession } from '../../core/read.js';
+import type { Store, CreatedSession } from '../../core/storage/store.js';
 import { IS_OF_USER, type SharedScope } from '../../values/state/scope.js';
 import { ownerOf, type StateOwner } from '../../core/storage/scopes.js';
 import { after, type Call, type MaybePromise, takeOptions } from '../../core/call/call.js';

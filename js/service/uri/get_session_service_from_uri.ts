@@ -6,6 +6,7 @@ import {
 } from '../indexed_db_session_service.js';
 import { takeOptions } from '../../core/call/call.js';
 import { partsOver } from '../over_storage.js';
+import { DATABASE_TRAITS } from '../../stores/database/database_traits.js';
 import { isDurable } from '../../stores/database/engine/address.js';
 import type { TableOptions } from '../../stores/database/table_options.js';
 import { requireTableNames } from '../../stores/database/tables/table_names.js';
@@ -80,7 +81,8 @@ export function getSessionServiceFromUri<S extends object = StateShape>(
       const { address, url } = serviceUri;
       const { kind } = address;
       requireTableNames(kind, options);
-      const parts = partsOver({ kind, durable: isDurable(address) }, async () => {
+      const facts = { kind, durable: isDurable(address), traits: DATABASE_TRAITS };
+      const parts = partsOver(facts, async () => {
         const { openStorage } = await import('#database');
         return openStorage({ ...options, url });
       });

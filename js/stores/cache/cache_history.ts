@@ -9,7 +9,8 @@ import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import { snapshotEvent } from '../../values/model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import type { StoreHistory, ReadSession } from '../../core/storage/store.js';
+import type { ReadSession } from '../../core/read.js';
+import type { StoreHistory } from '../../core/storage/store.js';
 import type {
   BranchesRead,
   ForkWrite,

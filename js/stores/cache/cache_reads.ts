@@ -11,20 +11,17 @@ import {
   type Found,
   type IdsRequest,
   type InfoRequest,
-  type ListRequest,
   type PageRequest,
   type ReadInfo,
   type ReadKind,
-  type ReadList,
   type ReadPage,
   type ReadSession,
   type ReadVerbs,
   type SessionRead,
   type SinceRequest,
-  type StateRequest,
-  type Store,
   type WindowRequest,
-} from '../../core/storage/store.js';
+} from '../../core/read.js';
+import type { ListRequest, ReadList, StateRequest, Store } from '../../core/storage/store.js';
 import { addSums, type EventSums, readInfo } from '../../core/storage/reads/session_info.js';
 import { fetchSums } from './copies/fetch_sums.js';
 import type { Lists } from './copies/lists.js';

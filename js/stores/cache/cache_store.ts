@@ -61,6 +61,7 @@ export interface CacheStoreParts extends ReadParts {
 
 /** The local data as a store. {@link CacheReads} has its reads. A write adds operations, which are sent later. */
 export class CacheStore extends CacheReads implements Store {
+  readonly traits = {};
   readonly history: CacheHistory;
   readonly #parts: CacheStoreParts;
   readonly #writes: LocalWrites;
@@ -78,10 +79,6 @@ export class CacheStore extends CacheReads implements Store {
 
   async open(): Promise<void> {
     await this.#parts.data.read(() => undefined);
-  }
-
-  keepsOperations(): boolean {
-    return false;
   }
 
   /** Runs a local write, and waits for the remote if the option `write` is `'through'`. */

@@ -9,8 +9,8 @@ export function epochStore(present: () => CacheStore): Store {
   /** Calls that the package makes itself have none, and take that of the present epoch. */
   const of = ({ store }: Call): CacheStore => (store instanceof CacheStore ? store : present());
   return {
+    traits: present().traits,
     open: (call) => of(call).open(),
-    keepsOperations: (call) => of(call).keepsOperations(),
     write: (write, call) => of(call).write(write, call),
     read: (request, call) => of(call).read(request, call),
     list: (request, call) => of(call).list(request, call),

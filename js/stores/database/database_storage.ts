@@ -75,6 +75,7 @@ import {
 import type { OwnStorage, ParsedRows } from '../../core/storage/own_storage.js';
 import type { Storage } from '../../core/storage/storage.js';
 import { connectKysely } from './connections/kysely_pool.js';
+import { DATABASE_TRAITS } from './database_traits.js';
 import type { Address } from './engine/address.js';
 import type { Connection, ConnectOptions, Runner } from './engine/connection.js';
 import type { Engine, EngineKind } from './engine/engine.js';
@@ -115,7 +116,7 @@ const PROBE = plainQuery('select 1');
 export class DatabaseStorage implements OwnStorage {
   readonly kind: EngineKind;
   readonly durable: boolean;
-  readonly keepsOperations = true;
+  readonly traits = DATABASE_TRAITS;
   readonly listsParts = true;
   readonly #options: DatabaseToOpen;
   readonly #engine: Engine;

@@ -9,20 +9,22 @@ import { REMOVED } from '../../values/state/scope.js';
 import { sortList } from '../../core/storage/list_place.js';
 import type { StorageKey } from '../../core/storage/rows.js';
 import {
-  NO_REVISIONS,
   runRead,
-  runWrite,
-  type Appended,
-  type CreatedSession,
-  type Deletion,
   type Found,
-  type ListRequest,
   type ReadKind,
-  type ReadList,
   type WindowRequest,
   type ReadSession,
   type ReadVerbs,
   type SessionRead,
+} from '../../core/read.js';
+import {
+  NO_REVISIONS,
+  runWrite,
+  type Appended,
+  type CreatedSession,
+  type Deletion,
+  type ListRequest,
+  type ReadList,
   type Results,
   type StoredKind,
   type WriteVerbs,
@@ -42,6 +44,7 @@ import { askServerKind } from './version.js';
  * fetch everything, and what it lacks fails with `unsupported`.
  */
 export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
+  readonly traits = {};
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
@@ -50,10 +53,6 @@ export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
 
   async open(call: Call): Promise<void> {
     await askServerKind(this.#connection, call);
-  }
-
-  keepsOperations(): boolean {
-    return false;
   }
 
   write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {

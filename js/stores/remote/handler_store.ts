@@ -15,21 +15,24 @@ import {
   type ReadKind,
   type ReadVerbs,
   type SessionRead,
-  type StoreHistory,
   type SinceRequest,
   type IdsRequest,
   type InfoRequest,
-  type ListedSession,
-  type ListRequest,
   type PageRequest,
   type ReadInfo,
-  type ReadList,
   type ReadPage,
   type WindowRequest,
   type ReadSession,
-  type Results,
-  type StateRequest,
-  type StoredKind,
+} from '../../core/read.js';
+import type {
+  ListedSession,
+  ListRequest,
+  ReadList,
+  Results,
+  StateRequest,
+  StoredKind,
+  StoreHistory,
+  StoreTraits,
 } from '../../core/storage/store.js';
 import {
   changedSessionIn,
@@ -52,21 +55,19 @@ const CHUNK = 1000;
 
 /** Sessions behind the handler of `adk-session-wasm/server`, which runs the rules. */
 export class HandlerStore implements ServerStore, ReadVerbs {
-  readonly computesViews = true;
+  readonly traits: StoreTraits;
   readonly history: StoreHistory;
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
     this.history = handlerHistory(connection);
     this.#connection = connection;
+    const keepsOperations = connection.kind?.keepsOperations === true;
+    this.traits = { computesViews: true, keepsOperations };
   }
 
   async open(call: Call): Promise<void> {
     await askServerKind(this.#connection, call);
-  }
-
-  keepsOperations(): boolean {
-    return this.#connection.kind?.keepsOperations === true;
   }
 
   write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {

@@ -11,13 +11,13 @@ import { SHARED_SCOPES } from '../../values/state/scope.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 import type { StorageKey } from '../../core/storage/rows.js';
 import type {
-  Appended,
   ChangedSession,
   ReadInfo,
   ReadPage,
   ReadSession,
   RewindStart,
-} from '../../core/storage/store.js';
+} from '../../core/read.js';
+import type { Appended } from '../../core/storage/store.js';
 import type { ReadResponse } from './connection/connection.js';
 
 /** A session of a response, with times in milliseconds. */

@@ -4,6 +4,5 @@ import type { StorageFacts } from '../../core/storage/own_storage.js';
 export const VERTEX_FACTS = {
   kind: 'vertexai',
   durable: true,
-  expires: true,
-  removesNull: true,
+  traits: { expires: true, removesNull: true, lacksTransactions: true, readsBack: true },
 } as const satisfies StorageFacts;

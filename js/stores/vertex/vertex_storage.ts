@@ -61,10 +61,7 @@ export class VertexStorage implements OwnStorage {
   readonly kind = VERTEX_FACTS.kind;
   readonly durable = VERTEX_FACTS.durable;
   readonly listsParts = true;
-  readonly expires = VERTEX_FACTS.expires;
-  readonly removesNull = VERTEX_FACTS.removesNull;
-  readonly readsBack = true;
-  readonly lacksTransactions = true;
+  readonly traits = VERTEX_FACTS.traits;
   readonly #connection: Connection;
   readonly #caches: SharedCaches;
   readonly #callTimeoutMs: number;

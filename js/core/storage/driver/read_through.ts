@@ -14,8 +14,8 @@ import type {
   ReadPage,
   WindowRequest,
   ReadSession,
-  StateRequest,
-} from '../store.js';
+} from '../../read.js';
+import type { StateRequest } from '../store.js';
 import { type RowsSince, storedEvents } from '../changes.js';
 import {
   eventTuple,
@@ -139,14 +139,14 @@ function mergedState(
 
 /** Reads a page of a session's events. Of a storage without `readPage` it reads the whole session. */
 export async function pageThrough(
-  storage: Pick<OwnStorage, 'read' | 'readPage' | 'readsBack'>,
+  storage: Pick<OwnStorage, 'read' | 'readPage' | 'traits'>,
   page: PageRequest,
   call: Call,
 ): Promise<ReadPage | undefined> {
   const { key, direction, eventId, limit, withCount, skipCorrupt = false } = page;
   const isForward = direction === 'after';
   const hasVerb = storage.readPage !== undefined;
-  const isWhole = page.isToEnd === true && (!hasVerb || storage.readsBack === true);
+  const isWhole = page.isToEnd === true && (!hasVerb || storage.traits?.readsBack === true);
   const given: StoragePageRequest = {
     key,
     direction,

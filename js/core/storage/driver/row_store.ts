@@ -21,31 +21,34 @@ import {
 } from '../../write.js';
 import {
   runRead,
-  runWrite,
-  type Appended,
-  type Store,
   type ChangedSession,
   type SinceRequest,
-  type CreatedSession,
-  type Deletion,
   type IdsRequest,
-  type FindChangedRequest,
   type Found,
-  type ListRequest,
   type MarkersRequest,
   type PageRequest,
   type ReadKind,
-  type ReadList,
   type ReadMarkers,
   type ReadPage,
   type WindowRequest,
   type ReadSession,
   type ReadVerbs,
-  type Results,
   type SessionRead,
+} from '../../read.js';
+import {
+  type Appended,
+  type CreatedSession,
+  type Deletion,
+  type FindChangedRequest,
+  type ListRequest,
+  type ReadList,
+  type Results,
+  runWrite,
   type SharedRevisions,
   type StateRequest,
+  type Store,
   type StoredKind,
+  type StoreTraits,
   type WriteVerbs,
 } from '../store.js';
 import type { ChangedRows } from '../changed_rows.js';
@@ -84,7 +87,7 @@ import { requestOf, settled } from './storage_calls.js';
  * Errors that the storage throws become a `SessionError`. If the storage returns no promise, neither does an append.
  */
 export class RowStore implements Store, ReadVerbs, WriteVerbs {
-  readonly continuesViews = true;
+  readonly traits: StoreTraits;
   readonly #load: () => Promise<OwnStorage>;
   readonly #onConnectionLost: ((error: unknown) => void) | undefined;
   #loading: Promise<OwnStorage> | undefined;
@@ -93,11 +96,14 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
   /**
    * @param storage or a function that loads it at the first call. So a service can be made at once, and the code of its
    *   storage is loaded only when it is used
+   * @param traits of the storage
    */
   constructor(
     storage: OwnStorage | (() => Promise<OwnStorage>),
+    traits?: StoreTraits,
     onConnectionLost?: (error: unknown) => void,
   ) {
+    this.traits = { continuesViews: true, ...traits };
     this.#onConnectionLost = onConnectionLost;
     const isLate = typeof storage === 'function';
     this.#load = isLate ? storage : () => Promise.resolve(storage);
@@ -143,10 +149,6 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
     });
   }
 
-  keepsOperations(call: Call): MaybePromise<boolean> {
-    return this.#with(call, ({ keepsOperations = false }) => keepsOperations);
-  }
-
   write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
     return runWrite(this, write, call);
   }
@@ -166,7 +168,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
     const { key, events, description } = creation;
     if (description.title || description.labels) requireDescribe(storage);
     const created = prepareCreate(storage, creation, call).run();
-    if (storage.lacksTransactions !== true || events.length === 0) return created;
+    if (this.traits.lacksTransactions !== true || events.length === 0) return created;
     return after(
       created,
       (created) => created && this.#readCreated(created, key, afterCommit(call)),
@@ -293,7 +295,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
       if (what === 'session' && unchanged !== undefined) {
         return deleteUnchanged(storage, { key, ...unchanged }, call);
       }
-      if (what === 'session' && created !== undefined && storage.keepsOperations !== true) {
+      if (what === 'session' && created !== undefined && this.traits.keepsOperations !== true) {
         return deleteCreated(this, key, created, call);
       }
       const given = { what, key, ...(created !== undefined && { created }) } as DeleteTarget;
@@ -344,7 +346,7 @@ function requireDescribe({ describe }: OwnStorage): NonNullable<OwnStorage['desc
 
 /** Another program may write between the read and the write of a storage without transactions. */
 function requireTransactions(storage: OwnStorage, compute: Compute | undefined): void {
-  if (compute === undefined || storage.lacksTransactions !== true) return;
+  if (compute === undefined || storage.traits?.lacksTransactions !== true) return;
   const message = 'The storage has no transactions, so stateDelta must not be a function here.';
   throw new SessionError('unsupported', message, { key: 'stateDelta' });
 }

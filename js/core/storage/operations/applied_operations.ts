@@ -8,13 +8,12 @@ import type { PlacedAppend } from '../../write.js';
 import type { StorageOperation } from '../../../values/model/diagnostic.js';
 import { NEVER } from '../../wasm/protocol.js';
 import type { RowsSince } from '../changes.js';
+import type { SinceRequest, ReadSession } from '../../read.js';
 import {
   NO_REVISIONS,
   type Appended,
-  type SinceRequest,
   type CreatedSession,
   type Deletion,
-  type ReadSession,
   type SharedRevisions,
 } from '../store.js';
 

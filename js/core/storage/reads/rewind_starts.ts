@@ -2,20 +2,21 @@ import { after, type Call, type MaybePromise } from '../../call/call.js';
 import { rewindTargetOf } from '../../history/marks.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import type { Store, RewindStart } from '../store.js';
+import type { RewindStart } from '../../read.js';
+import type { Store } from '../store.js';
 
 /**
  * Finds where each rewind among some events of a session starts. Returns `undefined` without rewinds, and over a server
  * whose answer would have said it.
  */
 export function rewindStarts(
-  store: Pick<Store, 'read' | 'computesViews'>,
+  store: Pick<Store, 'read' | 'traits'>,
   key: CompositeSessionKey,
   events: readonly Event[],
   call: Call,
 ): MaybePromise<RewindStart[] | undefined> {
   const targets = rewindTargets(events);
-  if (targets.size === 0 || store.computesViews) return undefined;
+  if (targets.size === 0 || store.traits.computesViews) return undefined;
   const read = { key, skipCorrupt: true };
   return after(store.read({ kind: 'markers', ...read }, call), (markers) => {
     if (markers !== undefined) return startsIn(markers.events, targets);

@@ -4,7 +4,8 @@ import { utf8Length } from '../../../values/json/text.js';
 import { setDescription } from '../../../values/model/description.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { SessionInfo, TokenUsage } from '../../../values/model/session_info.js';
-import type { Store, InfoRequest, ReadInfo, ReadPage } from '../store.js';
+import type { InfoRequest, ReadInfo, ReadPage } from '../../read.js';
+import type { Store } from '../store.js';
 import { parseJson } from '../../../values/json/parse.js';
 
 /** What events sum up to. */

@@ -24,33 +24,36 @@ import { callWasmStorage, requireRoom, type WasmStorage } from '../../wasm/core.
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import {
   runRead,
-  runWrite,
-  type Appended,
-  type Store,
   type ChangedSession,
   type SinceRequest,
-  type CreatedSession,
-  type Deletion,
   type IdsRequest,
   type Found,
-  type ListedSession,
-  type ListRequest,
   type MarkersRequest,
-  type MissedEvent,
   type PageRequest,
   type ReadKind,
-  type ReadList,
   type ReadMarkers,
   type ReadPage,
   type WindowRequest,
   type ReadSession,
   type ReadVerbs,
-  type Results,
   type SessionRead,
+} from '../../read.js';
+import {
+  type Appended,
+  type CreatedSession,
+  type Deletion,
+  type ListedSession,
+  type ListRequest,
+  type MissedEvent,
+  type ReadList,
+  type Results,
+  runWrite,
   type SharedRevisions,
   type SharedStates,
   type StateRequest,
+  type Store,
   type StoredKind,
+  type StoreTraits,
   type WriteVerbs,
 } from '../store.js';
 import { changedSession, type RowsSince, storedEvents } from '../changes.js';
@@ -115,17 +118,16 @@ export interface CoreStorage {
 
 /** Memory or IndexedDB, both in the wasm. Memory answers at once, so it ignores the signal. */
 export class WasmStore implements Store, ReadVerbs, WriteVerbs {
-  readonly continuesViews = true;
+  readonly traits: StoreTraits;
   readonly core: WasmStorage;
   readonly #storage: CoreStorage;
 
   constructor(core: WasmStorage, storage: CoreStorage) {
     this.core = core;
     this.#storage = storage;
-  }
-
-  keepsOperations(): boolean {
-    return this.#storage.operations !== undefined;
+    const { holdsData, operations } = storage;
+    const keepsOperations = operations !== undefined;
+    this.traits = { continuesViews: true, isSynchronous: holdsData, keepsOperations };
   }
 
   /** Runs a write once, if the storage keeps operations. `createdOf` is that of {@link MemoryOperations}. */

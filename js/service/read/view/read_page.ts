@@ -4,7 +4,8 @@ import { hasCallParts } from '../../../core/history/calls/call_marks.js';
 import { isMarker } from '../../../core/history/marks.js';
 import type { EventCount } from '../../../values/model/values/event_count.js';
 import type { ComputedView } from '../../../values/model/values/history_view.js';
-import type { Store, PageRequest, ReadMarkers, ReadPage } from '../../../core/storage/store.js';
+import type { PageRequest, ReadMarkers, ReadPage } from '../../../core/read.js';
+import type { Store } from '../../../core/storage/store.js';
 import { pageOfLast, pageOfView } from './view_parts.js';
 import { decided, growingRead } from '../../../core/storage/reads/growing_read.js';
 
@@ -15,7 +16,7 @@ export function readPage(
   call: Call,
 ): MaybePromise<ReadPage | undefined> {
   if (view === 'raw') return store.read({ kind: 'page', ...page }, call);
-  if (store.computesViews) return store.read({ kind: 'page', ...page, view }, call);
+  if (store.traits.computesViews) return store.read({ kind: 'page', ...page, view }, call);
   return after(store.read({ kind: 'markers', ...page }, call), (markers) => {
     const read = markers && readByMarkers(store, markers, view, page, call);
     return after(read, (read) => read ?? readWhole(store, view, page, call));

@@ -9,12 +9,8 @@ import type { EventCount } from '../../../values/model/values/event_count.js';
 import type { ComputedView } from '../../../values/model/values/history_view.js';
 import { copyJson } from '../../../values/json/copy.js';
 import { putLast } from '../../../values/members/bounded_map.js';
-import type {
-  Store,
-  ChangedSession,
-  WindowRequest,
-  ReadSession,
-} from '../../../core/storage/store.js';
+import type { ChangedSession, WindowRequest, ReadSession } from '../../../core/read.js';
+import type { Store } from '../../../core/storage/store.js';
 import { MOST_CHANGED } from '../../../core/wasm/protocol.js';
 import {
   continuedTail,
@@ -102,7 +98,7 @@ export class ViewReader {
     call: Call,
   ): MaybePromise<ReadSession | undefined> {
     const inWindow = { ...request, last, after: from };
-    if (store.computesViews) return store.read({ kind: 'window', ...inWindow, view }, call);
+    if (store.traits.computesViews) return store.read({ kind: 'window', ...inWindow, view }, call);
     if (last === undefined || last === 'all' || from !== undefined) {
       const all = last === 'all' ? last : undefined;
       return after(store.read({ kind: 'window', ...request, last: all }, call), (read) => {
@@ -197,7 +193,7 @@ export class ViewReader {
       const whole = isWhole ? wholeView(read, source.view, size) : undefined;
       return after(whole ?? tailByMarkers(source, size, ATTEMPTS), (end) => {
         if (end === undefined) return undefined;
-        if (source.store.continuesViews && size.count <= MAX_CACHED_EVENTS) {
+        if (source.store.traits.continuesViews && size.count <= MAX_CACHED_EVENTS) {
           this.#put(name, cachedView(end, source.view, size.count));
         }
         return { ...end.read, events: end.events.slice(end.within) };

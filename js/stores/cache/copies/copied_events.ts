@@ -9,7 +9,7 @@ import {
   type SessionRecord,
 } from '../records/records.js';
 import { rewindTargetOf } from '../../../core/history/marks.js';
-import type { RewindStart } from '../../../core/storage/store.js';
+import type { RewindStart } from '../../../core/read.js';
 import { parseEventText } from '../../../core/storage/stored_events.js';
 import { withoutOlder, withReplacedOlder } from './older_sums.js';
 import type { ChangedEvent, OlderEvents, RemoteEvent } from './remote_connection.js';

@@ -2,7 +2,7 @@
 import type { EventTexts } from '../../../values/model/event/snapshot.js';
 import type { EventSums } from '../../../core/storage/reads/session_info.js';
 import type { SharedScope } from '../../../values/state/scope.js';
-import type { RewindStart } from '../../../core/storage/store.js';
+import type { RewindStart } from '../../../core/read.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import type {
   AppendWrite,

@@ -13,15 +13,8 @@ import { sortList } from '../../../core/storage/list_place.js';
 import type { StorageListRequest } from '../../../core/storage/requests.js';
 import type { Listing, SessionRow, SharedRows } from '../../../core/storage/rows.js';
 import type { Storage } from '../../../core/storage/storage.js';
-import {
-  runRead,
-  type ListRequest,
-  type ReadList,
-  type ReadVerbs,
-  type RewindStart,
-  type StateRequest,
-  type Store,
-} from '../../../core/storage/store.js';
+import { runRead, type ReadVerbs, type RewindStart } from '../../../core/read.js';
+import type { ListRequest, ReadList, StateRequest, Store } from '../../../core/storage/store.js';
 import { sumsOf } from '../../../core/storage/reads/session_info.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';

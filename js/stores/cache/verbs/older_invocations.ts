@@ -1,6 +1,6 @@
 import { rewindTargetOf } from '../../../core/history/marks.js';
 import type { Event } from '../../../values/model/event/event.js';
-import type { RewindStart } from '../../../core/storage/store.js';
+import type { RewindStart } from '../../../core/read.js';
 
 /** A part of a session's events. */
 interface PartOfSession {

@@ -8,7 +8,7 @@ import type { Event } from '../../../values/model/event/event.js';
 import { isPartial } from '../../../values/model/event/snapshot.js';
 import { isTemp } from '../../../values/state/scope.js';
 import { hasUnstoredWrite } from '../../../values/state/write_order.js';
-import type { ReadSession } from '../../../core/storage/store.js';
+import type { ReadSession } from '../../../core/read.js';
 import { writeKey } from '../../../values/state/keys.js';
 import type { RunHandle } from './run_request.js';
 

@@ -10,7 +10,7 @@ import { innermostMessage, jsonIn, MAX_SHOWN_BODY, timeoutError } from '../../ht
 import { isPlainObject } from '../../../values/json/rules.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
-import type { ReadSession } from '../../../core/storage/store.js';
+import type { ReadSession } from '../../../core/read.js';
 import type { Connection } from '../connection/connection.js';
 import { SERVER } from '../connection/response_error.js';
 import { HandleUpdates } from './handle_updates.js';

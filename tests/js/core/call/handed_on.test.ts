@@ -35,7 +35,12 @@ function open(isSynchronous = true, onRequest?: (call: Call) => void) {
   });
   const storage = { kind: 'memory', durable: false } as const;
   const cache = {};
-  const parts = { storage, isSynchronous, beginCall: () => cache, openStore: () => store };
+  const parts = {
+    storage,
+    traits: { isSynchronous },
+    beginCall: () => cache,
+    openStore: () => store,
+  };
   const core = new ServiceCore(parts, { onDiagnostic: () => undefined });
   return { service: new StoredSessionService(core), calls, operations, cache };
 }

@@ -6,7 +6,7 @@ import type { Event, Session } from '../../../../js/index.js';
 import { ServiceCore } from '../../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../../js/service/stored_session_service.js';
 import type { Call, MaybePromise } from '../../../../js/core/call/call.js';
-import type { WindowRequest, ReadSession } from '../../../../js/core/storage/store.js';
+import type { WindowRequest, ReadSession } from '../../../../js/core/read.js';
 import { WasmStore } from '../../../../js/core/storage/wasm/wasm_store.js';
 import { parseTexts } from '../../../../js/core/storage/stored_events.js';
 import { createMemoryStorage } from '../../../../js/core/wasm/core.js';
@@ -26,7 +26,7 @@ function open() {
     parse: (texts) => parseTexts(texts as readonly string[]),
   });
   const storage = { kind: 'memory', durable: false } as const;
-  const parts = { storage, isSynchronous: true, openStore: () => store };
+  const parts = { storage, traits: { isSynchronous: true }, openStore: () => store };
   const service = new StoredSessionService(new ServiceCore(parts, {}));
   const marked = async (eventId?: string) =>
     (await store.markers({ key, eventId }, {}))?.events.map(({ id }) => id);

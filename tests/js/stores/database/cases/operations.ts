@@ -125,7 +125,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
   describe(`An operation, ${name}`, () => {
     it('is kept', async () => {
       const { run, service } = await open();
-      assert.equal(await run((store) => store.keepsOperations({})), true);
+      assert.equal(await run((store) => store.traits.keepsOperations), true);
       await service.close();
     });
 
