@@ -1,4 +1,9 @@
-/** The calls into the wasm. All of them go through this module, so a bundle that does not use it has no wasm. */
+/**
+ * The border to the wasm: calls, the numbers that cross, and loading.
+ *
+ * All calls go through this module, so a bundle that does not use it has no wasm. `protocol.ts` and `packed_marks.ts` say
+ * what the numbers mean, `loader/` knows where the bytes are on each host, and `loading.ts` loads them once.
+ */
 import {
   DrivenWrite,
   artifact_message,

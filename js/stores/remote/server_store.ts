@@ -15,8 +15,7 @@
  * `run/` streams the runs of an api server. A handler runs its agent by itself: its feed reports the run, and
  * `reported_runs.ts` keeps the reports.
  *
- * `js/stores/http/protocol.ts` has what the handler and this folder agree on. The folder knows no class of services,
- * and one type of `js/service`: `ServiceCore`, in `run/run_request.ts`.
+ * `js/stores/http/protocol.ts` has what the handler and this folder agree on. The folder knows no class of services.
  */
 import type { Call } from '../../core/call/call.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
