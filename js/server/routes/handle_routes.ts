@@ -4,7 +4,7 @@ import { isEqualText } from '../../values/json/equal.js';
 import { takeDescription } from '../../values/model/description.js';
 import type { Appended } from '../../core/storage/store.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
-import type { HandlePosition } from '../../core/write.js';
+import { firstTitle, type HandlePosition } from '../../core/write.js';
 import { takeEventLimit } from '../../service/read/event_pages.js';
 import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
 import type { NewEvent } from '../../values/model/event/event.js';
@@ -133,18 +133,24 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
 
 async function append(call: RouteCall): Promise<Appended> {
   const { appName, userId, sessionId, body, signal, operation } = call;
-  const firstTitle = takeDescription({ title: body.firstTitle as string | undefined }).title;
+  const { title } = takeDescription({ title: body.firstTitle as string | undefined });
+  const titleChange = firstTitle(title);
   const stale = requireStalePolicy(body.stale);
   const position = positionIn(call);
   const { calls, appender } = requireCore(call);
   const key = { appName, userId, sessionId };
   const append = (events: readonly NewEvent[], expected: Partial<Expected>): Promise<Appended> => {
-    const request = {
-      ...{ key, position, stale, events, firstTitle, signal, operation },
-      ...{ expectedRevision: undefined, expectedEvents: undefined, ...expected },
-    };
-    return calls.run('appendEvents', request, (request, call) =>
-      appender.appendRemote(request, call),
+    const placed = {
+      kind: 'append',
+      key,
+      position,
+      stale,
+      titleChange,
+      operation,
+      ...expected,
+    } as const;
+    return calls.run('appendEvents', { signal }, (_, call) =>
+      appender.appendPlaced(placed, events, call),
     );
   };
   const run = runIn(body);

@@ -11,11 +11,7 @@ import { parseEventText } from '../../core/storage/stored_events.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { firstTitleOf } from '../../values/model/event/auto_title.js';
 import { withClaimMark } from '../../values/model/event/claim_mark.js';
-import type {
-  AppendEventRequest,
-  CompositeSessionKey,
-  ExpectedEvents,
-} from '../../values/model/session.js';
+import type { AppendEventRequest, ExpectedEvents } from '../../values/model/session.js';
 import { type StateSchema, validateDelta } from '../../values/state/state_schema.js';
 import { type AppendRules, appendRulesOf, refuseFrameworkEvents } from './append_rules.js';
 import { Computation } from './computation.js';
@@ -27,7 +23,7 @@ import { positionFor } from './missed_rewinds.js';
 import type { ServiceFeed } from '../../core/watch/service_feed.js';
 import { after, afterCommit, type Call, type MaybePromise } from '../../core/call/call.js';
 import type { Calls } from '../../core/call/calls.js';
-import type { HiddenMembers, WriteIdentity } from '../../values/model/diagnostic.js';
+import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import { snapshotHandle } from '../../core/handle/handle.js';
 import { requireKey } from '../../values/model/values/ids.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../../values/model/event/snapshot.js';
@@ -40,10 +36,8 @@ import {
   type AppendWrite,
   type Computed,
   firstTitle,
-  type HandlePosition,
   type PlacedAppend,
 } from '../../core/write.js';
-import type { StalePolicy } from '../../core/wasm/protocol.js';
 import type { ObservingHandle, QueuedAppend } from './waiting_appends.js';
 
 /** The members of a request to append, besides its events. */
@@ -52,17 +46,6 @@ type HandleRequest = Pick<
   'session' | 'expectedRevision' | 'expectedEvents' | 'run'
 > &
   Pick<HiddenMembers, 'titleChange' | 'claim'>;
-
-/** An append through a handle that a client in another process holds. */
-export interface RemoteAppend
-  extends Pick<AppendEventRequest, 'expectedRevision' | 'expectedEvents'>, WriteIdentity {
-  readonly key: CompositeSessionKey;
-  readonly position: HandlePosition;
-  readonly stale: StalePolicy;
-  readonly events: readonly NewEvent[];
-  /** The title that the client gives to a session without one. */
-  readonly firstTitle: string | undefined;
-}
 
 /** The parts that an {@link Appender} works with. */
 interface AppenderParts extends Pick<ReaderParts, 'callStore' | 'handles'> {
@@ -165,24 +148,29 @@ export class Appender {
   }
 
   /**
-   * Appends events through a handle that a client in another process holds, and returns what that needs.
+   * Appends events at a place that is known: a client in another process holds the handle, and observes the result.
    *
+   * @param placed the append without its events. Its title is that of the client, which another may precede
    * @param call see {@link Appender.append}
    */
-  appendRemote(request: RemoteAppend, call: Call): MaybePromise<Appended> {
-    const { key, position, stale, firstTitle: given, expectedRevision, operation } = request;
-    requireKey(key);
-    const events = (request.events as readonly Event[])
+  appendPlaced(
+    placed: Omit<PlacedAppend, 'events'>,
+    newEvents: readonly NewEvent[],
+    call: Call,
+  ): MaybePromise<Appended> {
+    requireKey(placed.key);
+    const events = (newEvents as readonly Event[])
       .filter(isStored)
       .map((event) => this.#take(event));
     if (events.length === 0) throw invalid('events', 'must have an event that is not partial');
     const title = this.#parts.autoTitle ? firstTitleOf(events) : undefined;
-    const write: AppendWrite = {
-      ...{ kind: 'append', key, events, stale, expectedRevision, operation },
-      expectedEvents: takeExpectedEvents(request.expectedEvents, events),
-      titleChange: firstTitle(title ?? given),
+    const write: PlacedAppend = {
+      ...placed,
+      events,
+      expectedEvents: takeExpectedEvents(placed.expectedEvents, events),
+      titleChange: firstTitle(title) ?? placed.titleChange,
     };
-    return after(this.#groups.add({ write, call, position }), ({ appended, groupSize }) => {
+    return after(this.#groups.add({ write, call }), ({ appended, groupSize }) => {
       noteFacts(call, events.length, groupSize);
       return appended;
     });
@@ -247,30 +235,23 @@ export class Appender {
     return snapshot;
   }
 
-  #prepare({ write, handle, position }: QueuedAppend): PreparedAppend {
+  /** Gives an append its place: that of its handle, without the keys that later writes have superseded. */
+  #prepare({ write, handle }: QueuedAppend): PreparedAppend {
     const { feed, traits } = this.#parts;
-    const { key, stale, expectedRevision, expectedEvents, titleChange, operation, run } = write;
-    const events = handle && withoutSuperseded(handle);
-    const placed = {
-      kind: 'append' as const,
-      key,
-      position: position ?? positionFor(handle!, events!),
-      stale,
-      expectedRevision,
-      expectedEvents,
-      events: events?.map(({ snapshot }) => snapshot) ?? write.events,
-      titleChange,
-      compute: undefined,
-      operation,
-      run,
+    if (handle === undefined) {
+      return { placed: write, written: (appended) => feed.publish(write, appended) };
+    }
+    const events = withoutSuperseded(handle);
+    const placed: PlacedAppend = {
+      ...write,
+      position: positionFor(handle, events),
+      events: events.map(({ snapshot }) => snapshot),
     };
     return {
       placed,
       written(appended) {
-        if (handle !== undefined) {
-          const given = asStored(events!, appended);
-          applyWritten({ ...handle, events: given }, placed, appended, traits.removesNull);
-        }
+        const stored = asStored(events, appended);
+        applyWritten({ ...handle, events: stored }, placed, appended, traits.removesNull);
         feed.publish(placed, appended);
       },
     };

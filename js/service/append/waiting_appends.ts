@@ -3,7 +3,7 @@ import { abortedError, type Call, requireNotAborted } from '../../core/call/call
 import { onAbort } from '../../core/call/on_abort.js';
 import type { HandleRecord, HandleSnapshot } from '../../core/handle/handle.js';
 import type { Appended } from '../../core/storage/store.js';
-import type { AppendWrite, HandlePosition } from '../../core/write.js';
+import type { AppendWrite, PlacedAppend } from '../../core/write.js';
 import type { EventToStore } from './event_to_store.js';
 import type { StateWriter } from './state_writer.js';
 
@@ -45,14 +45,18 @@ export interface JoinedAppends {
 }
 
 /** An append that waits for its turn. */
-export interface QueuedAppend {
-  readonly write: AppendWrite;
-  readonly call: Call;
-  /** Observes what is written. Absent if a client in another process holds the handle. */
-  readonly handle?: ObservingHandle | undefined;
-  /** The position of a handle in another process. */
-  readonly position?: HandlePosition | undefined;
-}
+export type QueuedAppend = { readonly call: Call } & (
+  | {
+      readonly write: AppendWrite;
+      /** Observes what is written. */
+      readonly handle: ObservingHandle;
+    }
+  | {
+      /** It has its place: a client in another process holds the handle. */
+      readonly write: PlacedAppend;
+      readonly handle?: undefined;
+    }
+);
 
 /** A handle that an append changes after the commit, with the caller's events. */
 export interface ObservingHandle {
@@ -106,7 +110,9 @@ export function endJoined(
 /** Combines calls into one write, which has a call of its own. */
 export function joinedOf(queue: AppendQueue, calls: readonly WaitingAppend[]): JoinedAppends {
   const { append } = calls[0]!;
-  if (calls.length === 1) return { queue, calls, append, stop: NOTHING };
+  const { handle } = append;
+  // An append without a handle is alone in its queue.
+  if (calls.length === 1 || handle === undefined) return { queue, calls, append, stop: NOTHING };
   const { signal, stop } = whenNoneWaits(calls);
   const appends = calls.map(({ append }) => append);
   const write = {
@@ -115,11 +121,10 @@ export function joinedOf(queue: AppendQueue, calls: readonly WaitingAppend[]): J
     titleChange: appends.find(({ write }) => write.titleChange)?.write.titleChange,
   };
   const events = appends.flatMap(({ handle }) => handle?.events ?? []);
-  const handle = append.handle && { ...append.handle, events };
   // The calls are of one service, so all of them have these members, or none.
   const { store, onRetry } = append.call;
   const call = { signal, store, onRetry: onRetry && ((): void => countRetry(calls)) };
-  return { queue, calls, append: { write, handle, call }, stop };
+  return { queue, calls, append: { write, handle: { ...handle, events }, call }, stop };
 }
 
 /** Counts a retry for each of the calls. */
