@@ -3,7 +3,7 @@ import type { MaybePromise } from './call/call.js';
 import type { Abortable, CompositeSessionKey } from '../values/model/session.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { StateShape } from '../values/state/state_shape.js';
-import type { RunReport } from './run_report.js';
+import type { RunListener } from './run_report.js';
 import type { ServiceHistory } from './history_types.js';
 
 /**
@@ -48,10 +48,8 @@ export interface ServerAgent {
   /**
    * Calls a function with the run of a session, and after each change, until the returned function is called. Meanwhile the
    * feed of the user is open.
-   *
-   * @param listener gets `undefined` if the server says that it knows no run
    */
-  follow(key: CompositeSessionKey, listener: (report: RunReport | undefined) => void): () => void;
+  follow(key: CompositeSessionKey, listener: RunListener): () => void;
   /**
    * Cancels the run of a session, or seals the message that `messageId` names.
    *

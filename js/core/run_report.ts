@@ -20,6 +20,13 @@ export interface RunReport extends CompositeSessionKey {
   readonly error?: { readonly code: string; readonly message: string } | undefined;
 }
 
+/**
+ * Gets the run of a session as it is now; `undefined` if the server has no run to report.
+ *
+ * @param isKnown `false`: the server has ended the feed, for example because a login has expired. Nobody knows what runs
+ */
+export type RunListener = (report: RunReport | undefined, isKnown: boolean) => void;
+
 /** A draft that has changed since the last report of its run. */
 export type DraftChange =
   /** The draft as it is now. */

@@ -114,9 +114,11 @@ export function openParts(options: TakenOptions) {
         },
         find: () => agent.find(),
         follow(key, listener) {
-          const { fetch } = epoch;
-          const bringUp = (): Promise<unknown> => run(() => fetch.copy(key));
-          const stop = followRuns(agent, key, bringUp, listener);
+          const { fetch, remote } = epoch;
+          const { appName, userId } = key;
+          const bringUp = () => run(() => fetch.copy(key));
+          const checkLogin = () => run(() => remote.checkLogin({ appName, userId }));
+          const stop = followRuns({ agent, board, bringUp, checkLogin }, key, listener);
           const end = (): void => {
             erasureListeners.delete(end);
             stop();

@@ -19,7 +19,8 @@ import type { StateShape } from '../../values/state/state_shape.js';
 import { Connection } from '../../stores/remote/connection/connection.js';
 import { RemoteFeed } from '../../stores/remote/remote_feed.js';
 import { RemoteServer } from '../../stores/remote/remote_server.js';
-import type { ReportedRuns, RunListener } from '../../stores/remote/reported_runs.js';
+import type { RunListener } from '../../core/run_report.js';
+import type { ReportedRuns } from '../../stores/remote/reported_runs.js';
 import { SERVER } from '../../stores/remote/connection/response_error.js';
 import { type RunRequest, takeRun } from '../../stores/remote/run/run_request.js';
 

@@ -66,9 +66,10 @@ export class RunView {
 
   /** Returns the drafts that no event has replaced yet. One of an earlier run stays when another run begins. */
   #shown(): readonly Draft[] {
-    const { drafts, wholes } = this.#runs;
+    const { drafts, wholes, isKnown } = this.#runs;
     for (const id of wholes) this.#wholes.add(id);
-    const left = this.#seen.filter((draft) => !isIn(drafts, draft));
+    // A client whose login has expired shows no draft.
+    const left = isKnown ? this.#seen.filter((draft) => !isIn(drafts, draft)) : [];
     return (this.#seen = [...left, ...drafts].filter(({ event }) => !this.#hidden.has(event.id)));
   }
 
@@ -85,15 +86,19 @@ export class RunView {
 
   /**
    * @param pages the stored events
+   * @param isStored whether they have an event
    * @param undone the invocations that a rewind has undone
    * @param isWaiting whether a cache has a message for its server
    */
   show(
     pages: Pages,
+    isStored: (eventId: string) => boolean,
     undone: { has(invocationId: string): boolean },
     isWaiting: (messageId: string) => boolean,
   ): ShownRuns {
     const drafts = this.#shown()
+      // The event may have been read before the feed told of its draft.
+      .filter(({ endedBy }) => endedBy === undefined || !isStored(endedBy))
       .map(({ event }) => event)
       .filter(({ invocationId }) => !undone.has(invocationId));
     this.#drafts = keep(this.#drafts, drafts, (one, other) => one === other);
@@ -111,7 +116,8 @@ export class RunView {
     const newest = newestMessage(events);
     if (run?.messageId === '') return { ...run, messageId: newest?.id ?? '' };
     // The outcome of a run is shown until another message follows, or until a rewind has undone the run.
-    if (run === undefined && this.#run?.status === 'running') return this.#run;
+    const wasRunning = this.#runs.isKnown && this.#run?.status === 'running';
+    if (run === undefined && wasRunning) return this.#run;
     const isOver = run?.status === 'failed' || run?.status === 'cancelled';
     if (run !== undefined && (!isOver || run.messageId === newest?.id)) return run;
     const stored = storedStatus(events);

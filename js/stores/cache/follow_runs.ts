@@ -1,39 +1,72 @@
 import type { ServerAgent } from '../../core/core_of.js';
-import type { RunReport } from '../../core/run_report.js';
+import type { RunListener } from '../../core/run_report.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { StatusBoard } from './records/status.js';
+
+/** What the runs of a remote are followed with. */
+export interface FollowedRemote {
+  readonly agent: ServerAgent;
+  readonly board: StatusBoard;
+  /** Brings the copy up to date. */
+  readonly bringUp: () => Promise<unknown>;
+  /** Finds out whether the remote wants another login. */
+  readonly checkLogin: () => Promise<unknown>;
+}
 
 /**
  * Follows the run of a session, as {@link ServerAgent.follow}. The end of a run is told once the copy has its events: a
- * reader that hears of it then finds them.
- *
- * @param bringUp brings the copy up to date
+ * reader that hears of it then finds them. A feed that the remote has ended is opened again after the next login, in each tab.
  */
 export function followRuns(
-  agent: ServerAgent,
+  { agent, board, bringUp, checkLogin }: FollowedRemote,
   key: CompositeSessionKey,
-  bringUp: () => Promise<unknown>,
-  listener: (report: RunReport | undefined) => void,
+  listener: RunListener,
 ): () => void {
   let running: string | undefined;
   let isStopped = false;
   /** The reports that wait, in order. */
   let waiting = 0;
   let told = Promise.resolve();
-  const stop = agent.follow(key, (report) => {
+  let stopFeed = (): void => undefined;
+  /** Whether the remote has ended the feed. */
+  let isEnded = false;
+  /** Whether the remote has told anything since the feed was opened. Otherwise it may refuse the feed alone. */
+  let hasTold = false;
+  let wasUp = true;
+
+  const take: RunListener = (report, isKnown) => {
+    if (isKnown) hasTold = true;
+    else {
+      isEnded = true;
+      void checkLogin().catch(() => undefined);
+    }
     const isSame = report?.status === 'running' && report.messageId === running;
     const isEnd = !isSame && (running !== undefined || (report && report.status !== 'running'));
     running = report?.status === 'running' ? report.messageId : undefined;
-    if (isEnd !== true && waiting === 0) return listener(report);
+    const isBehind = isKnown && isEnd === true;
+    if (!isBehind && waiting === 0) return listener(report, isKnown);
     waiting += 1;
     told = told.then(async () => {
       // Without the remote, the copy is as new as it can be.
-      if (isEnd === true) await bringUp().catch(() => undefined);
+      if (isBehind) await bringUp().catch(() => undefined);
       waiting -= 1;
-      if (!isStopped) listener(report);
+      if (!isStopped) listener(report, isKnown);
     });
+  };
+  const stopListening = board.listen(({ isOnline, isSignedOut }) => {
+    const isUp = isOnline && !isSignedOut;
+    const mayOpen = isUp && isEnded && (hasTold || !wasUp);
+    wasUp = isUp;
+    if (!mayOpen) return;
+    isEnded = false;
+    hasTold = false;
+    stopFeed();
+    stopFeed = agent.follow(key, take);
   });
+  stopFeed = agent.follow(key, take);
   return () => {
     isStopped = true;
-    stop();
+    stopListening();
+    stopFeed();
   };
 }

@@ -1,13 +1,10 @@
 import { sessionName } from '../../values/model/values/session_name.js';
-import type { DraftChange, RunReport } from '../../core/run_report.js';
+import type { DraftChange, RunListener, RunReport } from '../../core/run_report.js';
 import { isEvent } from '../../core/storage/stored_events.js';
 import { isObject, isPlainObject } from '../../values/json/rules.js';
 import { isId } from '../../values/model/values/ids.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { belongsTo, type StateOwner } from '../../core/storage/scopes.js';
-
-/** Gets the run of a session as it is now; `undefined` if the server has no run to report. */
-export type RunListener = (report: RunReport | undefined) => void;
 
 /** The listeners of one session. */
 interface Followed {
@@ -36,8 +33,8 @@ export class ReportedRuns {
     const { listeners } = followed;
     listeners.add(listener);
     this.#listeners.set(name, followed);
-    if ([...this.#told.values()].some((owner) => belongsTo(key, owner))) {
-      queueMicrotask(() => void (listeners.has(listener) && listener(this.of(key))));
+    if (this.#isKnown(key)) {
+      queueMicrotask(() => void (listeners.has(listener) && listener(this.of(key), true)));
     }
     return () => {
       listeners.delete(listener);
@@ -68,10 +65,7 @@ export class ReportedRuns {
     for (const report of reports) this.#reports.set(sessionName(report), report);
     this.#told.set(JSON.stringify(owner), owner);
     // Also listeners of sessions without a report: their run may have ended while the feed was cut.
-    for (const { key, listeners } of [...this.#listeners.values()]) {
-      if (!belongsTo(key, owner)) continue;
-      for (const listener of [...listeners]) listener(this.of(key));
-    }
+    this.#tell(owner, true);
     return true;
   }
 
@@ -79,7 +73,21 @@ export class ReportedRuns {
   end(owner: StateOwner): void {
     this.#told.delete(JSON.stringify(owner));
     for (const [name, report] of [...this.#reports]) {
-      if (belongsTo(report, owner)) this.#reports.delete(name);
+      if (belongsTo(report, owner) && !this.#isKnown(report)) this.#reports.delete(name);
+    }
+    this.#tell(owner, false);
+  }
+
+  /** Whether an open feed tells of a session's runs. */
+  #isKnown(key: CompositeSessionKey): boolean {
+    return [...this.#told.values()].some((owner) => belongsTo(key, owner));
+  }
+
+  /** Calls the listeners of an owner's sessions of which it is known what runs, or of the others. */
+  #tell(owner: StateOwner, isKnown: boolean): void {
+    for (const { key, listeners } of [...this.#listeners.values()]) {
+      if (!belongsTo(key, owner) || this.#isKnown(key) !== isKnown) continue;
+      for (const listener of [...listeners]) listener(this.of(key), isKnown);
     }
   }
 
@@ -87,7 +95,8 @@ export class ReportedRuns {
     const name = sessionName(report);
     if (report.status === 'ended') this.#reports.delete(name);
     else this.#reports.set(name, report);
-    for (const listener of [...(this.#listeners.get(name)?.listeners ?? [])]) listener(report);
+    for (const listener of [...(this.#listeners.get(name)?.listeners ?? [])])
+      listener(report, true);
   }
 
   #reportIn(data: Readonly<Record<string, unknown>>): RunReport | undefined {

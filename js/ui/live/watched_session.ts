@@ -484,8 +484,9 @@ export class WatchedSession<S extends object>
 
   get #shownRuns(): typeof NO_RUNS {
     const { list, undone } = this.#history;
+    const isStored = (id: string): boolean => list.get(id) !== undefined;
     const isWaiting = (id: string): boolean => this.#isWaiting(id);
-    return this.#runs.loaded?.view.show(list.pages, undone, isWaiting) ?? NO_RUNS;
+    return this.#runs.loaded?.view.show(list.pages, isStored, undone, isWaiting) ?? NO_RUNS;
   }
 
   protected makeSnapshot(): LiveSessionSnapshot<S> {

@@ -118,7 +118,10 @@ export class AskedRuns implements Runs {
   follow(listener: () => void): () => void {
     this.#listeners.add(listener);
     if (this.#stopFeed === undefined) {
-      this.#stopFeed = this.#agent.follow(this.#key, (report) => this.#take(report));
+      this.#stopFeed = this.#agent.follow(this.#key, (report, isKnown) => {
+        if (isKnown) this.#take(report);
+        else this.#takeEnd();
+      });
       this.#knownTimer = after(UNKNOWN_MS, () => this.#setKnown());
     }
     return () => {
@@ -223,6 +226,15 @@ export class AskedRuns implements Runs {
     this.#setKnown();
     this.#changed();
     void this.#work();
+  }
+
+  /** Notes that the server has ended the feed, for example because a login has expired. The run goes on. */
+  #takeEnd(): void {
+    clearTimeout(this.#knownTimer);
+    this.isKnown = false;
+    this.#report = undefined;
+    this.#setBegun(undefined);
+    this.#changed();
   }
 
   #setBegun(begun: Pick<Event, 'id' | 'invocationId'> | undefined): void {

@@ -51,7 +51,8 @@ export class RunWaits {
     // What is known at first may be older than the run that the remote has named, and then is no end of it.
     let isFirst = true;
     const stopListening = isSession(key)
-      ? this.#agent?.follow(key, (report) => {
+      ? this.#agent?.follow(key, (report, isKnown) => {
+          if (!isKnown) return;
           const hasEnded = isFirst ? report?.status === 'ended' : report?.status !== 'running';
           isFirst = false;
           if (hasEnded) this.end(name);

@@ -60,6 +60,8 @@ export class ServedAgent {
   #port = 0;
   readonly #opened: { close(): Promise<void> }[] = [];
   readonly #stops: (() => void)[] = [];
+  /** Whether the handler knows who sends a request. */
+  isSignedIn = true;
 
   constructor(run: RunAgent | undefined) {
     this.#run = run;
@@ -67,7 +69,8 @@ export class ServedAgent {
 
   async open(run = this.#run): Promise<this> {
     this.#run = run;
-    const options = { authorize: () => true as const, ...(run && { run }) };
+    const authorize = () => (this.isSignedIn ? (true as const) : ('unauthenticated' as const));
+    const options = { authorize, ...(run && { run }) };
     const handler = sessionHandler(this.service, options);
     this.#handlers.push(handler);
     const listener = nodeListener(handler);
@@ -81,8 +84,13 @@ export class ServedAgent {
 
   /** Ends the server, and all its connections, as a killed process. */
   async kill(): Promise<void> {
-    this.#server?.closeAllConnections();
+    this.cutFeeds();
     await new Promise((resolve) => this.#server?.close(resolve));
+  }
+
+  /** Cuts all connections, the feeds among them. */
+  cutFeeds(): void {
+    this.#server?.closeAllConnections();
   }
 
   /** Opens the service of another device. */

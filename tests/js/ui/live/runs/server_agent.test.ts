@@ -174,6 +174,47 @@ for (const [name, open] of Object.entries(SERVICES)) {
       await served.end();
     });
 
+    it('shows no draft beside its event, also if the event was read first', async () => {
+      const { run, say, answer } = scripted();
+      const twice: RunAgent = async function* (context) {
+        yield* run(context);
+        yield* run(context);
+      };
+      const served = await new ServedAgent(twice).open();
+      const { chat } = await served.page(open(served));
+      await chat.ask(asks('hi'));
+      // The whole event is there before the feed has told of its draft.
+      answer('Green');
+      say('Black');
+      const { chat: joining } = await served.page(open(served));
+      for (const page of [chat, joining]) {
+        const hasBlack = ({ drafts }: LiveSessionSnapshot) => textsOf(drafts).includes('Black');
+        await snapshotOf(page, hasBlack);
+        const { events, drafts } = page.getSnapshot();
+        assert.deepEqual([textsOf(events), textsOf(drafts)], [['hi', 'Green'], ['Black']]);
+      }
+      await served.end();
+    });
+
+    it('shows nothing of a run after its login has expired, and the run again after the next one', async () => {
+      const { run, say } = scripted();
+      const served = await new ServedAgent(run).open();
+      const { chat } = await served.page(open(served));
+      const message = await chat.ask(asks('hi'));
+      say('Gre');
+      await snapshotOf(chat, hasDrafts('Gre'));
+      served.isSignedIn = false;
+      served.cutFeeds();
+      const { drafts, run: unknown } = await snapshotOf(chat, hasStatus(undefined));
+      assert.deepEqual([drafts, unknown], [[], undefined]);
+      say('en');
+      served.isSignedIn = true;
+      const { chat: later } = await served.page(open(served));
+      const { run: going } = await snapshotOf(later, hasDrafts('Green'));
+      assert.deepEqual(going, { status: 'running', messageId: message.id });
+      await served.end();
+    });
+
     it('shows why the run has failed, also to whoever comes later', async () => {
       const failing: RunAgent = async function* ({ storeMessage }) {
         await storeMessage();
@@ -342,6 +383,25 @@ describe('A cache whose server has the agent', () => {
     answer('en');
     await snapshotOf(other, isIdleWith(2));
     assert.ok(growsOnly(texts), JSON.stringify(texts));
+    await served.end();
+  });
+
+  it('opens the feeds of all tabs again after the next login', async () => {
+    const { run, say } = scripted();
+    const served = await new ServedAgent(run).open();
+    const local = new MemoryLocalStore();
+    const caches = [served.cache(local), served.cache(local)];
+    const pages = [await served.page(caches[0]!), await served.page(caches[1]!)];
+    await pages[0]!.chat.ask(asks('hi'));
+    say('Gre');
+    for (const { chat } of pages) await snapshotOf(chat, hasDrafts('Gre'));
+    served.isSignedIn = false;
+    served.cutFeeds();
+    for (const { chat } of pages) await snapshotOf(chat, hasDrafts(''));
+    served.isSignedIn = true;
+    say('en');
+    await caches[0]!.getSession({ ...KEY, config: { reads: 'network-first' } });
+    for (const { chat } of pages) await snapshotOf(chat, hasDrafts('Green'));
     await served.end();
   });
 });
