@@ -1,0 +1,19 @@
+// Runs over HTTP: our handler with a Runner of `@google/adk`, and the real `adk api_server`. runs.rest.test.ts has more cases.
+
+import { after, before, describe, it } from 'node:test';
+
+import { GATE, GATE_LEFT } from './cases.js';
+import { startTwoServers, type TwoServers } from './two_servers.js';
+
+describe('The handler runs as adk api_server', { timeout: 120_000 }, () => {
+  let servers: TwoServers;
+  before(async () => {
+    servers = await startTwoServers();
+  });
+  after(() => servers.end());
+
+  for (const test of GATE) {
+    it(`${test.what}, streamed`, () => servers.compare(test, '/run_sse with pieces'));
+  }
+  it(`${GATE_LEFT.what} whose client leaves`, () => servers.compareLeft(GATE_LEFT));
+});
