@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { APP, KEY, overStorages, USER } from './fixture.js';
+import { APP, KEY, overStorages, says, USER } from './fixture.js';
 
 overStorages('A request that is changed after the call', (open) => {
   it('has no effect on the call', async () => {
@@ -47,5 +47,19 @@ overStorages('A request that is changed after the call', (open) => {
       (await service.listSessions(USER)).sessions.map(({ id }) => id),
       ['two'],
     );
+  });
+
+  it('has no effect on a walk, which reads nothing before its first step', async () => {
+    const service = await open();
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: says('hello') });
+    await service.createSession({ ...USER, sessionId: 'empty' });
+    const request: { userId: string; sessionId: string; appName: string } = { ...KEY };
+    const events = service.events(request);
+    const sessions = service.sessions(request);
+    Object.assign(request, { sessionId: 'empty', userId: 'nobody' });
+    assert.equal((await events.next()).value?.content?.parts?.[0]?.text, 'hello');
+    assert.equal((await sessions.next()).value?.userId, KEY.userId);
+    await Promise.all([events.return(), sessions.return()]);
   });
 });

@@ -85,6 +85,15 @@ overStorages('A handle', (open) => {
     assert.deepEqual(texts(session), expected);
   });
 
+  it('replaces an event that the caller has put on it after many appends', async () => {
+    const { service, session } = await begin(open);
+    const all = ['e1', 'e2', 'e3', 'e4', 'e5'];
+    for (const id of all) await service.appendEvent({ session, event: { ...says(id), id } });
+    session.events.push({ ...says('own'), id: 'own' });
+    await service.appendEvent({ session, event: { ...says('stored'), id: 'own' } });
+    assert.deepEqual(texts(session), [...all, 'stored']);
+  });
+
   it('loses keys that a delta removes', async () => {
     const { service, session } = await begin(open, { a: 1, 'user:b': 2, 'app:c': 3, d: null });
     const delta = { a: undefined, 'user:b': State.REMOVED, 'app:c': undefined };

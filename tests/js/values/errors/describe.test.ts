@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import vm from 'node:vm';
 
-import { describeValue, kindOf } from '../../../../js/values/errors/describe.js';
+import { describeValue, kindOf, messageOf } from '../../../../js/values/errors/describe.js';
 
 describe('kindOf', () => {
   const hidden = new Proxy(
@@ -46,5 +46,25 @@ describe('describeValue', () => {
   ];
   for (const [value, text] of shown) {
     it(`returns ${text}`, () => assert.equal(describeValue(value), text));
+  }
+});
+
+describe('messageOf', () => {
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  const silent = Object.defineProperty(new Error(), 'message', {
+    get() {
+      throw new Error('no message today');
+    },
+  });
+  const thrown: [string, unknown, string][] = [
+    ['an error', new TypeError('no name today'), 'no name today'],
+    ['a text', 'no name today', 'no name today'],
+    ['a number', 5, 'a number'],
+    ['a revoked proxy', revoked.proxy, 'an object that cannot be read'],
+    ['an error whose message throws', silent, 'an instance of Error'],
+  ];
+  for (const [what, value, text] of thrown) {
+    it(`returns ${text} for ${what}`, () => assert.equal(messageOf(value), text));
   }
 });

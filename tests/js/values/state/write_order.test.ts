@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
@@ -41,12 +42,12 @@ class Handle {
       for (const [key] of kept) ahead.set(key, order);
       return kept;
     });
-    events.forEach(({ order, delta }, index) => {
+    events.forEach(({ order }, index) => {
       this.storedDeltas.push(Object.fromEntries(stored[index] ?? []));
       for (const [key, value] of stored[index] ?? []) {
         if (!hasNewerWrite(this.value, order, key)) apply(this.value, key, value);
       }
-      markStored(this.value, order, Object.keys(delta));
+      markStored(this.value, order, Object.keys(this.storedDeltas.at(-1)!));
     });
   }
 
@@ -64,51 +65,42 @@ function apply(state: StateShape, key: string, value: unknown): void {
   else state[key] = value;
 }
 
+interface Step {
+  context?: string;
+  set?: StateShape;
+  append?: string | StateShape;
+  commit?: number;
+}
+interface Vector {
+  name: string;
+  steps: Step[];
+  live: StateShape;
+  deltas: StateShape[];
+}
+
+const vectors = JSON.parse(
+  readFileSync(new URL('../../../vectors/write_order.json', import.meta.url), 'utf8'),
+) as Vector[];
+
 describe('The order of writes', () => {
-  it('keeps a newer write when the event of an older one is committed', () => {
-    const handle = new Handle();
-    const [a, b] = [{}, {}];
-    new State(handle.value, a).set('k', 'older');
-    new State(handle.value, b).set('k', 'newer');
-    handle.append(a)();
-    assert.equal(handle.value.k, 'newer');
-    handle.append(b)();
-    assert.deepEqual([handle.value, handle.stored], [{ k: 'newer' }, { k: 'newer' }]);
-  });
-
-  it('removes a superseded write from an event that is appended after a newer one', () => {
-    const handle = new Handle();
-    const [a, b] = [{}, {}];
-    new State(handle.value, a).update({ k: 'older', only: 'a' });
-    new State(handle.value, b).set('k', 'newer');
-    handle.append(b)();
-    handle.append(a)();
-    assert.deepEqual(handle.storedDeltas, [{ k: 'newer' }, { only: 'a' }]);
-  });
-
-  it('treats removals as writes', () => {
-    const handle = new Handle();
-    const [a, b] = [{}, {}];
-    new State(handle.value, a).set('k', 1);
-    new State(handle.value, b).delete('k');
-    handle.append(b)();
-    handle.append(a)();
-    assert.deepEqual([handle.value, handle.stored], [{}, {}]);
-  });
-
-  it('dates a hand-made delta to its append', () => {
-    const handle = new Handle();
-    const [a, b] = [{}, {}];
-    new State(handle.value, a).set('k', 'before');
-    const commit = handle.append({ k: 'by hand' });
-    new State(handle.value, b).set('k', 'after');
-    commit();
-    assert.equal(handle.value.k, 'after');
-    handle.append(a)();
-    assert.deepEqual(handle.stored, { k: 'by hand' });
-    handle.append(b)();
-    assert.deepEqual(handle.stored, { k: 'after' });
-  });
+  for (const { name, steps, live, deltas } of vectors) {
+    it(`is that of the shared vectors: ${name}`, () => {
+      const handle = new Handle();
+      const open: Record<string, StateShape> = {};
+      const waiting: (() => void)[] = [];
+      for (const { context, set, append, commit = 0 } of steps) {
+        if (context !== undefined)
+          new State(handle.value, (open[context] ??= {})).update(set ?? {});
+        if (append !== undefined) {
+          const isContext = typeof append === 'string';
+          waiting.push(handle.append(isContext ? (open[append] ?? {}) : append));
+          if (isContext) delete open[append];
+        }
+        for (const commitNext of waiting.splice(0, commit)) commitNext();
+      }
+      assert.deepEqual([handle.value, handle.storedDeltas], [live, deltas]);
+    });
+  }
 
   it('treats a committed hand-made delta as newer than earlier writes', () => {
     const value = {};
@@ -116,17 +108,6 @@ describe('The order of writes', () => {
     stampWrite(value, delta, 'temp:k');
     markStored(value, snapshotOrder({}), ['temp:k']);
     assert.equal(hasNewerWrite(value, snapshotOrder(delta), 'temp:k'), true);
-  });
-
-  it('dates a hand-made delta at each append', () => {
-    const handle = new Handle();
-    const reset = { k: 'reset' };
-    handle.append(reset)();
-    const a = {};
-    new State(handle.value, a).set('k', 'a');
-    handle.append(a)();
-    handle.append(reset)();
-    assert.deepEqual([handle.value, handle.stored], [{ k: 'reset' }, { k: 'reset' }]);
   });
 
   it('is that of the call, whatever is added to the delta while its event waits', () => {
@@ -142,16 +123,6 @@ describe('The order of writes', () => {
     assert.deepEqual(handle.stored, { k: 2 });
     handle.append(a)();
     assert.deepEqual([handle.value, handle.stored], [{ k: 3 }, { k: 3 }]);
-  });
-
-  it('holds within one commit of several events', () => {
-    const handle = new Handle();
-    const [a, b] = [{}, {}];
-    new State(handle.value, a).set('k', 'older');
-    new State(handle.value, b).set('k', 'newer');
-    handle.commit([b, a].map((delta) => ({ order: snapshotOrder(delta), delta })));
-    assert.deepEqual(handle.storedDeltas, [{ k: 'newer' }, {}]);
-    assert.deepEqual(handle.value, { k: 'newer' });
   });
 
   it('is separate for each state object', () => {
