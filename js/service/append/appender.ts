@@ -242,10 +242,20 @@ export class Appender {
       return { placed: write, written: (appended) => feed.publish(write, appended) };
     }
     const events = withoutSuperseded(handle);
+    const { kind, key, stale, expectedRevision, expectedEvents, titleChange, operation, run } =
+      write;
+    // One literal: a spread takes a fifth of the time of an append over memory.
     const placed: PlacedAppend = {
-      ...write,
+      kind,
+      key,
       position: positionFor(handle, events),
+      stale,
+      expectedRevision,
+      expectedEvents,
       events: events.map(({ snapshot }) => snapshot),
+      titleChange,
+      operation,
+      run,
     };
     return {
       placed,

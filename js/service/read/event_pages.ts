@@ -136,7 +136,7 @@ export class EventPages {
     const request = { key: { appName, userId, sessionId }, skipCorrupt: true };
     return this.#parts.callStore<readonly RewindTarget[] | undefined>({ signal }, (store) =>
       after(
-        store.read({ kind: 'markers', ...request }, { signal }),
+        store.read({ ...request, kind: 'markers' }, { signal }),
         (markers) => markers && startsIn(markers.events, rewindTargets(markers.events)),
       ),
     );
@@ -240,7 +240,7 @@ export class EventPages {
     const key = { appName, userId, sessionId };
     const given = { key, since, created };
     const read = this.#parts.callStore(call, (store) =>
-      store.read({ kind: 'since', ...given }, call),
+      store.read({ ...given, kind: 'since' }, call),
     );
     return after(read, (changed) => {
       if (changed === undefined) throw sessionNotFound(sessionId);

@@ -79,11 +79,12 @@ export class SessionReader {
     const view = requireOneOf('config.view', config?.view ?? 'raw', HISTORY_VIEWS);
     if (!isId(sessionId)) return undefined;
     const key = { appName, userId, sessionId };
-    const given = { key, last, after: from, skipCorrupt };
     const load = (store: Store): MaybePromise<ReadSession | undefined> => {
-      if (view === 'raw') return store.read({ kind: 'window', ...given }, call);
+      if (view === 'raw') {
+        return store.read({ kind: 'window', key, last, after: from, skipCorrupt }, call);
+      }
       return after(this.#loadViews(call), ({ reader }) =>
-        reader.get(store, { ...given, view }, call),
+        reader.get(store, { key, last, after: from, skipCorrupt, view }, call),
       );
     };
     return after(this.#parts.callStore(call, load), (read) => {

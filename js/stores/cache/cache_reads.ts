@@ -94,7 +94,7 @@ export class CacheReads implements ReadVerbs {
       isEnough: (_, copiedCount) => isEnough(copiedCount, need),
     };
     return this.#readSession(key, events, call, async (store, call, part) => {
-      const read = await store.read({ kind: 'window', ...request }, call);
+      const read = await store.read({ ...request, kind: 'window' }, call);
       if (read === undefined || part?.hasOlder !== true || after !== undefined) return read;
       const hasAllOfCopy = typeof last !== 'number' || read.events.length < last;
       if (!hasAllOfCopy) return read;
@@ -173,7 +173,7 @@ export class CacheReads implements ReadVerbs {
     };
     let hasMore = false;
     const read = await this.#readSession(key, events, call, async (store, call, part) => {
-      const page = await store.read({ kind: 'page', ...request }, call);
+      const page = await store.read({ ...request, kind: 'page' }, call);
       hasMore = part?.hasOlder === true;
       const identity = part?.identity;
       if (page === undefined || identity === undefined) return page;
@@ -188,7 +188,7 @@ export class CacheReads implements ReadVerbs {
   since(request: SinceRequest, call: Call): Promise<ChangedSession | undefined> {
     const events: EventNeed<ChangedSession> = { need: 0, isEnough: () => true };
     return this.#readLocal(request.key, events, call, async (reads) =>
-      reads.read({ kind: 'since', ...request }, call),
+      reads.read({ ...request, kind: 'since' }, call),
     );
   }
 
@@ -213,7 +213,7 @@ export class CacheReads implements ReadVerbs {
         return isWhole || missingFrom(events, needed).length === 0;
       };
       return this.#readSession(key, { need: 1, isEnough }, call, (store, call) =>
-        store.read({ kind: 'ids', ...request }, call),
+        store.read({ ...request, kind: 'ids' }, call),
       );
     };
     const found = await read([]);

@@ -34,7 +34,7 @@ export async function cancelRun(
   try {
     if (await untilAborted(signal, cancel())) return true;
     const request = { key, eventIds: [messageId] };
-    const reading = remote.ask((store, call) => store.read({ kind: 'ids', ...request }, call));
+    const reading = remote.ask((store, call) => store.read({ ...request, kind: 'ids' }, call));
     const stored = await untilAborted(signal, reading);
     if (stored !== undefined && stored.events.length > 0) return false;
   } catch (error) {

@@ -18,10 +18,10 @@ export function rewindStarts(
   const targets = rewindTargets(events);
   if (targets.size === 0 || store.traits.computesViews) return undefined;
   const read = { key, skipCorrupt: true };
-  return after(store.read({ kind: 'markers', ...read }, call), (markers) => {
+  return after(store.read({ ...read, kind: 'markers' }, call), (markers) => {
     if (markers !== undefined) return startsIn(markers.events, targets);
     return after(
-      store.read({ kind: 'window', ...read, last: 'all' }, call),
+      store.read({ ...read, last: 'all', kind: 'window' }, call),
       (session) => session && startsIn(session.events, targets),
     );
   });

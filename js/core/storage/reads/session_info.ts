@@ -27,7 +27,7 @@ export async function readInfo(
   call: Call,
   shown: Shown = (event) => event,
 ): Promise<ReadInfo | undefined> {
-  const counted = await store.read({ kind: 'info', ...request }, call);
+  const counted = await store.read({ ...request, kind: 'info' }, call);
   return counted ?? countPages(store, request, call, shown);
 }
 

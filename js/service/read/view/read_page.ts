@@ -15,9 +15,9 @@ export function readPage(
   { view = 'raw', ...page }: PageRequest,
   call: Call,
 ): MaybePromise<ReadPage | undefined> {
-  if (view === 'raw') return store.read({ kind: 'page', ...page }, call);
-  if (store.traits.computesViews) return store.read({ kind: 'page', ...page, view }, call);
-  return after(store.read({ kind: 'markers', ...page }, call), (markers) => {
+  if (view === 'raw') return store.read({ ...page, kind: 'page' }, call);
+  if (store.traits.computesViews) return store.read({ ...page, view, kind: 'page' }, call);
+  return after(store.read({ ...page, kind: 'markers' }, call), (markers) => {
     const read = markers && readByMarkers(store, markers, view, page, call);
     return after(read, (read) => read ?? readWhole(store, view, page, call));
   });
@@ -39,7 +39,7 @@ function readByMarkers(
   call: Call,
 ): MaybePromise<ReadPage | undefined> {
   const read = (request: PageRequest): MaybePromise<ReadPage | undefined> =>
-    after(store.read({ kind: 'page', ...request }, call), (read) => {
+    after(store.read({ ...request, kind: 'page' }, call), (read) => {
       const { created, revision } = read ?? {};
       return created === markers.created && revision === markers.revision ? read : undefined;
     });

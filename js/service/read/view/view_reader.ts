@@ -98,10 +98,10 @@ export class ViewReader {
     call: Call,
   ): MaybePromise<ReadSession | undefined> {
     const inWindow = { ...request, last, after: from };
-    if (store.traits.computesViews) return store.read({ kind: 'window', ...inWindow, view }, call);
+    if (store.traits.computesViews) return store.read({ ...inWindow, view, kind: 'window' }, call);
     if (last === undefined || last === 'all' || from !== undefined) {
       const all = last === 'all' ? last : undefined;
-      return after(store.read({ kind: 'window', ...request, last: all }, call), (read) => {
+      return after(store.read({ ...request, last: all, kind: 'window' }, call), (read) => {
         if (read === undefined) return undefined;
         const { events } = viewOf(read.events, view, read.olderInvocations);
         return {
@@ -136,7 +136,7 @@ export class ViewReader {
     if (performance.now() - cached.readAt < MAX_CACHED_MS) return cached;
     const { created, limit, storedIds } = cached;
     const last = Math.min(2 * limit, storedIds.length);
-    return after(store.read({ kind: 'window', ...request, last }, call), (read) => {
+    return after(store.read({ ...request, last, kind: 'window' }, call), (read) => {
       if (read?.created !== created || read.events.length < last) return undefined;
       const known = new Set(storedIds);
       const ids = read.events.map(({ id }) => id).filter((id) => known.has(id));
@@ -229,7 +229,7 @@ function tailWithoutMarkers(
   { store, request, view, call }: ViewSource,
   last: number,
 ): MaybePromise<{ read: ReadSession | undefined; end?: Event[] | undefined }> {
-  return after(store.read({ kind: 'window', ...request, last }, call), (read) => {
+  return after(store.read({ ...request, last, kind: 'window' }, call), (read) => {
     if (read?.events.some(isMarker) !== false) return { read };
     if (view === 'transcript') return { read, end: read.events };
     const { events } = read;
@@ -250,15 +250,15 @@ function tailByMarkers(
   const { store, request, view, call } = source;
   const readWhole = () =>
     after(
-      store.read({ kind: 'window', ...request }, call),
+      store.read({ ...request, kind: 'window' }, call),
       (read) => read && wholeView(read, view, size),
     );
   return after(
-    attempts === 0 ? undefined : store.read({ kind: 'markers', ...request }, call),
+    attempts === 0 ? undefined : store.read({ ...request, kind: 'markers' }, call),
     (markers) => {
       if (markers === undefined) return readWhole();
       const attempt = (last: EventCount) =>
-        after(store.read({ kind: 'window', ...request, last }, call), (read) => {
+        after(store.read({ ...request, last, kind: 'window' }, call), (read) => {
           if (read === undefined) return decided(undefined);
           const isSame = read.created === markers.created && read.revision === markers.revision;
           if (!isSame) return after(tailByMarkers(source, size, attempts - 1), decided);

@@ -194,7 +194,7 @@ export class RemoteConnection {
     const { created, revision: since } = copy;
     const request = { key, since, created: created ?? undefined };
     const changes = await this.ask(async (store, call) => {
-      const changes = await store.read({ kind: 'since', ...request }, call);
+      const changes = await store.read({ ...request, kind: 'since' }, call);
       const events = copy.hasOlder ? changes?.events?.map(({ event }) => event) : undefined;
       return changes && withStarts(store, key, changes, events, call);
     });
@@ -259,7 +259,7 @@ export class RemoteConnection {
     const page = { key, direction: 'before', eventId, limit, withCount: false } as const;
     const read = await this.ask(async (store, call) => {
       try {
-        const read = await store.read({ kind: 'page', ...page }, call);
+        const read = await store.read({ ...page, kind: 'page' }, call);
         return await (read?.hasOlder === true
           ? withStarts(store, key, read, read.events, call)
           : read);
