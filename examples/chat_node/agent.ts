@@ -1,8 +1,5 @@
-import { BaseLlm, type BaseLlmConnection, FunctionTool, LlmAgent, Runner } from '@google/adk';
+import { BaseLlm, type BaseLlmConnection, FunctionTool, LlmAgent } from '@google/adk';
 import type { LlmRequest, LlmResponse } from '@google/adk';
-import { InMemorySessionService, type Session } from 'adk-session-wasm';
-import { asAdkService, runWith } from 'adk-session-wasm/adk';
-import type { RunContext } from 'adk-session-wasm/live';
 import { z } from 'zod';
 
 /** Answers word by word, and orders the tea that is asked for. With a key, Gemini takes its place. */
@@ -42,29 +39,9 @@ const orderTea = new FunctionTool({
   execute: ({ tea }) => ({ result: `One ${tea} is on its way.` }),
 });
 
-const agent = new LlmAgent({
+export const agent = new LlmAgent({
   name: 'guide',
   model: process.env.GOOGLE_API_KEY ? 'gemini-2.5-flash' : new ScriptedModel({ model: 'script' }),
   instruction: 'You are the host of a tea house.',
   tools: [orderTea],
 });
-
-/** Lets the agent answer the last event of a conversation, on a copy of it: the page stores the answer. */
-export async function* answer(
-  { id: sessionId, userId, state, events }: Session,
-  signal: AbortSignal,
-): AsyncGenerator<string> {
-  const key = { appName: 'chat', userId, sessionId };
-  const service = new InMemorySessionService();
-  const copy = await service.createSession({ ...key, state });
-  const message = events.pop()!;
-  await service.appendEvents({ session: copy, events });
-  const runner = new Runner({ appName: 'chat', agent, sessionService: asAdkService(service) });
-  const storeMessage: RunContext['storeMessage'] = async (handle) => {
-    const { service: own = service, session = copy } = handle ?? {};
-    await own.appendEvent({ session, event: message });
-    return session;
-  };
-  const context = { ...key, service, message, streaming: true, signal, storeMessage };
-  for await (const event of runWith(runner)(context)) yield `${JSON.stringify(event)}\n`;
-}

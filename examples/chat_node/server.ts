@@ -1,11 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { Readable } from 'node:stream';
 import files from '@fastify/static';
-import type { Session } from 'adk-session-wasm';
+import { Runner } from '@google/adk';
+import { asAdkService, runWith } from 'adk-session-wasm/adk';
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { nodeListener, sessionHandler } from 'adk-session-wasm/server';
 import Fastify from 'fastify';
-import { answer } from './agent.js';
+import { agent } from './agent.js';
 
 const { DATABASE_URL = 'sqlite:chat.db', PORT = '8080' } = process.env;
 /** Signs the cookies. Without a secret of your own, a restart of the server signs everybody out. */
@@ -13,12 +13,13 @@ const { SECRET = randomBytes(32).toString('hex') } = process.env;
 
 const service = new DatabaseSessionService(DATABASE_URL, { autoTitle: true });
 await service.ping();
+const runner = new Runner({ appName: 'chat', agent, sessionService: asAdkService(service) });
 
 const sign = (text: string): string =>
   createHmac('sha256', SECRET).update(text).digest('base64url');
 
 /** Returns the user whose signed cookie a request has. */
-function userOf(cookies: string | null | undefined): string | undefined {
+function userOf(cookies: string | null): string | undefined {
   const [, name = '', signature = ''] = /\buser=([\w-]+)\.([\w-]+)/.exec(cookies ?? '') ?? [];
   const [given, own] = [Buffer.from(signature), Buffer.from(sign(name))];
   const isSigned = given.length === own.length && timingSafeEqual(given, own);
@@ -29,9 +30,9 @@ const handler = sessionHandler(service, {
   basePath: '/api',
   authorize: (request, { userId }) => {
     const user = userOf(request.headers.get('cookie'));
-    if (user === undefined) return 'unauthenticated';
-    return user === userId && { mayWriteAgentEvents: true };
+    return user === undefined ? 'unauthenticated' : user === userId;
   },
+  run: runWith(runner),
 });
 const serveSessions = nodeListener(handler);
 
@@ -58,19 +59,10 @@ app.post('/sign-out', (_request, reply) =>
   reply.header('set-cookie', 'user=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0').send({}),
 );
 
-app.post<{ Body: Session }>('/agent', { bodyLimit: 2 ** 24 }, (request, reply) => {
-  const userId = userOf(request.headers.cookie);
-  if (userId === undefined) return reply.code(401).send({});
-  const controller = new AbortController();
-  reply.raw.once('close', () => controller.abort());
-  const lines = answer({ ...request.body, userId }, controller.signal);
-  return reply.type('application/x-ndjson').send(Readable.from(lines));
-});
-
 await app.listen({ port: Number(PORT), host: '127.0.0.1' });
 console.log(`http://localhost:${PORT}`);
 
-// No more feeds, then no requests, then the database.
+// First the runs and the feeds, then the requests, then the database.
 process.once('SIGTERM', async () => {
   await handler.close();
   await app.close();

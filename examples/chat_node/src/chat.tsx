@@ -93,7 +93,7 @@ export function Chat() {
           defaultValue={editing && textOf(editing)}
         />
         <button>{editing === undefined ? 'Send' : 'Change'}</button>
-        {run?.status === 'running' && (
+        {(run?.status === 'running' || run?.status === 'queued') && (
           <button type="button" onClick={() => attempt(chat.cancel())}>
             Stop
           </button>

@@ -1,9 +1,9 @@
-import { type CachedSessionService, signOut } from 'adk-session-wasm/cache';
+import { CachedSessionService, signOut } from 'adk-session-wasm/cache';
 import { SessionProvider, useCacheStatus, useSessions } from 'adk-session-wasm/react';
+import { RemoteSessionService } from 'adk-session-wasm/remote';
 import { type FormEvent, StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Chat } from './chat';
-import { openSessions, run } from './session';
 
 const post = (path: string, body: object): Promise<Response> =>
   fetch(path, {
@@ -14,7 +14,11 @@ const post = (path: string, body: object): Promise<Response> =>
 
 /** The device remembers who is signed in: without a connection it cannot ask. */
 const user = localStorage.getItem('user');
-const sessions = user === null ? undefined : openSessions(user);
+/** The sessions of the server, with a copy on this device. The agent of the server answers. */
+const sessions =
+  user === null
+    ? undefined
+    : new CachedSessionService({ remote: new RemoteSessionService({ url: '/api' }), owner: user });
 
 function SignIn() {
   async function signIn(event: FormEvent<HTMLFormElement>): Promise<void> {
@@ -40,7 +44,7 @@ function App({ service, userId }: { service: CachedSessionService; userId: strin
     open(id);
   }
   return (
-    <SessionProvider {...{ service, appName: 'chat', userId, sessionId, run }}>
+    <SessionProvider {...{ service, appName: 'chat', userId, sessionId }}>
       <Conversations open={show} />
       <Chat key={sessionId} />
       <Status service={service} />

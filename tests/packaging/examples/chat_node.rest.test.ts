@@ -186,6 +186,23 @@ describe('The guide "Chat" makes a page that', { timeout: 300_000 }, () => {
     await say(second, 'Me too');
     const all = ['user Hello', 'guide You said: Hello', 'user Me too', 'guide You said: Me too'];
     await lines(page, ...all);
+    await record(page, '.draft');
+    await say(second, MANY_WORDS);
+    const answer = `guide You said: ${MANY_WORDS}`;
+    await lines(page, ...all, `user ${MANY_WORDS}`, answer);
+    await assertStreamed(page, answer);
+  });
+
+  it('shows the whole answer after a reload in the middle of it', async () => {
+    const page = await open(browser, 'lea');
+    await say(page, MANY_WORDS);
+    await until(page, `document.querySelector('.draft') !== null`);
+    const address = await page.evaluate<string>('location.href');
+    await page.open('about:blank');
+    await page.open(address);
+    await click(page, '.title', MANY_WORDS);
+    await lines(page, `user ${MANY_WORDS}`, `guide You said: ${MANY_WORDS}`);
+    await settled(page);
   });
 
   it('opens without its server, keeps a message, and answers it when the server is back', async () => {
@@ -199,29 +216,32 @@ describe('The guide "Chat" makes a page that', { timeout: 300_000 }, () => {
     await say(page, MANY_WORDS);
     await until(page, `document.querySelector('.draft') !== null`);
     await stop('SIGKILL');
-    await until(page, `document.querySelector('[role=alert]') !== null`);
     const address = await page.evaluate<string>('location.href');
     await page.open('about:blank');
     await page.open(address);
     await click(page, '.title', 'Hello');
     await lines(page, ...first, `user ${MANY_WORDS}`);
-    await until(page, `document.querySelector('[role=alert]')?.textContent.includes('no answer')`);
-
-    await say(page, 'Are you there?');
-    const all = [...first, `user ${MANY_WORDS}`, 'user Are you there?'];
-    await lines(page, ...all);
-    await until(page, `document.querySelector('output').textContent.startsWith('offline')`);
 
     await start();
-    await settled(page);
+    await until(page, `document.querySelector('[role=alert]')?.textContent.includes('no answer')`);
     await click(page, '[role=alert] button', 'Again');
-    await lines(page, ...all, 'guide You said: Are you there?');
+    const second = [...first, `user ${MANY_WORDS}`, `guide You said: ${MANY_WORDS}`];
+    await lines(page, ...second);
+    await settled(page);
+
+    await stop('SIGKILL');
+    await say(page, 'Are you there?');
+    await lines(page, ...second, 'user Are you there?');
+    await until(page, `document.querySelector('output').textContent.startsWith('offline')`);
+    await start();
+    const all = [...second, 'user Are you there?', 'guide You said: Are you there?'];
+    await lines(page, ...all);
     await settled(page);
     assert.equal(await stop('SIGTERM'), 0);
 
     // The cookie is no longer valid.
     await start('another secret');
     await until(page, `document.querySelector('footer .sign-in') !== null`);
-    await lines(page, ...all, 'guide You said: Are you there?');
+    await lines(page, ...all);
   });
 });
