@@ -1,7 +1,9 @@
 import { invalidValue } from '../../values/errors/invalid.js';
 import type { MethodName } from '../../values/model/service_methods.js';
-import type { MaybePromise } from './call.js';
 import { isThenable } from './thenable.js';
+
+/** A service, or the promise of one that is being opened. */
+export type GivenService<Service> = Service | Promise<Service>;
 
 /**
  * Takes a service, or the promise of one.
@@ -13,7 +15,7 @@ import { isThenable } from './thenable.js';
 export function givenService<Service>(
   given: Service | PromiseLike<Service>,
   methods: readonly MethodName[],
-): () => MaybePromise<Service> {
+): () => GivenService<Service> {
   if (!isThenable(Object(given) as object)) {
     requireService(given, methods);
     return () => given as Service;

@@ -1,7 +1,7 @@
-import { type MaybePromise, takeRequest } from '../../core/call/call.js';
+import { takeRequest } from '../../core/call/call.js';
 import { KeyedQueue } from '../../core/call/keyed_queue.js';
 import { decided, growingRead } from '../../core/storage/reads/growing_read.js';
-import { givenService } from '../../core/call/given_service.js';
+import { type GivenService, givenService } from '../../core/call/given_service.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
 import {
   requireObject,
@@ -82,7 +82,7 @@ export function serviceOf<S extends object>({
   service,
   appName,
   userId,
-}: AssistantSessions<S>): () => MaybePromise<SessionService<S>> {
+}: AssistantSessions<S>): () => GivenService<SessionService<S>> {
   requireUser({ appName, userId });
   return givenService(service, METHODS);
 }

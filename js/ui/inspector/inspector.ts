@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../core/call/call.js';
+import type { GivenService } from '../../core/call/given_service.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { type LiveSession, liveSession } from '../live/index.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -28,7 +28,7 @@ export interface Selection {
 }
 
 interface InspectorProps {
-  service: MaybePromise<SessionService>;
+  service: GivenService<SessionService>;
   /** What the page selects. A new object selects again. */
   given: Selection;
   onSelection: (selection: Selection) => void;
@@ -141,7 +141,7 @@ export function Inspector({ service, given, onSelection }: InspectorProps): VNod
 }
 
 interface OpenSessionProps {
-  service: MaybePromise<SessionService>;
+  service: GivenService<SessionService>;
   session: CompositeSessionKey | undefined;
   shown: ViewId;
   isNarrow: boolean;
@@ -233,7 +233,7 @@ function OpenSession(props: OpenSessionProps): VNode {
 }
 
 function openStores(
-  service: MaybePromise<SessionService>,
+  service: GivenService<SessionService>,
   session: CompositeSessionKey | undefined,
   view: HistoryView,
 ): { stores?: SessionStores; error?: unknown } {

@@ -1,11 +1,11 @@
-import type { MaybePromise } from '../../core/call/call.js';
+import type { GivenService } from '../../core/call/given_service.js';
 import { coreOf } from '../../core/core_of.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { Button } from './view/parts.js';
 import { h, useLayoutEffect, useState, type VNode } from './view/preact.js';
 
 interface UntilForgottenProps {
-  service: MaybePromise<SessionService>;
+  service: GivenService<SessionService>;
   /** Called when a cache has erased what is shown. */
   onForgotten: () => void;
   show: () => VNode;

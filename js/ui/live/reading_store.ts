@@ -17,8 +17,7 @@
  * The stores use the public methods of a service. A cache also tells them by its core when its data are erased. Runs
  * are loaded from `js/service/runs` on demand. The folder knows neither React nor Vue.
  */
-import type { MaybePromise } from '../../core/call/call.js';
-import { givenService } from '../../core/call/given_service.js';
+import { type GivenService, givenService } from '../../core/call/given_service.js';
 import { reportUncaught } from '../../core/call/uncaught.js';
 import { coreOf, type Epochs } from '../../core/core_of.js';
 import { forgottenError } from './snapshot/forgotten.js';
@@ -49,7 +48,7 @@ export abstract class ReadingStore<
   }
 
   readonly #subscriptions = new Set<Subscription<Snapshot>>();
-  protected readonly service: () => MaybePromise<SessionService<S>>;
+  protected readonly service: () => GivenService<SessionService<S>>;
   #snapshot: Snapshot | undefined;
   /** Whether the snapshot may be out of date. */
   #isChanged = true;
@@ -75,7 +74,7 @@ export abstract class ReadingStore<
   /** Whether the store has dropped what was erased. */
   #hasForgotten = false;
 
-  constructor(service: MaybePromise<SessionService<S>>) {
+  constructor(service: GivenService<SessionService<S>>) {
     this.service = givenService(service, METHODS);
   }
 

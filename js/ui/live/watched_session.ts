@@ -1,5 +1,6 @@
 import { KeyedQueue } from '../../core/call/keyed_queue.js';
-import { type MaybePromise, takeOptions, takeRequest } from '../../core/call/call.js';
+import { takeOptions, takeRequest } from '../../core/call/call.js';
+import type { GivenService } from '../../core/call/given_service.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireObject, requireOneOf, requireWhole } from '../../values/errors/option_values.js';
@@ -64,7 +65,7 @@ export class WatchedSession<S extends object>
     this.#unsent.sendOf(eventId)?.event ?? this.#history.list.get(eventId);
 
   constructor(
-    service: MaybePromise<SessionService<S>>,
+    service: GivenService<SessionService<S>>,
     key: CompositeSessionKey,
     options: LiveSessionOptions<S>,
   ) {

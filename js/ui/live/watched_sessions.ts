@@ -1,5 +1,6 @@
 import { KeyedQueue } from '../../core/call/keyed_queue.js';
-import { type MaybePromise, takeRequest } from '../../core/call/call.js';
+import { takeRequest } from '../../core/call/call.js';
+import type { GivenService } from '../../core/call/given_service.js';
 import { requireWhole } from '../../values/errors/option_values.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
 import { requireId, requireOwner } from '../../values/model/values/ids.js';
@@ -37,7 +38,7 @@ export class WatchedSessions<S extends object>
   readonly #renames = new KeyedQueue();
 
   constructor(
-    service: MaybePromise<SessionService<S>>,
+    service: GivenService<SessionService<S>>,
     given: LiveSessionsRequest<keyof S & string>,
   ) {
     super(service);

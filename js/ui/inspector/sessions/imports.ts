@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../../core/call/call.js';
+import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { useAction } from '../view/hooks.js';
@@ -24,7 +24,7 @@ export interface Imports {
  * @param onImported called after each import with its last session; `isWhole` is false if the report has problems
  */
 export function useImports(
-  service: MaybePromise<SessionService>,
+  service: GivenService<SessionService>,
   onImported: (key: CompositeSessionKey, isWhole: boolean) => void,
 ): Imports {
   const { run, isBusy, error } = useAction();

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../../core/call/call.js';
+import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { exportSession } from '../../../service/files/index.js';
 import type { LiveSession } from '../../live/index.js';
@@ -19,7 +19,7 @@ const DIALECTS = {
 
 /** A session's title, labels and times, and what can be done with the whole session. */
 export function SessionDetails(props: {
-  service: MaybePromise<SessionService>;
+  service: GivenService<SessionService>;
   live: LiveSession;
 }): VNode {
   const { service, live } = props;

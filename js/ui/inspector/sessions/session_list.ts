@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../../core/call/call.js';
+import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { type LiveSessions, liveSessions } from '../../live/index.js';
 import type { CompositeSessionKey, Session } from '../../../values/model/session.js';
@@ -19,7 +19,7 @@ import { labelsText, listRequest, type SessionFilter } from './session_filter.js
 import { type Search, useSearch } from './session_search.js';
 
 interface SessionListProps {
-  service: MaybePromise<SessionService>;
+  service: GivenService<SessionService>;
   appName: string;
   /** Empty: all users of the app. */
   userId: string;

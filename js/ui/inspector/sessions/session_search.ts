@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../../core/call/call.js';
+import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import type { LiveSessionsRequest } from '../../live/index.js';
 import type { Session } from '../../../values/model/session.js';
@@ -6,7 +6,7 @@ import { useReading } from '../view/hooks.js';
 import { SESSION_PAGE } from './session_filter.js';
 
 export interface Search {
-  service: MaybePromise<SessionService>;
+  service: GivenService<SessionService>;
   request: LiveSessionsRequest;
   /** An id or a part of one; empty for no search. */
   part: string;

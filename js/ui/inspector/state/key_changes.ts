@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../../core/call/call.js';
+import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { isShared } from '../../../values/state/scope.js';
@@ -9,7 +9,7 @@ import { clip, timeText } from '../view/text.js';
 import { type KeyChange, type KeyHistory, readHistory } from './state_history.js';
 
 interface KeyChangesProps {
-  service: MaybePromise<SessionService>;
+  service: GivenService<SessionService>;
   sessionKey: CompositeSessionKey;
   stateKey: string;
   /** The value now. A new one begins the history again. */

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../../core/call/call.js';
+import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import type { LiveSession } from '../../live/index.js';
 import { REMOVED, type StoredScope } from '../../../values/state/scope.js';
@@ -10,7 +10,7 @@ import { KeyChanges } from './key_changes.js';
 import { NewKey, ValueEditor } from './state_editor.js';
 
 interface StateViewProps {
-  service: MaybePromise<SessionService>;
+  service: GivenService<SessionService>;
   live: LiveSession;
   /** The key whose history is shown. */
   shownKey: string | undefined;

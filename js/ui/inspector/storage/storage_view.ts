@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../../core/call/call.js';
+import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import type { CachedSessionService } from '../../../service/cache/index.js';
 import {
@@ -13,7 +13,7 @@ import { bytesText, timeText } from '../view/text.js';
 import { OutboxView } from './outbox_view.js';
 
 /** Where the data is, whether it lasts, how much room it takes, and what waits to be sent. */
-export function StorageView({ service: given }: { service: MaybePromise<SessionService> }): VNode {
+export function StorageView({ service: given }: { service: GivenService<SessionService> }): VNode {
   const [turn, setTurn] = useState(0);
   const reading = useReading(
     () => Promise.all([Promise.resolve(given), storageUsage(), persisted()]),

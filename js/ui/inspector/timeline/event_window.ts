@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../../core/call/call.js';
+import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
@@ -47,7 +47,7 @@ const EMPTY: WindowSnapshot = {
 
 /** Events of a session around the place that is shown. Those far away from it are dropped. */
 export class EventWindow {
-  readonly #service: MaybePromise<SessionService>;
+  readonly #service: GivenService<SessionService>;
   readonly #key: CompositeSessionKey;
   readonly #view: HistoryView;
   readonly #listeners = new Set<(snapshot: WindowSnapshot) => void>();
@@ -59,7 +59,7 @@ export class EventWindow {
   #isExtending = false;
 
   constructor(
-    service: MaybePromise<SessionService>,
+    service: GivenService<SessionService>,
     key: CompositeSessionKey,
     view: HistoryView = 'transcript',
   ) {

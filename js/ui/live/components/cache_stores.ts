@@ -1,6 +1,6 @@
 /** The stores of what components show of a cache. Over another service, everything counts as sent. */
 import type { CacheStatus, OutboxEntry } from '../../../service/cache/index.js';
-import type { MaybePromise } from '../../../core/call/call.js';
+import type { GivenService } from '../../../core/call/given_service.js';
 import { reportUncaught } from '../../../core/call/uncaught.js';
 import type { LiveStore } from '../types/live_store.js';
 import { keepElements } from '../snapshot/keep_elements.js';
@@ -26,7 +26,7 @@ type CacheStore<Snapshot> = Pick<LiveStore<Snapshot>, 'subscribe' | 'getSnapshot
  * @param follow calls `set` with what a cache has now, and with later values, until the returned function is called
  */
 function cacheStore<Snapshot>(
-  service: MaybePromise<object>,
+  service: GivenService<object>,
   initial: Snapshot,
   follow: (caching: Caching, set: (snapshot: Snapshot) => void) => () => void,
 ): CacheStore<Snapshot> {
@@ -65,14 +65,14 @@ function cacheStore<Snapshot>(
   };
 }
 
-function statusStore(service: MaybePromise<object>): CacheStore<CacheStatus> {
+function statusStore(service: GivenService<object>): CacheStore<CacheStatus> {
   return cacheStore(service, ONLINE, (caching, set) => {
     set(caching.status);
     return caching.watchStatus(set);
   });
 }
 
-function unsentStore(service: MaybePromise<object>): CacheStore<readonly UnsentEntry[]> {
+function unsentStore(service: GivenService<object>): CacheStore<readonly UnsentEntry[]> {
   let listed: readonly OutboxEntry[] = [];
   /** By the entry that was listed, which stays the same object until it changes. */
   const entries = new WeakMap<OutboxEntry, UnsentEntry>();
@@ -121,8 +121,8 @@ function unsentStore(service: MaybePromise<object>): CacheStore<readonly UnsentE
 
 /** Returns a function that makes one store for each service. */
 function oneForEach<Store>(
-  make: (service: MaybePromise<object>) => Store,
-): (service: MaybePromise<object>) => Store {
+  make: (service: GivenService<object>) => Store,
+): (service: GivenService<object>) => Store {
   const stores = new WeakMap<object, Store>();
   return (service) => {
     const store = stores.get(service) ?? make(service);
