@@ -30,13 +30,9 @@ import { RunLock } from './tabs/run_lock.js';
 import { OtherTabs, type StreamedAnswers } from './tabs/other_tabs.js';
 import type { RunEnd } from './tabs/run_messages.js';
 import type { SessionRun } from './state/session_run.js';
-import type { AskedMessage, Runs } from './runs.js';
+import { type QueuedMessage, RunQueue, storeAdmitted } from './run_queue.js';
+import type { AdmittedMessage, AskedMessage, Runs } from './runs.js';
 import { sessionName } from '../../values/model/values/session_name.js';
-
-interface QueuedMessage extends AskedMessage {
-  readonly resolve: (stored: Event) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 interface CurrentRun {
   readonly asked: QueuedMessage;
@@ -48,9 +44,6 @@ interface CurrentRun {
   ended: Promise<void>;
 }
 
-/** The most times that a message is admitted again because the session has changed. */
-const MAX_ADMISSIONS = 5;
-
 /** Milliseconds that another tab may take to cancel its run: a second for the agent, and the rest for the seal. */
 const OTHER_TAB_MS = 3000;
 
@@ -58,28 +51,24 @@ const OTHER_TAB_MS = 3000;
  * The runs of one session: one at a time in all tabs, and this realm's queue of messages. All stores of the session in
  * this realm share one instance. It outlives the stores, so unmounting a component cancels nothing.
  */
-export class SessionRuns implements Runs {
+export class SessionRuns extends RunQueue implements Runs {
   readonly #service: SessionService;
   readonly #key: CompositeSessionKey;
   readonly #lock: RunLock;
   readonly #others: OtherTabs;
   readonly #drafts = new Drafts();
-  readonly #queue: QueuedMessage[] = [];
-  readonly #listeners = new Set<() => void>();
-  /** Whether the queue stands still until the next `ask` or `retry`, because a run has failed or was cancelled. */
-  #isPaused = false;
-  #isWorking = false;
   #current: CurrentRun | undefined;
   /** The outcome of the last run, if it failed or was cancelled. */
   #last: SessionRun | undefined;
 
   constructor(service: SessionService, key: CompositeSessionKey, channelName: string | undefined) {
+    super();
     this.#service = service;
     this.#key = key;
     const session = sessionName(key);
     this.#lock = new RunLock(channelName && `${channelName}:run:${session}`);
     this.#others = new OtherTabs(session, channelName, this.#lock, {
-      changed: () => this.#changed(),
+      changed: () => this.changed(),
       cancel: (messageId) => {
         if (this.#current?.message?.id === messageId) void this.#cancelCurrent(this.#current);
       },
@@ -93,7 +82,7 @@ export class SessionRuns implements Runs {
     if (message !== undefined) return { status: 'running', messageId: message.id };
     const { running } = this.#others;
     if (running !== undefined) return { status: 'running', messageId: running.messageId };
-    const waiting = this.#current?.asked ?? (this.#isPaused ? undefined : this.#queue[0]);
+    const waiting = this.#current?.asked ?? (this.isPaused ? undefined : this.queue[0]);
     if (waiting !== undefined) return { status: 'queued', messageId: waiting.id };
     return this.#last ?? this.#others.last;
   }
@@ -127,57 +116,20 @@ export class SessionRuns implements Runs {
 
   /** The ids of the calls whose answers wait in the queue or belong to the current run. */
   get answeredNow(): ReadonlySet<string> {
-    const asked = [...this.#queue, ...(this.#current ? [this.#current.asked] : [])];
-    return new Set(asked.flatMap(({ callIds }) => callIds));
+    return new Set(this.callsAnsweredBy(this.#current?.asked));
   }
 
   follow(listener: () => void): () => void {
-    this.#listeners.add(listener);
+    const remove = this.listen(listener);
     const stop = this.#others.follow();
     return () => {
-      if (this.#listeners.delete(listener)) stop();
+      if (remove()) stop();
     };
-  }
-
-  /**
-   * Runs an agent when all runs before it have ended.
-   *
-   * @param isNext whether it comes before those that wait
-   * @returns the message, once it is stored
-   */
-  ask(asked: AskedMessage, isNext = false): Promise<Event> {
-    return new Promise((resolve, reject) => {
-      const queued = { ...asked, resolve, reject };
-      if (isNext) this.#queue.unshift(queued);
-      else this.#queue.push(queued);
-      this.#resume();
-    });
   }
 
   async askAfter(asked: AskedMessage): Promise<Event> {
     if (this.isRunning) await this.cancel(undefined, undefined);
-    return this.ask(asked, true);
-  }
-
-  isQueued(messageId: string): boolean {
-    return this.#queue.some(({ id }) => id === messageId);
-  }
-
-  /** Resumes the queue, if the message waits in it. Returns whether it does. */
-  retry(messageId: string): boolean {
-    const isQueued = this.isQueued(messageId);
-    if (isQueued) this.#resume();
-    return isQueued;
-  }
-
-  /** Removes a message from the queue. Returns `false` if it does not wait there. */
-  discard(messageId: string): boolean {
-    const at = this.#queue.findIndex(({ id }) => id === messageId);
-    if (at < 0) return false;
-    const [asked] = this.#queue.splice(at, 1);
-    asked!.reject(new SessionError('aborted', 'The message was cancelled before its run.'));
-    this.#changed();
-    return true;
+    return this.enqueue(asked, true);
   }
 
   /**
@@ -193,7 +145,7 @@ export class SessionRuns implements Runs {
     if (current && (isMeant(current.message?.id) || isMeant(current.asked.id))) {
       return this.#cancelCurrent(current);
     }
-    const waiting = this.#queue.find(({ id }) => isMeant(id));
+    const waiting = this.queue.find(({ id }) => isMeant(id));
     if (running === undefined && waiting !== undefined) return void this.discard(waiting.id);
     if (running !== undefined) {
       if (!isMeant(running.messageId) && running.messageId !== '') {
@@ -204,7 +156,7 @@ export class SessionRuns implements Runs {
     }
     if (message === undefined || !isMeant(message.id)) return;
     await this.#lock.hold(() => this.#seal(message, undefined, true));
-    this.#changed();
+    this.changed();
   }
 
   /** Does the work under the lock, so that no other run begins meanwhile. */
@@ -215,35 +167,25 @@ export class SessionRuns implements Runs {
 
   /** Ends the run and empties the queue, because the session is gone. Nothing is sealed. */
   abandon(): void {
-    for (const { id } of [...this.#queue]) this.discard(id);
+    this.discardAll();
     if (this.#current === undefined) return;
     this.#current.isAbandoned = true;
     this.#current.controller.abort(cancelledError());
   }
 
-  #changed(): void {
-    for (const listener of [...this.#listeners]) listener();
+  protected get next(): QueuedMessage | undefined {
+    return this.isPaused ? undefined : this.queue[0];
   }
 
-  #resume(): void {
-    this.#isPaused = false;
-    this.#changed();
-    if (!this.#isWorking) void this.#work();
-  }
-
-  async #work(): Promise<void> {
-    this.#isWorking = true;
-    while (!this.#isPaused && this.#queue.length > 0) {
-      const hold = this.#lock.hold(async () => {
-        // The message may have been removed while another tab had the lock.
-        const asked = this.#isPaused ? undefined : this.#queue.shift();
-        if (asked !== undefined) await this.#run(asked);
-      });
-      // A page that is going away gets no lock.
-      await hold.catch((error: unknown) => this.#queue.shift()?.reject(error));
-    }
-    this.#isWorking = false;
-    this.#changed();
+  protected async answerNext(): Promise<void> {
+    const hold = this.#lock.hold(async () => {
+      // The message may have been removed while another tab had the lock.
+      const asked = this.isPaused ? undefined : this.queue.shift();
+      if (asked !== undefined) await this.#run(asked);
+    });
+    // A page that is going away gets no lock.
+    await hold.catch((error: unknown) => this.queue.shift()?.reject(error));
+    this.changed();
   }
 
   async #run(asked: QueuedMessage): Promise<void> {
@@ -268,46 +210,40 @@ export class SessionRuns implements Runs {
     this.#tell(outcome, current.message);
     stop();
     end();
-    this.#changed();
+    this.changed();
   }
 
   async #answer(current: CurrentRun): Promise<void> {
     const { asked, controller } = current;
     const { signal } = controller;
-    for (let admissions = 1; ; admissions += 1) {
-      const admitted = await asked.admit();
+    const noteStored = (stored: Event): void => {
+      current.isStored = true;
+      asked.resolve(stored);
+      this.changed();
+    };
+    const run = async (admitted: AdmittedMessage): Promise<void> => {
       const { message } = admitted;
       current.message = message;
-      const noteStored = (stored: Event): void => {
-        current.isStored = true;
-        asked.resolve(stored);
-        this.#changed();
-      };
       if (admitted.isStored) noteStored(message);
       if (signal.aborted) return;
-      this.#changed();
+      this.changed();
       this.#tell('running');
-      try {
-        return await runAgent({
-          ...{ key: this.#key, service: this.#service, agent: asked.agent!, signal },
-          ...admitted,
-          streaming: asked.streaming,
-          onStored: noteStored,
-          onPiece: (piece) => {
-            this.#drafts.add(piece);
-            this.#drafted();
-          },
-          onWhole: (whole) => {
-            this.#drafts.end(whole);
-            this.#drafted();
-          },
-        });
-      } catch (error) {
-        const isOther = isSessionError(error, 'stale_session') && !current.isStored;
-        const mayRepeat = admitted.expectedRevision !== undefined && admissions < MAX_ADMISSIONS;
-        if (!isOther || !mayRepeat) throw error;
-      }
-    }
+      await runAgent({
+        ...{ key: this.#key, service: this.#service, agent: asked.agent!, signal },
+        ...admitted,
+        streaming: asked.streaming,
+        onStored: noteStored,
+        onPiece: (piece) => {
+          this.#drafts.add(piece);
+          this.#drafted();
+        },
+        onWhole: (whole) => {
+          this.#drafts.end(whole);
+          this.#drafted();
+        },
+      });
+    };
+    await storeAdmitted(asked, run, () => current.isStored);
   }
 
   /** Settles the caller of a run that has ended, and seals a cancelled run. Never rejects. */
@@ -329,7 +265,7 @@ export class SessionRuns implements Runs {
       return 'ended';
     }
     if (!isCancelled && failure === undefined) return 'ended';
-    this.#isPaused = true;
+    this.isPaused = true;
     if (!isStored || message === undefined) {
       asked.reject(isCancelled ? cancelledError(' Nothing was written.') : failure?.error);
       return isCancelled ? 'cancelled' : 'failed';
@@ -363,7 +299,7 @@ export class SessionRuns implements Runs {
   }
 
   #drafted(): void {
-    this.#changed();
+    this.changed();
     this.#others.tellSoon();
   }
 

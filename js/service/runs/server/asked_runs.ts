@@ -12,15 +12,9 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { sessionName } from '../../../values/model/values/session_name.js';
 import type { Draft } from '../agent/drafts.js';
-import type { AskedMessage, Runs } from '../runs.js';
+import { type QueuedMessage, RunQueue, storeAdmitted } from '../run_queue.js';
+import type { AdmittedMessage, AskedMessage, Runs } from '../runs.js';
 import type { SessionRun } from '../state/session_run.js';
-
-interface QueuedMessage extends AskedMessage {
-  /** Whether a rewind stores the message. The server then cancels what runs. */
-  readonly isOfRewind: boolean;
-  readonly resolve: (stored: Event) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 /** A message that is being sent. */
 interface Sending {
@@ -30,8 +24,6 @@ interface Sending {
   isCancelled: boolean;
 }
 
-/** The most times that a message is admitted again because the session has changed. */
-const MAX_ADMISSIONS = 5;
 /** Milliseconds after which a message is sent again whose session had another run. The feed mostly tells its end before. */
 const AGAIN_MS = 1000;
 /** The longest that a stored message counts as one that is answered before the server tells of its run, in milliseconds. */
@@ -45,14 +37,12 @@ const CANCELLED_MS = 2000;
  * The runs of one session whose server has the agent. The server has at most one at a time, and tells it on its feed. The queue is
  * that of this realm; a cache has its outbox for that, which outlives the page.
  */
-export class AskedRuns implements Runs {
+export class AskedRuns extends RunQueue implements Runs {
   readonly #service: SessionService;
   readonly #key: CompositeSessionKey;
   readonly #agent: ServerAgent;
   /** Whether the service keeps messages until the server takes them. */
   readonly #isCache: boolean;
-  readonly #queue: QueuedMessage[] = [];
-  readonly #listeners = new Set<() => void>();
   #stopFeed: (() => void) | undefined;
   /** The last report; `ended` if the server has told of no run since. */
   #report: RunReport | undefined;
@@ -63,11 +53,10 @@ export class AskedRuns implements Runs {
   #answered: ReadonlySet<string> = new Set();
   #sending: Sending | undefined;
   #againTimer: ReturnType<typeof setTimeout> | undefined;
-  #isPaused = false;
-  #isWorking = false;
   isKnown = false;
 
   constructor(service: SessionService, key: CompositeSessionKey, core: Core) {
+    super();
     this.#service = service;
     this.#key = key;
     this.#agent = core.serverAgent!;
@@ -77,7 +66,7 @@ export class AskedRuns implements Runs {
   get run(): SessionRun | undefined {
     const running = this.#running;
     if (running !== undefined) return { status: 'running', messageId: running.messageId };
-    const first = this.#isPaused ? undefined : this.#queue[0]?.id;
+    const first = this.isPaused ? undefined : this.queue[0]?.id;
     const waiting = this.#sending?.asked.id ?? this.#begun?.id ?? first;
     if (waiting !== undefined) return { status: 'queued', messageId: waiting };
     const { status, messageId, error } = this.#report ?? {};
@@ -103,8 +92,7 @@ export class AskedRuns implements Runs {
   }
 
   get answeredNow(): ReadonlySet<string> {
-    const asked = [...this.#queue, ...(this.#sending ? [this.#sending.asked] : [])];
-    return new Set([...this.#answered, ...asked.flatMap(({ callIds }) => callIds)]);
+    return new Set([...this.#answered, ...this.callsAnsweredBy(this.#sending?.asked)]);
   }
 
   /** What the server runs, or is about to run. */
@@ -116,7 +104,7 @@ export class AskedRuns implements Runs {
   }
 
   follow(listener: () => void): () => void {
-    this.#listeners.add(listener);
+    const remove = this.listen(listener);
     if (this.#stopFeed === undefined) {
       this.#stopFeed = this.#agent.follow(this.#key, (report, isKnown) => {
         if (isKnown) this.#take(report);
@@ -125,7 +113,7 @@ export class AskedRuns implements Runs {
       this.#knownTimer = after(UNKNOWN_MS, () => this.#setKnown());
     }
     return () => {
-      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
+      if (!remove() || this.isFollowed) return;
       this.#stopFeed?.();
       this.#stopFeed = undefined;
       clearTimeout(this.#knownTimer);
@@ -133,41 +121,9 @@ export class AskedRuns implements Runs {
     };
   }
 
-  ask(asked: AskedMessage): Promise<Event> {
-    return this.#ask(asked, false);
-  }
-
   /** The server cancels the run when it rewinds. */
   askAfter(asked: AskedMessage): Promise<Event> {
-    return this.#ask(asked, true);
-  }
-
-  #ask(asked: AskedMessage, isOfRewind: boolean): Promise<Event> {
-    return new Promise((resolve, reject) => {
-      const queued = { ...asked, isOfRewind, resolve, reject };
-      if (isOfRewind) this.#queue.unshift(queued);
-      else this.#queue.push(queued);
-      this.#resume();
-    });
-  }
-
-  isQueued(messageId: string): boolean {
-    return this.#queue.some(({ id }) => id === messageId);
-  }
-
-  retry(messageId: string): boolean {
-    const isQueued = this.isQueued(messageId);
-    if (isQueued) this.#resume();
-    return isQueued;
-  }
-
-  discard(messageId: string): boolean {
-    const at = this.#queue.findIndex(({ id }) => id === messageId);
-    if (at < 0) return false;
-    const [asked] = this.#queue.splice(at, 1);
-    asked!.reject(new SessionError('aborted', 'The message was cancelled before its run.'));
-    this.#changed();
-    return true;
+    return this.enqueue(asked, true);
   }
 
   async cancel(messageId: string | undefined, message: Event | undefined): Promise<void> {
@@ -182,7 +138,7 @@ export class AskedRuns implements Runs {
       if (sending.message !== undefined) await this.#cancel(sending.message.id);
       return;
     }
-    const waiting = this.#queue.find(({ id }) => isMeant(id));
+    const waiting = this.queue.find(({ id }) => isMeant(id));
     if (waiting !== undefined) return void this.discard(waiting.id);
     const unanswered = messageId ?? message?.id;
     if (unanswered !== undefined) await this.#cancel(unanswered);
@@ -194,20 +150,16 @@ export class AskedRuns implements Runs {
   }
 
   abandon(): void {
-    for (const { id } of [...this.#queue]) this.discard(id);
+    this.discardAll();
     this.#setBegun(undefined);
     if (this.#report !== undefined) this.#report = { ...this.#report, status: 'ended' };
-  }
-
-  #changed(): void {
-    for (const listener of [...this.#listeners]) listener();
   }
 
   #setKnown(): void {
     clearTimeout(this.#knownTimer);
     if (this.isKnown) return;
     this.isKnown = true;
-    this.#changed();
+    this.changed();
   }
 
   /** Takes what the server tells: the run, or `undefined` if nothing runs. */
@@ -222,10 +174,10 @@ export class AskedRuns implements Runs {
     const hasFailed = report?.status === 'failed' || report?.status === 'cancelled';
     const running = before?.status === 'running' ? before.messageId : begun;
     // A failure from before this page holds up nothing.
-    if (hasFailed && running === report.messageId && !this.#isCache) this.#isPaused = true;
+    if (hasFailed && running === report.messageId && !this.#isCache) this.isPaused = true;
     this.#setKnown();
-    this.#changed();
-    void this.#work();
+    this.changed();
+    void this.work();
   }
 
   /** Notes that the server has ended the feed, for example because a login has expired. The run goes on. */
@@ -234,7 +186,7 @@ export class AskedRuns implements Runs {
     this.isKnown = false;
     this.#report = undefined;
     this.#setBegun(undefined);
-    this.#changed();
+    this.changed();
   }
 
   #setBegun(begun: Pick<Event, 'id' | 'invocationId'> | undefined): void {
@@ -244,37 +196,27 @@ export class AskedRuns implements Runs {
     // A message that was stored before has no run any more.
     this.#begunTimer = after(UNTOLD_MS, () => {
       this.#begun = undefined;
-      this.#changed();
-      void this.#work();
+      this.changed();
+      void this.work();
     });
   }
 
-  #resume(): void {
-    this.#isPaused = false;
-    this.#changed();
-    void this.#work();
-  }
-
-  /** The message whose turn it is. */
-  get #next(): QueuedMessage | undefined {
-    const [first] = this.#queue;
-    if (first === undefined || this.#isPaused) return undefined;
+  protected get next(): QueuedMessage | undefined {
+    const [first] = this.queue;
+    if (first === undefined || this.isPaused) return undefined;
     const mayBegin = this.#isCache || first.isOfRewind;
     return mayBegin || (!this.isRunning && this.#againTimer === undefined) ? first : undefined;
   }
 
-  async #work(): Promise<void> {
-    if (this.#isWorking) return;
-    this.#isWorking = true;
-    while (this.#next !== undefined) await this.#send(this.#queue.shift()!);
-    this.#isWorking = false;
+  protected answerNext(): Promise<void> {
+    return this.#send(this.queue.shift()!);
   }
 
   /** Sends a message. Never rejects. */
   async #send(asked: QueuedMessage): Promise<void> {
     const sending: Sending = { asked, message: undefined, isCancelled: false };
     this.#sending = sending;
-    this.#changed();
+    this.changed();
     try {
       const stored = await this.#store(sending);
       this.#noteStored(stored, asked);
@@ -286,35 +228,30 @@ export class AskedRuns implements Runs {
       if (sending.isCancelled) {
         asked.reject(new SessionError('aborted', 'The run was cancelled. Nothing was written.'));
       } else if (isSessionError(error, 'agent_running') && !asked.isOfRewind) {
-        this.#queue.unshift(asked);
+        this.queue.unshift(asked);
         this.#waitForOther();
       } else {
-        this.#isPaused = !this.#isCache;
+        this.isPaused = !this.#isCache;
         asked.reject(error);
       }
     }
-    this.#changed();
+    this.changed();
   }
 
   async #store(sending: Sending): Promise<Event> {
-    const { admit, streaming } = sending.asked;
-    for (let admissions = 1; ; admissions += 1) {
-      const { message, isStored, expectedRevision } = await admit();
+    const { asked } = sending;
+    const run = { streaming: asked.streaming };
+    const store = async ({ message, isStored, expectedRevision }: AdmittedMessage) => {
       sending.message = message;
       if (isStored) return message;
       if (sending.isCancelled) throw new SessionError('aborted', 'The message was cancelled.');
       const config = { numRecentEvents: 0 };
       const session = await this.#service.getSession({ ...this.#key, config });
       if (session === undefined) throw sessionNotFound(this.#key.sessionId);
-      try {
-        const run = { streaming };
-        const request = { session, event: message, expectedRevision, run };
-        return await this.#service.appendEvent(request);
-      } catch (error) {
-        const isOther = isSessionError(error, 'stale_session') && expectedRevision !== undefined;
-        if (!isOther || admissions >= MAX_ADMISSIONS) throw error;
-      }
-    }
+      const request = { session, event: message, expectedRevision, run };
+      return this.#service.appendEvent(request);
+    };
+    return storeAdmitted<Event>(asked, store, () => false);
   }
 
   #noteStored(stored: Event, { callIds }: QueuedMessage): void {
@@ -328,7 +265,7 @@ export class AskedRuns implements Runs {
   #waitForOther(): void {
     this.#againTimer = after(AGAIN_MS, () => {
       this.#againTimer = undefined;
-      void this.#work();
+      void this.work();
     });
   }
 
@@ -336,7 +273,7 @@ export class AskedRuns implements Runs {
     const isCancelled = await this.#agent.cancel({ ...this.#key, messageId });
     if (this.#begun?.id === messageId && (this.#isCache || !isCancelled)) this.#setBegun(undefined);
     if (isCancelled) await this.#over(messageId);
-    this.#changed();
+    this.changed();
   }
 
   /** Waits until the server has told that a cancelled run has ended. */
