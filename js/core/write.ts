@@ -89,7 +89,10 @@ export interface CreateWrite extends NewSession, WriteIdentity {
   readonly ifAbsent: boolean;
 }
 
-/** A change of the title, the labels and the expiry of a session: a patch. */
+/**
+ * A change of the title, the labels and the expiry of a session: a patch. An absent member stays as it is, and an empty
+ * text removes the title or the labels.
+ */
 export interface DescribeWrite
   extends Pick<Description, 'title' | 'labels' | 'expiry'>, WriteIdentity {
   readonly kind: 'describe';

@@ -5,9 +5,7 @@ import {
   optionalCount,
   requireObject,
 } from '../../values/errors/option_values.js';
-import { setMember } from '../../values/members/member.js';
 import type { AskedRun } from '../../values/model/asked_run.js';
-import { parseEventText } from '../../core/storage/stored_events.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { firstTitleOf } from '../../values/model/event/auto_title.js';
 import { withClaimMark } from '../../values/model/event/claim_mark.js';
@@ -260,27 +258,11 @@ export class Appender {
     return {
       placed,
       written(appended) {
-        const stored = asStored(events, appended);
-        applyWritten({ ...handle, events: stored }, placed, appended, traits.removesNull);
+        applyWritten({ ...handle, events }, placed, appended, traits.removesNull);
         feed.publish(placed, appended);
       },
     };
   }
-}
-
-/** Returns the message of a run as it is stored: a plugin may have changed it. Any other event stays. */
-function asStored(events: readonly EventToStore[], { message }: Appended): readonly EventToStore[] {
-  const stored = message === undefined ? undefined : parseEventText(message);
-  if (stored === undefined) return events;
-  return events.map((taken) => {
-    const { event, snapshot } = taken;
-    try {
-      setMember(event, 'content', stored.content);
-    } catch {
-      // A committed append must not fail.
-    }
-    return { ...taken, event, snapshot: { ...snapshot, text: message! } };
-  });
 }
 
 /** Expects that no event with one of the ids is stored. */

@@ -25,7 +25,7 @@ import { parseEventText } from '../../core/storage/stored_events.js';
 /**
  * Applies an append to the caller's objects, after its commit. Nothing else changes them.
  *
- * @param handle its events are those that were stored
+ * @param handle its events are those of the write
  * @param removesNull whether the storage removes a key of a state whose value is `null`
  */
 export function applyWritten(
@@ -35,10 +35,27 @@ export function applyWritten(
   removesNull = false,
 ): void {
   const { session, record } = handle;
+  const { message } = appended;
   noteMissedRewind(record, position, appended);
-  updateHandle(handle, stale, appended);
+  updateHandle(message === undefined ? handle : withStored(handle, message), stale, appended);
   if (removesNull) removeNulls(session);
   if (titleChange !== undefined) record.isTitled = true;
+}
+
+/** Returns the handle with the message of a run as it is stored: a plugin may have changed it. */
+function withStored(handle: ObservingHandle, message: string): ObservingHandle {
+  const stored = parseEventText(message);
+  if (stored === undefined) return handle;
+  const events = handle.events.map((taken) => {
+    const { event, snapshot } = taken;
+    try {
+      setMember(event, 'content', stored.content);
+    } catch {
+      // A committed append must not fail.
+    }
+    return { ...taken, snapshot: { ...snapshot, text: message } };
+  });
+  return { ...handle, events };
 }
 
 /**
