@@ -19,6 +19,7 @@ import { z } from 'zod';
 import { InMemorySessionService } from '../../../js/index.js';
 import { nodeListener, sessionHandler } from '../../../js/server/index.js';
 import { asAdkService, runWith } from '../../../js/service/adk/index.js';
+import { requirePairs } from '../../js/service/adk/pairing/pairing_rules.js';
 
 export const APP = 'scripted';
 
@@ -44,10 +45,12 @@ class Scripted extends BaseLlm {
   }
 
   async *generateContentAsync(
-    { contents }: LlmRequest,
+    request: LlmRequest,
     stream?: boolean,
   ): AsyncGenerator<LlmResponse, void> {
-    const texts = contents.flatMap(({ parts = [] }) => parts.map(({ text = '' }) => text));
+    // As the providers do, it refuses calls without answers.
+    requirePairs(request);
+    const texts = request.contents.flatMap(({ parts = [] }) => parts.map(({ text = '' }) => text));
     const script = texts.findLast((text) => text.startsWith('{"replies"'))!;
     const index = this.#given.get(script) ?? 0;
     this.#given.set(script, index + 1);

@@ -3,11 +3,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { InMemorySessionService as FrameworkService, LlmAgent, Runner } from '@google/adk';
+
 import { createEvent, InMemorySessionService } from '../../../../js/index.js';
-import type { SessionAccess } from '../../../../js/server/index.js';
+import { type SessionAccess, sessionHandler } from '../../../../js/server/index.js';
+import { asAdkService, runWith } from '../../../../js/service/adk/index.js';
 import type { RunAgent } from '../../../../js/ui/live/index.js';
 import { says } from '../../ui/live/runs/agents.js';
-import { APP, KEY, serve } from '../fixture.js';
+import { ScriptedModel } from '../../service/adk/pairing/scripted_model.js';
+import { answerOf, APP, KEY, requestTo, serve } from '../fixture.js';
 
 const newMessage = { role: 'user', parts: [{ text: 'Tea?' }] };
 const ASKED = { appName: APP, userId: 'ada', sessionId: 's1', newMessage };
@@ -95,6 +99,27 @@ for (const path of ['/run', '/run_sse']) {
       const { ask } = await serveAgent({ run: undefined });
       const { status, body } = await ask(path, { body: ASKED });
       assert.deepEqual([status, (body as { code: string }).code], [501, 'unsupported']);
+    });
+
+    it('by a Runner whose service is not ours, or that is of another app', async () => {
+      const model = new ScriptedModel(['Hi']);
+      const agent = new LlmAgent({ name: 'guide', model });
+      for (const [appName, foreign, member] of [
+        [APP, true, /runner\.sessionService/],
+        ['other', false, /runner/],
+      ] as const) {
+        const service = new InMemorySessionService();
+        await service.createSession(KEY);
+        const sessionService = foreign ? new FrameworkService() : asAdkService(service);
+        const runner = new Runner({ appName, agent, sessionService });
+        const handler = sessionHandler(service, { authorize: () => true, run: runWith(runner) });
+        const { status, body } = await answerOf(await handler(requestTo(path, { body: ASKED })));
+        const { code, detail } = body as { code: string; detail: string };
+        assert.deepEqual([status, code], [400, 'invalid_argument']);
+        assert.match(detail, member);
+        assert.deepEqual((await service.getSession(KEY))?.events, []);
+      }
+      assert.equal(model.requests.length, 0);
     });
 
     it('by a server that stops', async () => {
