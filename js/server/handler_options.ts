@@ -37,8 +37,8 @@ export interface SessionHandlerOptions {
    */
   isRunning?: ((key: CompositeSessionKey) => boolean | Promise<boolean>) | undefined;
   /**
-   * The agent that answers the messages which clients append with `run`: a function, or `runWith(runner)` of
-   * `adk-session-wasm/adk`. Default: none, and requests with `run` get status 501.
+   * The agent that answers the messages which clients append with `run`, or send to `/run` and `/run_sse`: a function, or
+   * `runWith(runner)` of `adk-session-wasm/adk`. Default: none, and these requests get status 501.
    */
   run?: RunAgent | undefined;
   /**
@@ -54,7 +54,10 @@ export interface SessionHandlerOptions {
   maxBodyBytes?: number | undefined;
   /** The most events that one request may append. Default 1000. */
   maxEvents?: number | undefined;
-  /** Milliseconds after which a request fails with status 504, or 408 if its body is not there. Default 30 000. */
+  /**
+   * Milliseconds after which a request fails with status 504, or 408 if its body is not there. At `/run` and `/run_sse` they end
+   * when the message is stored. Default 30 000.
+   */
   timeoutMs?: number | undefined;
   /** The most change feeds that are open at once; further ones get status 503. Default 1000. */
   maxFeeds?: number | undefined;

@@ -139,8 +139,8 @@ async function begin(
   const cancel = (): void => {
     if (!isOver) runs.cancel(key, event.id).catch(report);
   };
-  const ignore = onAbort(gone, cancel);
   signal.throwIfAborted();
+  const ignore = onAbort(gone, cancel);
   const request = { service, key, rights, expectedRevision: undefined };
   const asked = askRuns(runs, message, event, request);
   // Nobody awaits it once the client has gone. Its failure would then be an unhandled rejection.
@@ -148,8 +148,8 @@ async function begin(
   try {
     await raceSignal(signal, asked, () => signal.reason as unknown);
   } catch (error) {
-    cancel();
     ignore();
+    if (signal.aborted) cancel();
     throw error;
   }
   return cancel;

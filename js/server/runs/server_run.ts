@@ -49,10 +49,9 @@ export interface ServerRunParts {
 /** Why a run was stopped. */
 type Stop = 'cancelled' | 'timeout' | 'closed' | 'deleted';
 
-/** What a client is told of a run that was stopped. */
-const STOPPED: Readonly<Record<Stop, RunFailure>> = {
+/** What a client is told of a run that was stopped. A run that took too long has an error with its limit. */
+const STOPPED: Readonly<Partial<Record<Stop, RunFailure>>> = {
   cancelled: { code: 'aborted', message: 'The run was cancelled.' },
-  timeout: { code: 'timeout', message: 'The run took too long, and was cancelled.' },
   closed: { code: 'closed', message: 'The server has stopped during the run.' },
   deleted: { code: 'not_found', message: 'The session was deleted during the run.' },
 };

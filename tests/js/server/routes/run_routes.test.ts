@@ -315,6 +315,17 @@ describe('POST /run_sse', () => {
     assert.equal((await until(3))[2]?.errorCode, 'INVOCATION_ABORTED');
   });
 
+  it('sends a comment every eight seconds while the agent says nothing', async (t) => {
+    const { respond } = await serveSession(untilStopped);
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const { body } = await respond('/run_sse', ASKED);
+    const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+    assert.match((await reader.read()).value!, /"partial":true/);
+    t.mock.timers.tick(8000);
+    assert.equal((await reader.read()).value, ': still here\n\n');
+    await reader.cancel();
+  });
+
   it('seals nothing when the client leaves after the end', async () => {
     const { respond, events } = await serveSession(answering);
     const client = new AbortController();
