@@ -1,8 +1,237 @@
+import { takeOptions } from '../../core/call/call.js';
+import type { GivenService } from '../../core/call/given_service.js';
+import { KeyedQueue } from '../../core/call/keyed_queue.js';
+import type { TurnBranches } from '../../core/history/index.js';
+import { SessionError } from '../../values/errors/errors.js';
+import { invalid } from '../../values/errors/invalid.js';
+import { requireObject } from '../../values/errors/option_values.js';
+import type { Content } from '../../values/model/event/content.js';
+import { createEventActions } from '../../values/model/event/create_event.js';
+import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import type { StateShape } from '../../values/state/state_shape.js';
-import type { LiveSession, LiveSessionOptions } from './types/live_session.js';
+import type { ComputeDelta, StateDelta, StateShape } from '../../values/state/state_shape.js';
+import { copyEvent, copyState } from '../../service/runs/agent/copies.js';
+import type { RunAgent, SentEvent } from '../../service/runs/agent/run_context.js';
+import type { Answers } from '../../service/runs/state/answers.js';
+import { branchChange, type TurnChange, turnChange } from './history/turn_changes.js';
+import { forgottenError } from './snapshot/forgotten.js';
+import { cachingOf, type Send } from './snapshot/unsent_events.js';
+import type { AskOptions, LiveSession, LiveSessionOptions } from './types/live_session.js';
 import { WatchedSession } from './watched_session.js';
+
+/** What users do with a session that they watch. */
+export class LiveSessionStore<S extends object>
+  extends WatchedSession<S>
+  implements LiveSession<S>
+{
+  /** The changes of the state and the title. Services may run calls at the same time in any order. */
+  readonly #changes = new KeyedQueue<undefined>();
+
+  constructor(
+    service: GivenService<SessionService<S>>,
+    key: CompositeSessionKey,
+    options: LiveSessionOptions<S>,
+  ) {
+    const taken = takeOptions(options);
+    super(service, key, taken);
+    this.initialState = taken.initialState;
+    this.agent = taken.run;
+  }
+
+  /** The state of a session that the store creates. */
+  set initialState(state: Partial<S> | undefined) {
+    this.handle.initialState = state;
+  }
+
+  /** The agent that answers. */
+  set agent(agent: RunAgent | undefined) {
+    this.runs.agent = agent;
+  }
+
+  async ask(content: Content, options: AskOptions<S> = {}): Promise<Event> {
+    const { streaming = true, stateDelta } = takeOptions(options);
+    requireObject('content', content);
+    const actions = stateDelta && { actions: createEventActions({ stateDelta }) };
+    return this.#ask(copyEvent({ author: 'user', content, ...actions }), streaming);
+  }
+
+  async answer(answers: Answers): Promise<Event> {
+    const message = await this.runs.answer(this.use(await this.service()), answers);
+    await this.refresh();
+    return message;
+  }
+
+  async cancel(messageId?: string): Promise<void> {
+    const { pages } = this.history.list;
+    await this.runs.cancel(this.use(await this.service()), pages, messageId);
+    await this.refresh();
+  }
+
+  async send(given: SentEvent): Promise<Event> {
+    if (this.isForgotten) throw forgottenError();
+    const event = copyEvent(given);
+    if (event.partial === true) {
+      throw invalid(
+        'event.partial',
+        'must not be true: an agent yields pieces; see the option run',
+      );
+    }
+    if (this.history.undone.has(event.invocationId)) {
+      const message = 'A rewind has undone the invocation of the event.';
+      throw new SessionError('stale_session', message, { staleReason: 'undone' });
+    }
+    return this.#send(event);
+  }
+
+  async edit(eventId: string, content: Content): Promise<Event> {
+    requireObject('content', content);
+    return this.#changeTurn(eventId, copyEvent({ author: 'user', content }).content);
+  }
+
+  regenerate(eventId: string): Promise<Event> {
+    return this.#changeTurn(eventId);
+  }
+
+  async branches(): Promise<readonly TurnBranches[]> {
+    const { branches } = this.history;
+    if (!this.isActive) branches.forget();
+    return branches.read(this.use(await this.service()), this.key);
+  }
+
+  async switchBranch(branch: string): Promise<void> {
+    const change = (): Promise<unknown> => this.#changeHistory(branchChange(this.key, branch));
+    await this.runs.change(this.use(await this.service()), change);
+  }
+
+  async retry(eventId: string): Promise<Event | undefined> {
+    const sent = this.unsent.sendOf(eventId);
+    if (this.runs.loaded?.runs.retry(eventId) === true) return sent?.event;
+    if (this.unsent.states[eventId]?.error === undefined) return undefined;
+    if (sent?.streaming !== undefined) return this.#ask(sent.event, sent.streaming);
+    if (sent !== undefined) return this.#send(sent.event);
+    await cachingOf(this.use(await this.service()))?.outbox.retry(this.key);
+    return this.history.list.get(eventId);
+  }
+
+  async discard(eventId: string): Promise<void> {
+    const isQueued = this.runs.loaded?.runs.isQueued(eventId) === true;
+    if (this.isWaiting(eventId)) return this.cancel(eventId);
+    if (!isQueued && this.unsent.states[eventId]?.error === undefined) return;
+    if (this.unsent.sendOf(eventId) !== undefined) {
+      this.unsent.setSend(eventId, undefined);
+      this.runs.loaded?.runs.discard(eventId);
+      return this.changed();
+    }
+    await this.change(async (service) => cachingOf(service)?.outbox.drop(this.key, eventId));
+  }
+
+  async updateState(given: StateDelta<S> | ComputeDelta<S>): Promise<void> {
+    const stateDelta = copyState(given);
+    await this.#change((service) => service.updateState({ ...this.key, stateDelta }));
+  }
+
+  rename(title: string | null): Promise<void> {
+    return this.#change((service) => service.updateSession(this.key, { title }));
+  }
+
+  remove(): Promise<void> {
+    return this.change(async (service) => {
+      await service.deleteSession(this.key);
+      this.setGone('deleted');
+    });
+  }
+
+  /** Shows a message at once, and asks it: it is stored when its run begins. */
+  #ask(shown: Event, streaming: boolean): Promise<Event> {
+    return this.#store({ event: shown, state: {}, streaming }, (service) =>
+      this.runs.ask(service, {
+        ...{ id: shown.id, callIds: [], streaming },
+        admit: async () => {
+          await this.handle.require(service, this.head.wasThere);
+          return { message: copyEvent(shown), isStored: false };
+        },
+      }),
+    );
+  }
+
+  #send(shown: Event): Promise<Event> {
+    return this.#store({ event: shown, state: {} }, async (service) => {
+      // The append changes its event, and nothing may change one of a snapshot.
+      const event = copyEvent(shown);
+      const session = await this.handle.append(service, event, this.head);
+      this.handle.noteAppended(event);
+      await this.#reach(service.revisionOf(session));
+      return event;
+    });
+  }
+
+  /** Shows an event until `write` has stored it, and then as it is stored. */
+  async #store(sent: Send, write: (service: SessionService<S>) => Promise<Event>): Promise<Event> {
+    if (this.isForgotten) throw forgottenError();
+    const { event: shown } = sent;
+    this.unsent.setSend(shown.id, sent);
+    this.changed();
+    try {
+      const event = await write(this.use(await this.service()));
+      if (sent.streaming !== undefined && this.isActive) await this.refresh();
+      // Without subscribers, or after an error, the event was not read. The next read puts it in its place.
+      const wasRead = this.isActive && this.error === undefined;
+      if (!wasRead && this.head.status !== 'deleted' && !this.history.list.get(shown.id)) {
+        if (this.history.changesOthers(shown)) this.noteAll();
+        else this.history.list.append(shown);
+      }
+      this.unsent.endSend(sent);
+      return event;
+    } catch (error) {
+      if (!this.isForgotten) this.unsent.endSend(sent, { ...sent, state: { error } });
+      throw error;
+    } finally {
+      this.changed();
+    }
+  }
+
+  async #changeTurn(eventId: string, content?: Content): Promise<Event> {
+    const service = this.use(await this.service());
+    const isOfServer = (await this.runs.findServerAgent(service)) !== undefined;
+    const run = isOfServer ? { streaming: true } : undefined;
+    const change = turnChange({ ...this.key, eventId, content, run });
+    if (this.runs.agent === undefined && !isOfServer) {
+      const message = await this.#changeHistory(change);
+      this.handle.noteAppended(message);
+      return message;
+    }
+    return this.runs.askAfter(service, () => this.#changeHistory(change));
+  }
+
+  /** Rewinds the session, and reads it again, also without subscribers: `send` refuses what was undone. */
+  async #changeHistory<Result>(change: TurnChange<Result>): Promise<Result> {
+    const service = this.use(await this.service());
+    return this.#changes.run(undefined, async () => {
+      const result = await change(this.use(service));
+      await this.reread();
+      return result;
+    });
+  }
+
+  async #change(write: (service: SessionService<S>) => Promise<unknown>): Promise<void> {
+    await this.change((service) =>
+      this.#changes.run(undefined, async () => {
+        const kept = this.use(service);
+        if (this.head.status !== 'ready') await this.handle.require(kept, this.head.wasThere);
+        await write(this.use(service));
+      }),
+    );
+  }
+
+  /** Waits until a change of this store is in its snapshot. */
+  async #reach(revision = 0): Promise<void> {
+    for (let tries = 2; tries > 0 && (this.isActive || this.reading !== undefined); tries -= 1) {
+      if (this.head.revision !== undefined && this.head.revision >= revision) return;
+      await (this.reading ?? this.refresh());
+    }
+  }
+}
 
 /**
  * Returns a store that shows a session as it is now, whoever changes it: this tab, another one, or, where the service
@@ -27,5 +256,5 @@ export function liveSession<S extends object = StateShape>(
   key: CompositeSessionKey,
   options: LiveSessionOptions<S> = {},
 ): LiveSession<S> {
-  return new WatchedSession(service, key, options);
+  return new LiveSessionStore(service, key, options);
 }

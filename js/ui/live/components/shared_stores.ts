@@ -10,8 +10,8 @@ import type { SessionService } from '../../../values/model/session_service.js';
 import type { LiveSessionOptions } from '../types/live_session.js';
 import type { LiveSessions, LiveSessionsRequest } from '../types/live_sessions.js';
 import type { ReadingStore } from '../reading_store.js';
-import { WatchedSession } from '../watched_session.js';
-import { WatchedSessions } from '../watched_sessions.js';
+import { LiveSessionStore } from '../live_session.js';
+import { LiveSessionsStore } from '../live_sessions.js';
 import { sessionName } from '../../../values/model/values/session_name.js';
 
 /**
@@ -82,9 +82,9 @@ export function sharedSession<S extends object>(
   service: SessionService<S> | Promise<SessionService<S>>,
   key: CompositeSessionKey,
   options: Pick<LiveSessionOptions, 'window' | 'view'> = {},
-): WatchedSession<S> {
+): LiveSessionStore<S> {
   const name = JSON.stringify([sessionName(key), options.window, options.view]);
-  return shared(service, name, () => new WatchedSession(service, key, options));
+  return shared(service, name, () => new LiveSessionStore(service, key, options));
 }
 
 /** Returns the store of a list that all components share. */
@@ -93,5 +93,5 @@ export function sharedSessions<S extends object>(
   request: LiveSessionsRequest<keyof S & string>,
 ): LiveSessions<S> {
   const members = Object.entries(request).sort(([one], [other]) => (one < other ? -1 : 1));
-  return shared(service, JSON.stringify(members), () => new WatchedSessions(service, request));
+  return shared(service, JSON.stringify(members), () => new LiveSessionsStore(service, request));
 }

@@ -13,7 +13,7 @@ import {
   sharedSession,
   sharedSessions,
 } from '../../../../../js/ui/live/components/shared_stores.js';
-import type { WatchedSession } from '../../../../../js/ui/live/watched_session.js';
+import type { LiveSessionStore } from '../../../../../js/ui/live/live_session.js';
 import { idsOf, KEY, message, textOf } from '../stores.js';
 
 const storeOf = (service: SessionService, number = 1) =>
@@ -121,7 +121,7 @@ describe('The stores that components share', () => {
   /** Uses a store that nobody subscribes to, and lets an hour pass. Returns what a component finds then. */
   async function findLater(
     t: TestContext,
-    use: (store: WatchedSession<StateShape>, service: InMemorySessionService) => Promise<unknown>,
+    use: (store: LiveSessionStore<StateShape>, service: InMemorySessionService) => Promise<unknown>,
   ) {
     const service = new InMemorySessionService();
     const pass = clockOf(t);
