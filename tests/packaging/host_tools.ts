@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { installPackages } from '../toolchain/npm_packages.mjs';
-import { run, runBeside } from './installed.js';
+import { run } from './installed.js';
 
 /** Tools from npm: installs what is not there yet, and resolves from there. */
 export function requireHostTools(): NodeJS.Require {
@@ -34,22 +34,10 @@ function hostTools(): string {
 
 /** Runs a program in Deno with the packages of node_modules, without downloads, and returns its output. */
 export function runInDeno(folder: string, file: string, permissions: readonly string[]): string {
-  return run(process.execPath, argumentsOf(file, permissions), folder);
-}
-
-/** Like `runInDeno`, for a program that sends requests to this process. */
-export function runInDenoBeside(
-  folder: string,
-  file: string,
-  permissions: readonly string[],
-): Promise<string> {
-  return runBeside(process.execPath, argumentsOf(file, permissions), folder);
-}
-
-function argumentsOf(file: string, permissions: readonly string[]): string[] {
   const deno = join(dirname(requireHostTools().resolve('deno/package.json')), 'bin.cjs');
   const allowed = permissions.map((what) => `--allow-${what}`);
-  return [deno, 'run', '--quiet', '--no-remote', '--node-modules-dir=manual', ...allowed, file];
+  const options = ['--quiet', '--no-remote', '--node-modules-dir=manual', ...allowed];
+  return run(process.execPath, [deno, 'run', ...options, file], folder);
 }
 
 /** The path of Bun's binary. */

@@ -1,6 +1,6 @@
 // The package as users get it: packed by npm, and unpacked into a new project.
 
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -17,7 +17,6 @@ import {
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { root } from '../toolchain/environment.mjs';
 import { madeFolder } from '../toolchain/npm_packages.mjs';
 
@@ -140,21 +139,12 @@ export function packageFolder(name: string): string {
 /** Runs a command, and returns its output. Fails with the output if the command fails. */
 export function run(command: string, args: string[], cwd: string, timeout = 120_000): string {
   return execFileSync(command, args, {
-    ...surroundings(cwd),
+    cwd,
     timeout,
+    env: { ...environmentWithout(OF_NPM), NO_COLOR: '1' },
+    encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-}
-
-/** Like `run`, for a command that sends requests to this process. */
-export async function runBeside(command: string, args: string[], cwd: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(command, args, surroundings(cwd));
-  return stdout;
-}
-
-function surroundings(cwd: string) {
-  const env = { ...environmentWithout(OF_NPM), NO_COLOR: '1' };
-  return { cwd, env, encoding: 'utf8', timeout: 120_000 } as const;
 }
 
 /** npm hands what it was called with down to the npm below it. */

@@ -1,9 +1,7 @@
 // Damaged records of a service: a storage that returns wrong values, and changed rows of SQLite.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
 
@@ -20,9 +18,9 @@ import {
   WRONG_VALUES,
 } from '../cases/damage.js';
 import { withstands } from '../run.js';
+import { newFolder } from '../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-damage-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 
 /** A storage whose next read has one wrong member. */
 function damagingStorage(): { storage: Storage; damage: (next: Damage) => void } {

@@ -4,27 +4,22 @@ import { after, before } from 'node:test';
 
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { openPglite } from '../../js/stores/database/kysely/pglite.mjs';
-import {
-  emptied,
-  type Server,
-  startMariadb,
-  startPostgres,
-} from '../../js/stores/database/servers.js';
+import { emptied } from '../../js/stores/database/servers.js';
 import { serviceOn } from '../../js/stores/vertex/service.js';
 import { startVertexServer, type VertexServer } from '../../vertex_server/server.js';
 import { attack } from '../run.js';
 import type { NameLimits } from '../cases/ids.js';
+import { bothServers } from '../../js/stores/database/both_servers.js';
 
-let postgres: Server;
-let mariadb: Server;
+const servers = bothServers();
 let pglite: Awaited<ReturnType<typeof openPglite>>;
 let vertex: VertexServer;
 before(async () => {
-  [postgres, mariadb, pglite] = await Promise.all([startPostgres(), startMariadb(), openPglite()]);
+  pglite = await openPglite();
   vertex = await startVertexServer({ operations: -1 });
 });
 after(async () => {
-  await Promise.all([postgres.remove(), mariadb.remove(), pglite.close(), vertex.end()]);
+  await Promise.all([pglite.close(), vertex.end()]);
 });
 
 /** The limits of the columns, in characters. */
@@ -36,7 +31,7 @@ attack(
     ...COLUMNS,
     refusesNulInText: true,
     async open() {
-      const url = await emptied('postgresql', postgres);
+      const url = await emptied('postgresql', servers.postgres);
       return new DatabaseSessionService(url, { durability: 'relaxed' });
     },
   },
@@ -48,7 +43,7 @@ attack(
     name: 'mariadb',
     ...COLUMNS,
     async open() {
-      return new DatabaseSessionService(await emptied('mariadb', mariadb));
+      return new DatabaseSessionService(await emptied('mariadb', servers.mariadb));
     },
   },
   65,

@@ -1,15 +1,12 @@
 // SQLite in memory and in a file.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
 
 import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { attack } from '../run.js';
+import { newFolder } from '../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-attack-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 let files = 0;
 
 attack(

@@ -1,36 +1,25 @@
 // Databases of @google/adk's own DatabaseSessionService: recognised, left as they are, and copied.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { command, hashOf } from '../../js/command/stores.js';
-import {
-  emptied,
-  type Server,
-  startMariadb,
-  startPostgres,
-} from '../../js/stores/database/servers.js';
+import { emptied } from '../../js/stores/database/servers.js';
 import { loadPeer } from './peer.js';
+import { bothServers } from '../../js/stores/database/both_servers.js';
+import { newFolder } from '../../new_folder.js';
 
 const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
 const TIMEOUT = { timeout: 300_000 };
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-adk-database-'));
-let postgres: Server;
-let mariadb: Server;
+const folder = newFolder();
+const servers = bothServers();
 let theirPackage: Awaited<ReturnType<typeof loadPeer>>;
 before(async () => {
-  [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
   theirPackage = await loadPeer();
-});
-after(async () => {
-  await Promise.all([postgres.remove(), mariadb.remove()]);
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const file = join(folder, 'adk.db');
@@ -39,14 +28,14 @@ const cases: [engine: string, urls: () => Promise<{ theirs: string; ours: string
   [
     'PostgreSQL',
     async () => {
-      const url = await emptied('postgresql', postgres);
+      const url = await emptied('postgresql', servers.postgres);
       return { theirs: url, ours: url };
     },
   ],
   [
     'MariaDB',
     async () => {
-      const url = await emptied('mariadb', mariadb);
+      const url = await emptied('mariadb', servers.mariadb);
       return { theirs: url, ours: url };
     },
   ],
@@ -123,7 +112,7 @@ describe("Tables of @google/adk's own service", TIMEOUT, () => {
 
 it('users whose ids differ only in case are refused if the columns of @google/adk confuse them', async () => {
   const { DatabaseSessionService: Theirs } = theirPackage;
-  const url = await emptied('mariadb', mariadb);
+  const url = await emptied('mariadb', servers.mariadb);
   const peer = new Theirs(url);
   await peer.createSession({ ...KEY, userId: 'ada', sessionId: 's1' });
   await peer.createSession({ ...KEY, userId: 'ADA', sessionId: 's2' });

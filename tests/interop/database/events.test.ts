@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -18,6 +17,7 @@ import { hostileEvents, pythonEvents } from '../../js/stores/database/tables/arb
 import { root } from '../../toolchain/environment.mjs';
 import { forPython } from '../for_python.js';
 import { linesOfPython } from '../python.js';
+import { newFolder } from '../../new_folder.js';
 
 type JsonObject = Record<string, unknown>;
 
@@ -83,7 +83,7 @@ describe('The package', () => {
   it('reads every event of Python', () => {
     // Neither program stores partial events.
     const events = samples(pythonEvents.filter(({ partial }) => partial !== true)).slice(0, 300);
-    const folder = mkdtempSync(join(tmpdir(), 'adk-events-'));
+    const folder = newFolder();
     const given = events.map((event) =>
       writeNames(
         convertTimes(event, (time) => toSeconds(time as number)),
@@ -95,7 +95,6 @@ describe('The package', () => {
       args: [join(folder, 'python.db')],
       lines: given,
     }) as { id: string; invocationId: string; eventData: string }[];
-    rmSync(folder, { recursive: true });
     assert.equal(rows.length, events.length);
     rows.forEach((row, at) => {
       const { text, timestamp } = fromEventData({ ...row, timeMicros: 0 });

@@ -1,7 +1,5 @@
 // Databases that we share with google-adk for Python.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import Sqlite from 'better-sqlite3';
@@ -9,6 +7,7 @@ import pg from 'pg';
 
 import { emptied, type Server, startPostgres } from '../../js/stores/database/servers.js';
 import { newSqliteServiceFile } from '../../js/stores/database/tables/sqlite_service_tables.js';
+import { newFolder } from '../../new_folder.js';
 
 /** One database by the names that each side has for it. */
 export interface SharedDatabase {
@@ -43,8 +42,7 @@ export function sqliteServiceFiles(): NewDatabase {
  * were made, and a server that a later hook ends still writes to its file.
  */
 export function newFiles(): () => string {
-  const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-python-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   let files = 0;
   return () => join(folder, `${++files}.db`);
 }

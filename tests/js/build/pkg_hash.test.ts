@@ -1,24 +1,21 @@
 // The check of pkg/ against its record: any byte that was not built is found.
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { problemsOf } from '../../../js/build/pkg_hash.mjs';
+import { newFolder } from '../../new_folder.js';
 
 const pkg = fileURLToPath(new URL('../../../pkg', import.meta.url));
 
 describe('The check of pkg/', () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-pkg-'));
+    folder = newFolder();
     cpSync(pkg, folder, { recursive: true });
-  });
-  afterEach(() => {
-    rmSync(folder, { recursive: true });
   });
 
   it('accepts an unchanged build', () => {

@@ -1,13 +1,13 @@
 // The version of the packages: all files that have it agree, and a release is refused otherwise.
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { disagreements, notes, obstacles, raise } from '../../../js/build/version.mjs';
+import { newFolder } from '../../new_folder.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -25,13 +25,10 @@ const FILES = [
 describe('The version', () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-version-'));
+    folder = newFolder();
     for (const file of FILES) cpSync(join(root, file), join(folder, file));
     raise(folder, '7.8.9');
     change('CHANGELOG.md', / – .*/, ' – 2030-01-02');
-  });
-  afterEach(() => {
-    rmSync(folder, { recursive: true });
   });
 
   const read = (file: string) => readFileSync(join(folder, file), 'utf8');

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
 import { DatabaseSessionService } from '../../../js/service/database/index.js';
-import { command, newFolder } from './stores.js';
+import { command } from './stores.js';
+import { newFolder } from '../../new_folder.js';
 
 const folder = newFolder();
 const from = `sqlite:${join(folder, 'from.db')}`;

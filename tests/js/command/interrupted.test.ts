@@ -13,7 +13,8 @@ import Sqlite from 'better-sqlite3';
 import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { createEvent } from '../../../js/index.js';
 import { LOADER } from '../loader.js';
-import { command, contentsOf, newFolder, row } from './stores.js';
+import { command, contentsOf, row } from './stores.js';
+import { newFolder } from '../../new_folder.js';
 
 const SESSIONS = 200;
 const EVENTS = 20;

@@ -9,7 +9,7 @@ import { describe, it } from 'node:test';
 
 import { LOADER } from '../loader.js';
 import { pythonSession } from '../service/files/python_session.js';
-import { newFolder } from './stores.js';
+import { newFolder } from '../../new_folder.js';
 
 const folder = newFolder();
 const program = fileURLToPath(import.meta.resolve('../../../js/command/index.js'));

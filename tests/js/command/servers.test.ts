@@ -2,18 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 
 import { DatabaseSessionService } from '../../../js/service/database/index.js';
-import { emptied, type Server, startMariadb, startPostgres } from '../stores/database/servers.js';
-import { command, contentsOf, fill, newFolder, row } from './stores.js';
+import { emptied } from '../stores/database/servers.js';
+import { command, contentsOf, fill, row } from './stores.js';
+import { newFolder } from '../../new_folder.js';
+import { bothServers } from '../stores/database/both_servers.js';
 
-let postgres: Server;
-let mariadb: Server;
-before(async () => {
-  [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
-});
-after(() => Promise.all([postgres.remove(), mariadb.remove()]));
+const servers = bothServers();
 
 const folder = newFolder();
 let count = 0;
@@ -31,8 +28,8 @@ async function query(url: string, statement: string): Promise<Record<string, unk
 it('a copy from SQLite to PostgreSQL to MariaDB to SQLite is the same', async () => {
   const urls = [
     newFile(),
-    await emptied('postgresql', postgres),
-    await emptied('mariadb', mariadb),
+    await emptied('postgresql', servers.postgres),
+    await emptied('mariadb', servers.mariadb),
     newFile(),
   ];
   await fill(urls[0] ?? '');
@@ -46,7 +43,7 @@ it('a copy from SQLite to PostgreSQL to MariaDB to SQLite is the same', async ()
 });
 
 it('copy reads and writes tables in a schema and with a prefix', async () => {
-  const url = await emptied('postgresql', postgres);
+  const url = await emptied('postgresql', servers.postgres);
   await query(url, 'drop schema if exists tenant_a cascade; create schema tenant_a');
   const [from, to] = [newFile(), newFile()];
   await fill(from);
@@ -72,7 +69,7 @@ it('copy reads and writes tables in a schema and with a prefix', async () => {
 });
 
 it('copy finds numbers the same that a server prints differently', async () => {
-  const [from, to] = [newFile(), await emptied('postgresql', postgres)];
+  const [from, to] = [newFile(), await emptied('postgresql', servers.postgres)];
   const service = new DatabaseSessionService(from);
   const state = { z: 1e21, a: [1e23, 1.5e300, 1e-7, 1.2345678901234567e19, 0.1], m: -1e22 };
   await service.createSession({ appName: 'app', userId: 'ada', sessionId: 's1', state });
@@ -82,7 +79,7 @@ it('copy finds numbers the same that a server prints differently', async () => {
 });
 
 it('copy reports what a server cannot store, and copies the rest', async () => {
-  const [from, to] = [newFile(), await emptied('postgresql', postgres)];
+  const [from, to] = [newFile(), await emptied('postgresql', servers.postgres)];
   const service = new DatabaseSessionService(from);
   const user = { appName: 'app', userId: 'ada' };
   await service.createSession({ ...user, sessionId: 'nul', state: { cart: ['a\0b'] } });
@@ -97,7 +94,7 @@ it('copy reports what a server cannot store, and copies the rest', async () => {
 });
 
 it('copy reads a server that only Python has written, and adds no table', async () => {
-  const from = await emptied('postgresql', postgres);
+  const from = await emptied('postgresql', servers.postgres);
   await fill(from);
   await query(from, "delete from adk_internal_metadata where key <> 'schema_version'");
   await query(
@@ -111,7 +108,7 @@ it('copy reads a server that only Python has written, and adds no table', async 
 });
 
 it('copy reads MariaDB tables made by Python, which the service refuses to write', async () => {
-  const from = await emptied('mariadb', mariadb);
+  const from = await emptied('mariadb', servers.mariadb);
   await fill(from);
   const { createConnection } = await import('mysql2/promise');
   const connection = await createConnection({ uri: from.replace('mariadb', 'mysql') });

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 
 import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { createEvent } from '../../../js/index.js';
-import { fill, newFolder } from './stores.js';
+import { fill } from './stores.js';
+import { newFolder } from '../../new_folder.js';
 
 const folder = newFolder();
 let count = 0;

@@ -1,21 +1,12 @@
 // Stores with all kinds of data for the tests of the command, and functions that read them.
 
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 
 import { run } from '../../../js/command/run.js';
 import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { type SessionService, createEvent, State, type Session } from '../../../js/index.js';
 import type { CreateEventParams } from '../../../js/values/model/event/create_event.js';
-
-/** A temporary folder for this test file, which is deleted at its end. */
-export function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-command-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 export interface Outcome {
   readonly code: number;

@@ -1,14 +1,14 @@
 // Databases in Deno and Bun: SQLite by the `node:sqlite` that they have built in, servers by the drivers of npm.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { emptied, type ServerName, SERVERS } from '../../js/stores/database/servers.js';
 import { newSqliteServiceFile } from '../../js/stores/database/tables/sqlite_service_tables.js';
 import { runInBun, runInDeno } from '../host_tools.js';
 import { install, linkPackage, NAME, write } from '../installed.js';
+import { newFolder } from '../../new_folder.js';
 
 const packages = ['kysely', 'pg', 'mysql2'];
 
@@ -138,13 +138,9 @@ for (const { name, run, prepare } of RUNTIMES) {
     });
 
     it("stores sessions in a file of google-adk's SqliteSessionService", () => {
-      const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-deno-'));
-      try {
-        const url = newSqliteServiceFile(join(folder, 'sessions.db'));
-        assert.deepEqual(printed('service_file', program(url)), kept);
-      } finally {
-        rmSync(folder, { recursive: true });
-      }
+      const folder = newFolder();
+      const url = newSqliteServiceFile(join(folder, 'sessions.db'));
+      assert.deepEqual(printed('service_file', program(url)), kept);
     });
 
     for (const kind of Object.keys(SERVERS) as ServerName[]) {

@@ -2,19 +2,17 @@
 // changes themselves, on each engine.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it, type TestContext } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { createEvent, type Notice } from '../../../../js/index.js';
 import { type SessionHandlerOptions, sessionHandler } from '../../../../js/server/index.js';
 import { ALL_RIGHTS, APP, type FeedEvent, feedEvents, KEY, requestTo } from '../fixture.js';
+import { newFolder } from '../../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-foreign-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 let files = 0;
 
 const CHANGES = `/apps/${APP}/changes`;

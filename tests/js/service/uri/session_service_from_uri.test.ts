@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,9 +9,9 @@ import { inspect } from 'node:util';
 
 import { createEvent, isSessionError, State, type SessionErrorCode } from '../../../../js/index.js';
 import { getSessionServiceFromUri } from '../../../../js/service/uri/index.js';
+import { newFolder } from '../../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-uri-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 

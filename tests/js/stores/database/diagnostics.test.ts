@@ -1,8 +1,6 @@
 // What the databases report to `onDiagnostic`, and how `ping` and `close` behave with a real server.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,6 +11,7 @@ import { DatabaseSessionService } from '../../../../js/service/database/index.js
 import type { Diagnostic } from '../../../../js/index.js';
 import { eventOf } from './cases/concurrency.js';
 import { emptied, type Server, type ServerName, SERVERS } from './servers.js';
+import { newFolder } from '../../../new_folder.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 
@@ -118,7 +117,7 @@ describe('The retries of PostgreSQL', () => {
 
 describe('The retries of SQLite', () => {
   it('are counted while another connection holds the lock of the file', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-'));
+    const folder = newFolder();
     const path = join(folder, 'busy.db');
     const seen: Diagnostic[] = [];
     const service = new DatabaseSessionService(`sqlite:${path}`, {
@@ -139,6 +138,5 @@ describe('The retries of SQLite', () => {
     assert.deepEqual([method, groupSize], ['appendEvent', 1]);
     assert.ok(Number(retries) >= 1, String(retries));
     await service.close();
-    rmSync(folder, { recursive: true });
   });
 });

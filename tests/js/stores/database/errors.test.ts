@@ -2,11 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import Sqlite from 'better-sqlite3';
@@ -21,9 +20,9 @@ import { Waits } from '../../../../js/stores/database/engine/waits.js';
 import { isSessionError, type SessionErrorCode } from '../../../../js/index.js';
 import { LOADER } from '../../loader.js';
 import { eventOf } from './cases/concurrency.js';
+import { newFolder } from '../../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-errors-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 

@@ -1,9 +1,6 @@
 // SQLite: the conformance suite, and concurrent writers.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
@@ -14,9 +11,9 @@ import { hearsOthers } from './cases/foreign_changes.js';
 import { listsAsModels } from './cases/list_order.js';
 import { readsLongSessions } from './cases/long_reads.js';
 import { knowsRetries } from './cases/retries.js';
+import { newFolder } from '../../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 
 let count = 0;
 const newUrl = () => `sqlite:${join(folder, `${++count}.db`)}`;

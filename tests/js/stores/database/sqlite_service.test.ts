@@ -1,10 +1,8 @@
 // The contents of SQLite files in the layout of google-adk's SqliteSessionService.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
@@ -14,9 +12,9 @@ import {
   newSqliteServiceFile,
   SQLITE_SERVICE_TABLES,
 } from './tables/sqlite_service_tables.js';
+import { newFolder } from '../../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-sqlite-service-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 
 let count = 0;
 const newPath = () => join(folder, `${++count}.db`);

@@ -1,7 +1,5 @@
 // The suites over variants: SQLite in memory, tables with a prefix, and the layout of google-adk's SqliteSessionService.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import pg from 'pg';
@@ -14,9 +12,9 @@ import { POSTGRESQL_REFUSALS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
 import { cleared, emptied, type Server, startPostgres } from './servers.js';
 import { newSqliteServiceFile } from './tables/sqlite_service_tables.js';
+import { newFolder } from '../../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-variants-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 
 let count = 0;
 const newUrl = () => newSqliteServiceFile(join(folder, `${++count}.db`));

@@ -1,17 +1,18 @@
 // Database URLs in this package's spelling and in Python's, and the URLs that the drivers get.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 
 import { parseAddress } from '../../../../../js/stores/database/engine/address.js';
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
 import { isSessionError } from '../../../../../js/index.js';
-import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
+import { emptied } from '../servers.js';
+import { bothServers } from '../both_servers.js';
+import { newFolder } from '../../../../new_folder.js';
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };
 
@@ -54,10 +55,9 @@ describe('The URL of a SQLite file', () => {
   }
 
   it('is refused before a file is created', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-address-'));
+    const folder = newFolder();
     assert.throws(() => new DatabaseSessionService(`sqlite:${join(folder, 'what?.db')}`));
     assert.deepEqual(readdirSync(folder), []);
-    rmSync(folder, { recursive: true });
   });
 });
 
@@ -103,11 +103,7 @@ describe('The URL of a server', () => {
 });
 
 describe('A server that listens on a socket', () => {
-  let postgres: Server, mariadb: Server;
-  before(async () => {
-    [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
-  });
-  after(() => Promise.all([postgres.remove(), mariadb.remove()]));
+  const servers = bothServers();
 
   async function storesSession(url: string): Promise<void> {
     const service = new DatabaseSessionService(url);
@@ -117,7 +113,7 @@ describe('A server that listens on a socket', () => {
   }
 
   it('is reached through the folder that `host` names, as for Cloud SQL', async () => {
-    const url = new URL(await emptied('postgresql', postgres));
+    const url = new URL(await emptied('postgresql', servers.postgres));
     const client = new pg.Client({ connectionString: url.href });
     await client.connect();
     const { rows } = await client.query<{ folder: string }>(
@@ -128,7 +124,7 @@ describe('A server that listens on a socket', () => {
     assert.ok(existsSync(folder));
     const { username, port, pathname } = url;
     await storesSession(`postgresql+asyncpg://${username}@${pathname}?host=${folder}&port=${port}`);
-    await emptied('postgresql', postgres);
+    await emptied('postgresql', servers.postgres);
     const socket = encodeURIComponent(join(folder, `.s.PGSQL.${port}`));
     await storesSession(
       `postgresql+pg8000://${username}@${pathname}?unix_sock=${socket}&port=${port}`,
@@ -136,7 +132,7 @@ describe('A server that listens on a socket', () => {
   });
 
   it('is reached through the file that `unix_socket` names', async () => {
-    const url = new URL(await emptied('mariadb', mariadb));
+    const url = new URL(await emptied('mariadb', servers.mariadb));
     const client = await mysql.createConnection(url.href.replace('mariadb:', 'mysql:'));
     const [rows] = await client.query<mysql.RowDataPacket[]>('select @@socket as path');
     await client.end();
@@ -145,7 +141,7 @@ describe('A server that listens on a socket', () => {
   });
 
   it('without TLS refuses `ssl=require` with an error that the program can catch', async () => {
-    const url = await emptied('postgresql', postgres);
+    const url = await emptied('postgresql', servers.postgres);
     for (const mode of ['require', 'true', 'verify-full', 'verify-ca', 'no-verify']) {
       const service = new DatabaseSessionService(`${url}?ssl=${mode}`);
       await assert.rejects(service.getSession(KEY), (error) => {

@@ -8,30 +8,33 @@ import pg from 'pg';
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
 import { conforms } from '../cases/conforms.js';
 import { MARIADB_REFUSALS, POSTGRESQL_REFUSALS } from '../cases/refusals.js';
-import { cleared, type Server, startMariadb, startPostgres } from '../servers.js';
+import { cleared } from '../servers.js';
 import { openPglite } from './pglite.mjs';
+import { bothServers } from '../both_servers.js';
 
-let postgres: Server;
-let mariadb: Server;
+const servers = bothServers();
 let pglite: Awaited<ReturnType<typeof openPglite>>;
 let onPostgres: Kysely<unknown>;
 let onMariadb: Kysely<unknown>;
 before(async () => {
-  [postgres, mariadb, pglite] = await Promise.all([startPostgres(), startMariadb(), openPglite()]);
-  const pool = new pg.Pool({ connectionString: await cleared('postgresql', postgres), max: 4 });
+  pglite = await openPglite();
+  const pool = new pg.Pool({
+    connectionString: await cleared('postgresql', servers.postgres),
+    max: 4,
+  });
   onPostgres = new Kysely({ dialect: new PostgresDialect({ pool }) });
-  const uri = (await cleared('mariadb', mariadb)).replace('mariadb:', 'mysql:');
+  const uri = (await cleared('mariadb', servers.mariadb)).replace('mariadb:', 'mysql:');
   onMariadb = new Kysely({ dialect: new MysqlDialect({ pool: createPool({ uri, connectionLimit: 4 }) }) }); // prettier-ignore
 });
 after(async () => {
   await Promise.all([onPostgres.destroy(), onMariadb.destroy()]);
-  await Promise.all([postgres.remove(), mariadb.remove(), pglite.close()]);
+  await pglite.close();
 });
 
 conforms(
   "a user's Kysely on PostgreSQL",
   async (options) => {
-    await cleared('postgresql', postgres);
+    await cleared('postgresql', servers.postgres);
     return new DatabaseSessionService({ ...options, kysely: onPostgres, engine: 'postgresql' });
   },
   POSTGRESQL_REFUSALS,
@@ -39,7 +42,7 @@ conforms(
 conforms(
   "a user's Kysely on MariaDB",
   async (options) => {
-    await cleared('mariadb', mariadb);
+    await cleared('mariadb', servers.mariadb);
     return new DatabaseSessionService({ ...options, kysely: onMariadb, engine: 'mysql' });
   },
   MARIADB_REFUSALS,

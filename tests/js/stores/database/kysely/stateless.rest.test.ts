@@ -1,10 +1,8 @@
 // A Kysely whose driver runs each statement on any connection of its pool cannot hold a transaction.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import {
   Kysely,
@@ -22,18 +20,12 @@ import {
   DatabaseSessionService,
   type EngineKind,
 } from '../../../../../js/service/database/index.js';
-import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
+import { emptied } from '../servers.js';
+import { bothServers } from '../both_servers.js';
+import { newFolder } from '../../../../new_folder.js';
 
-let postgres: Server;
-let mariadb: Server;
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-stateless-'));
-before(async () => {
-  [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
-});
-after(async () => {
-  await Promise.all([postgres.remove(), mariadb.remove()]);
-  rmSync(folder, { recursive: true, force: true });
-});
+const servers = bothServers();
+const folder = newFolder();
 
 interface Stateless {
   readonly kysely: Kysely<unknown>;
@@ -44,7 +36,10 @@ interface Stateless {
 
 /** @param max connections of the pool; with one, all statements run on it */
 async function onPostgres(max: number): Promise<Stateless> {
-  const pool = new pg.Pool({ connectionString: await emptied('postgresql', postgres), max });
+  const pool = new pg.Pool({
+    connectionString: await emptied('postgresql', servers.postgres),
+    max,
+  });
   // The server ends before the pool's last connection has closed.
   pool.on('error', () => undefined);
   const client = {
@@ -66,7 +61,7 @@ async function onPostgres(max: number): Promise<Stateless> {
 }
 
 async function onMariadb(max: number): Promise<Stateless> {
-  const url = await emptied('mariadb', mariadb);
+  const url = await emptied('mariadb', servers.mariadb);
   const pool = createPool({ uri: url.replace('mariadb:', 'mysql:'), connectionLimit: max });
   const connection = {
     query: pool.query.bind(pool),
@@ -141,7 +136,7 @@ describe('A Kysely whose statements run on any connection', () => {
 });
 
 it('a Kysely with a pool of one connection is accepted if its transactions hold', async () => {
-  const connectionString = await emptied('postgresql', postgres);
+  const connectionString = await emptied('postgresql', servers.postgres);
   const pool = new pg.Pool({ connectionString, max: 1 });
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   const service = new DatabaseSessionService({ kysely, engine: 'postgresql' });

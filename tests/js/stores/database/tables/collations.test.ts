@@ -1,28 +1,21 @@
 // Columns whose collation finds `ADA` for `ada` are refused, by the service and as FROM of copy.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
 import { command } from '../../../command/stores.js';
-import { emptied, type Server, startMariadb, startPostgres } from '../servers.js';
+import { emptied } from '../servers.js';
+import { bothServers } from '../both_servers.js';
+import { newFolder } from '../../../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-collations-'));
-let postgres: Server;
-let mariadb: Server;
-before(async () => {
-  [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
-});
-after(async () => {
-  await Promise.all([postgres.remove(), mariadb.remove()]);
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = newFolder();
+const servers = bothServers();
 
 const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
 
@@ -104,7 +97,7 @@ describe('A column with a collation that ignores case or trailing spaces', () =>
   }
 
   async function isRefusedAndCorrected(type: string, before: string, message: RegExp) {
-    const url = await emptied('postgresql', postgres);
+    const url = await emptied('postgresql', servers.postgres);
     const service = new DatabaseSessionService(url);
     await service.createSession(KEY);
     await service.close();
@@ -128,7 +121,7 @@ describe('A column with a collation that ignores case or trailing spaces', () =>
   }
 
   it('is refused on MariaDB', async () => {
-    const url = await emptied('mariadb', mariadb);
+    const url = await emptied('mariadb', servers.mariadb);
     const service = new DatabaseSessionService(url);
     await service.ping();
     await service.close();
@@ -139,7 +132,7 @@ describe('A column with a collation that ignores case or trailing spaces', () =>
   });
 
   it('is refused on MariaDB in tables of @google/adk if it takes two users for one', async () => {
-    const url = await emptied('mariadb', mariadb);
+    const url = await emptied('mariadb', servers.mariadb);
     const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
     const tables = {
       app_states: ['app_name'],

@@ -1,10 +1,9 @@
 // Databases that only Python has written to: read without the package's own tables, and completed without blocking writers.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { createConnection } from 'mysql2/promise';
@@ -14,18 +13,12 @@ import { DatabaseSessionService } from '../../../../../js/service/database/index
 import { openStorage } from '../../../../../js/service/database/database_session_service.js';
 import { command, hashOf } from '../../../command/stores.js';
 import { eventOf } from '../cases/concurrency.js';
-import { emptied, postgresRows, type Server, startMariadb, startPostgres } from '../servers.js';
+import { emptied, postgresRows } from '../servers.js';
+import { bothServers } from '../both_servers.js';
+import { newFolder } from '../../../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-create-tables-'));
-let postgres: Server;
-let mariadb: Server;
-before(async () => {
-  [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
-});
-after(async () => {
-  await Promise.all([postgres.remove(), mariadb.remove()]);
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = newFolder();
+const servers = bothServers();
 
 const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
 
@@ -74,7 +67,7 @@ const engines: [engine: string, open: () => Promise<PythonDatabase>][] = [
   [
     'postgresql',
     async () => {
-      const url = await emptied('postgresql', postgres);
+      const url = await emptied('postgresql', servers.postgres);
       const run: Run = async (statements) => {
         const client = new pg.Client({ connectionString: url });
         await client.connect();
@@ -94,7 +87,7 @@ const engines: [engine: string, open: () => Promise<PythonDatabase>][] = [
   [
     'mariadb',
     async () => {
-      const url = await emptied('mariadb', mariadb);
+      const url = await emptied('mariadb', servers.mariadb);
       const run: Run = async (statements) => {
         const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
         for (const statement of statements) await connection.query(statement);

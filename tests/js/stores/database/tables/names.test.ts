@@ -1,10 +1,8 @@
 // Tables in a schema or with a prefix: two tenants of one database share nothing.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { Kysely, PostgresDialect } from 'kysely';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
@@ -15,23 +13,17 @@ import {
 } from '../../../../../js/service/database/index.js';
 import { getSessionServiceFromUri } from '../../../../../js/service/uri/index.js';
 import { eventOf } from '../cases/concurrency.js';
-import { emptied, postgresRows, type Server, startMariadb, startPostgres } from '../servers.js';
+import { emptied, postgresRows } from '../servers.js';
+import { bothServers } from '../both_servers.js';
+import { newFolder } from '../../../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-names-'));
-let postgres: Server;
-let mariadb: Server;
-before(async () => {
-  [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
-});
-after(async () => {
-  await Promise.all([postgres.remove(), mariadb.remove()]);
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = newFolder();
+const servers = bothServers();
 
 const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
 
 async function withSchemas(...schemas: string[]): Promise<string> {
-  const url = await emptied('postgresql', postgres);
+  const url = await emptied('postgresql', servers.postgres);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   for (const schema of ['tenant_a', 'tenant_b']) {
@@ -59,7 +51,7 @@ describe('Two tenants of one database', () => {
       'databases and prefixes on MariaDB',
       [{ schema: 'tenant_b', tablePrefix: 'x_' }, { tablePrefix: 'x_' }],
       async () => {
-        const url = await emptied('mariadb', mariadb);
+        const url = await emptied('mariadb', servers.mariadb);
         const connection = await createConnection(url.replace('mariadb:', 'mysql:'));
         await connection.query('create database tenant_b');
         await connection.end();

@@ -1,18 +1,17 @@
 // SQLite files that the service refuses: not a byte of them changes.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
 import type { SessionErrorCode } from '../../../../../js/index.js';
 import { hashOf } from '../../../command/stores.js';
+import { newFolder } from '../../../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-refused-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 
 const KEY = { appName: 'app', userId: 'ada', sessionId: 's1' };
 

@@ -1,18 +1,16 @@
 // Rows whose times another program has damaged can be deleted, as the documentation of `corrupt_record` says.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
 import { isSessionError } from '../../../../../js/index.js';
 import { eventOf } from '../cases/concurrency.js';
+import { newFolder } from '../../../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-damaged-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 
 const APP = { appName: 'app' };
 const USER = { ...APP, userId: 'user' };

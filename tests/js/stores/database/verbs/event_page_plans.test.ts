@@ -1,16 +1,14 @@
 // The index by which SQLite reads a page of events: its cost must not grow with the events outside of the page.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, it } from 'node:test';
+import { it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
+import { newFolder } from '../../../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-plans-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 
 it('a page of events reads a range of the index of their order, and sorts nothing', async () => {
   const path = join(folder, 'events.db');

@@ -1,8 +1,6 @@
 // An append that skips reading the rows of the previous one must have the same result as with reading them.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
@@ -13,12 +11,12 @@ import {
 } from '../../../../../js/service/database/index.js';
 import { isSessionError, type Session } from '../../../../../js/index.js';
 import { eventOf as untimed, numbers } from '../cases/concurrency.js';
+import { newFolder } from '../../../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-last-writes-'));
+const folder = newFolder();
 const services: DatabaseSessionService[] = [];
 after(async () => {
   await Promise.all(services.map((service) => service.close()));
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const KEY = { appName: 'app', userId: 'user', sessionId: 'session' };

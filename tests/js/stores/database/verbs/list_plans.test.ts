@@ -1,17 +1,15 @@
 // The indices by which SQLite reads a page of sessions: its cost must not grow with the sessions outside of the page.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, it } from 'node:test';
+import { it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
 import type { ListSessionsRequest } from '../../../../../js/index.js';
+import { newFolder } from '../../../../new_folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'adk-session-wasm-plans-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder();
 
 /** How SQLite reads a page of sessions: one line for each visit of a table of sessions. */
 async function visits(request: Partial<ListSessionsRequest>): Promise<string[]> {

@@ -1,8 +1,6 @@
 // A question is edited elsewhere, while the page shows another chat and an agent still answers the first question.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -19,6 +17,7 @@ import {
 } from '../../../../../js/ui/live/index.js';
 import { openCache, Server } from '../../../stores/cache/fixture.js';
 import { KEY, snapshotOf, textOf } from '../stores.js';
+import { newFolder } from '../../../../new_folder.js';
 
 const said = (author: string, text: string): NewEvent => ({
   id: text,
@@ -41,12 +40,11 @@ const STORAGES: Readonly<Record<string, () => Ends>> = {
     return { here: service, elsewhere: service, close: () => service.close() };
   },
   SQLite() {
-    const folder = mkdtempSync(join(tmpdir(), 'invocations-'));
+    const folder = newFolder();
     const open = () => new DatabaseSessionService(`sqlite:${join(folder, 'sessions.db')}`);
     const [here, elsewhere] = [open(), open()];
     const close = async (): Promise<void> => {
       await Promise.all([here.close(), elsewhere.close()]);
-      rmSync(folder, { recursive: true });
     };
     return { here, elsewhere, close };
   },
