@@ -145,17 +145,15 @@ export interface BranchesRead extends HistoryRead {
   readonly fromEventId?: string | undefined;
 }
 
-/** The verbs of histories. Their requests have further members, and other arguments may follow. */
-export interface HistoryVerbs<Forked, Members, Others extends unknown[] = []> {
-  rewind(request: RewindWrite & Members, ...others: Others): MaybePromise<StoredRewind>;
-  fork(request: ForkWrite & Members, ...others: Others): MaybePromise<Forked>;
-  branches(request: BranchesRead & Members, ...others: Others): MaybePromise<SessionBranches>;
-  /** Returns the state right after an event. */
-  stateAt(
-    request: HistoryRead & { readonly eventId: string } & Members,
-    ...others: Others
-  ): MaybePromise<HistoryState>;
+/** The point of a history whose state is read: right after an event. */
+export interface StateAtRead extends HistoryRead {
+  readonly eventId: string;
 }
 
-/** The verbs of a service. `fork` returns a handle on the new session. */
-export type ServiceHistory = HistoryVerbs<Session, Abortable & WriteIdentity>;
+/** The verbs of the histories of a service. `fork` returns a handle on the new session. */
+export interface ServiceHistory {
+  rewind(request: RewindWrite & Abortable & WriteIdentity): MaybePromise<StoredRewind>;
+  fork(request: ForkWrite & Abortable & WriteIdentity): MaybePromise<Session>;
+  branches(request: BranchesRead & Abortable): MaybePromise<SessionBranches>;
+  stateAt(request: StateAtRead & Abortable): MaybePromise<HistoryState>;
+}

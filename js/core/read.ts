@@ -1,5 +1,6 @@
 /** What a service reads of a session, and what a store finds. A read has a kind, as a write has; see `write.ts`. */
 import type { Call, MaybePromise } from './call/call.js';
+import type { BranchesRead, HistoryState, SessionBranches, StateAtRead } from './history_types.js';
 import type { Event } from '../values/model/event/event.js';
 import type { StoredEvent, StoredEvents } from '../values/model/event_page.js';
 import type { CompositeSessionKey } from '../values/model/session.js';
@@ -186,6 +187,10 @@ export interface SessionReads {
   ids: IdsRequest;
   /** What has changed since a revision. */
   since: SinceRequest;
+  /** Only for a store that computes histories, as `stateAt`. */
+  branches: BranchesRead;
+  /** The session's own state right after an event. */
+  stateAt: StateAtRead;
 }
 
 export type ReadKind = keyof SessionReads;
@@ -203,6 +208,8 @@ export interface Found {
   markers: ReadMarkers;
   ids: StoredEvents;
   since: ChangedSession;
+  branches: SessionBranches;
+  stateAt: HistoryState;
 }
 
 type ReadVerb<Kind extends ReadKind> = (
@@ -210,11 +217,14 @@ type ReadVerb<Kind extends ReadKind> = (
   call: Call,
 ) => MaybePromise<Found[Kind] | undefined>;
 
+/** The kinds that every store reads. */
+type CommonKind = 'window' | 'page' | 'ids' | 'since';
+
 /** A function for each kind of reads. */
 export type ReadVerbs = {
-  readonly [Kind in Exclude<ReadKind, 'info' | 'markers'>]: ReadVerb<Kind>;
+  readonly [Kind in CommonKind]: ReadVerb<Kind>;
 } & {
-  readonly [Kind in 'info' | 'markers']?: ReadVerb<Kind>;
+  readonly [Kind in Exclude<ReadKind, CommonKind>]?: ReadVerb<Kind>;
 };
 
 /** Runs the function of a read's kind. Without one, nothing is found. */

@@ -29,7 +29,7 @@ import type { HiddenMembers, WriteIdentity } from '../values/model/diagnostic.js
 import type { ServiceHistory } from '../core/history_types.js';
 import type { StorageInfo } from '../values/model/storage_info.js';
 import { isRevision } from '../core/storage/checked_rows.js';
-import type { ReadList, Results, Store, StoredKind, StoreTraits } from '../core/storage/store.js';
+import type { ReadList, Results, Store, StoreTraits } from '../core/storage/store.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import { type DeltaSnapshot, snapshotDelta } from '../values/state/delta.js';
 import {
@@ -60,7 +60,7 @@ import type { SessionLists } from './read/session_lists.js';
 import { SessionReader } from './read/session_reader.js';
 import { READS, type Reads } from './read/reads.js';
 import { takeNewSession } from './new_session.js';
-import type { Computed, DeleteWrite, Placed } from '../core/write.js';
+import type { Computed, DeleteWrite, Placed, WriteKind } from '../core/write.js';
 import type { DeletableSessions } from './delete_sessions.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { serviceHistory } from './service_history.js';
@@ -187,7 +187,7 @@ export class ServiceCore implements Core {
     const create = (): MaybePromise<Session<S> | undefined> => {
       requireNotAborted(call.signal);
       return after(
-        this.#write(newSession, call),
+        this.write(newSession, call),
         (created) => created && this.reader.open<S>(newSession, created),
       );
     };
@@ -227,11 +227,11 @@ export class ServiceCore implements Core {
   }
 
   remove(write: DeleteWrite, call: Call): MaybePromise<void> {
-    return after(this.#write(write, call), () => undefined);
+    return after(this.write(write, call), () => undefined);
   }
 
   /** Stores a write, and tells what it has changed. */
-  #write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
+  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
     const stored = this.callStore<Results[Kind]>(call, (store) => store.write(write, call));
     return after(stored, (written) => {
       this.feed.publish(write, written);
@@ -262,7 +262,7 @@ export class ServiceCore implements Core {
       const key = { appName, userId, sessionId };
       const unchanged = { revision, labels: labels === '' ? undefined : labels };
       const write = { kind: 'delete', what: 'session', key, unchanged } as const;
-      return after(this.#write(write, call), ({ isDeleted }) => isDeleted);
+      return after(this.write(write, call), ({ isDeleted }) => isDeleted);
     },
   };
 
@@ -283,7 +283,7 @@ export class ServiceCore implements Core {
       const delta = computation?.run ?? take(stateDelta).delta;
       const write = { kind: 'update', key: { appName, userId }, delta, operation } as const;
       // A function that has failed changes nothing, so nothing is published.
-      return after(this.#write(write, call), () => computation?.finish(() => undefined));
+      return after(this.write(write, call), () => computation?.finish(() => undefined));
     }
     requireId('sessionId', sessionId);
     if (userId === undefined) throw invalid('userId', 'must be given with a sessionId');
@@ -309,7 +309,7 @@ export class ServiceCore implements Core {
     const expiry = takeExpiry(taken, this.#traits.expires === true);
     const change = { ...takeDescription(taken), expiry, operation };
     const own = { appName, userId, sessionId };
-    return after(this.#write({ kind: 'describe', key: own, ...change }, call), (isThere) => {
+    return after(this.write({ kind: 'describe', key: own, ...change }, call), (isThere) => {
       if (!isThere) throw sessionNotFound(sessionId);
     });
   }
@@ -324,8 +324,8 @@ export class ServiceCore implements Core {
   /** Returns the verbs of histories, if the store computes them. */
   history({ signal }: Abortable): MaybePromise<ServiceHistory | undefined> {
     this.calls.begin({ signal });
-    const history = this.callStore({ signal }, (store) => store.history);
-    return after(history, (history) => history && serviceHistory(this, history));
+    const isOfStore = this.callStore({ signal }, (store) => store.traits.computesHistories);
+    return after(isOfStore, (isOfStore) => (isOfStore ? serviceHistory(this) : undefined));
   }
 
   open(call: Call): MaybePromise<void> {

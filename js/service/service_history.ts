@@ -1,41 +1,55 @@
-import { after } from '../core/call/call.js';
+import { after, type Call, type MaybePromise } from '../core/call/call.js';
 import type { Calls } from '../core/call/calls.js';
 import type { ServiceHistory } from '../core/history_types.js';
+import type { Found, SessionRead } from '../core/read.js';
+import type { Results } from '../core/storage/store.js';
+import type { Placed } from '../core/write.js';
+import { sessionNotFound } from '../values/errors/session_not_found.js';
+import type { ReaderParts } from './read/reader_parts.js';
 import type { SessionReader } from './read/session_reader.js';
-import type { StoreHistory } from '../core/storage/store.js';
-import type { ServiceFeed } from '../core/watch/service_feed.js';
 
 /** The parts of a core that its histories use. */
-interface HistoryParts {
+interface HistoryParts extends Pick<ReaderParts, 'callStore'> {
   readonly calls: Calls;
-  readonly feed: ServiceFeed;
   readonly reader: SessionReader;
+  /** Stores a write, and publishes what it has changed. */
+  write<Kind extends 'rewind' | 'fork'>(
+    write: Placed<Kind>,
+    call: Call,
+  ): MaybePromise<Results[Kind]>;
 }
 
-/** Makes the verbs of a service from those of its store: publishes what they change, and makes the handle of a fork. */
-export function serviceHistory(
-  { calls, feed, reader }: HistoryParts,
-  store: StoreHistory,
-): ServiceHistory {
+/** Makes the verbs of a service whose store computes histories. */
+export function serviceHistory(core: HistoryParts): ServiceHistory {
+  const { calls, reader } = core;
+  const read = <Kind extends 'branches' | 'stateAt'>(
+    request: SessionRead<Kind>,
+    call: Call,
+  ): MaybePromise<Found[Kind]> => {
+    const found = core.callStore<Found[Kind] | undefined>(call, (store) =>
+      store.read(request, call),
+    );
+    return after(found, (found) => {
+      if (found === undefined) throw sessionNotFound(request.key.sessionId);
+      return found;
+    });
+  };
   return {
     rewind: (request) =>
       calls.run('rewind', request, (request, call) =>
-        after(store.rewind(request, call), (rewound) => {
-          feed.publish({ kind: 'rewind', ...request }, rewound);
-          return rewound;
-        }),
+        core.write({ ...request, kind: 'rewind' }, call),
       ),
     fork: (request) =>
       calls.run('fork', request, (request, call) =>
-        after(store.fork(request, call), (forked) => {
-          const key = { ...request.key, sessionId: request.newSessionId };
-          feed.publish({ kind: 'fork', ...request }, forked);
-          return reader.openForked(key, forked);
-        }),
+        after(core.write({ ...request, kind: 'fork' }, call), (forked) =>
+          reader.openForked({ ...request.key, sessionId: request.newSessionId }, forked),
+        ),
       ),
     branches: (request) =>
-      calls.run('branches', request, (request, call) => store.branches(request, call)),
+      calls.run('branches', request, (request, call) =>
+        read({ ...request, kind: 'branches' }, call),
+      ),
     stateAt: (request) =>
-      calls.run('stateAt', request, (request, call) => store.stateAt(request, call)),
+      calls.run('stateAt', request, (request, call) => read({ ...request, kind: 'stateAt' }, call)),
   };
 }

@@ -3,9 +3,10 @@
  * `Storage`, a server or a cache. It takes a write or a request, and the call that it belongs to.
  */
 import type { Call, MaybePromise } from '../call/call.js';
+import { SessionError } from '../../values/errors/errors.js';
 import type { Description } from '../../values/model/description.js';
-import type { StorageCall, WriteIdentity } from '../../values/model/diagnostic.js';
-import type { HistoryVerbs, StoredRewind } from '../history_types.js';
+import type { StorageCall } from '../../values/model/diagnostic.js';
+import type { StoredRewind } from '../history_types.js';
 import type { SharedScope } from '../../values/state/scope.js';
 import type { Found, ReadKind, ReadSession, SessionHead, SessionRead } from '../read.js';
 import type { Placed, PlacedAppend, WriteKind } from '../write.js';
@@ -116,9 +117,6 @@ export interface StateRequest extends StateOwner {
   readonly scope: SharedScope;
 }
 
-/** The verbs of histories. `fork` returns the new session with all its events. */
-export type StoreHistory = HistoryVerbs<ReadSession, WriteIdentity, [call: Call]>;
-
 /** Which changes of other programs to find. */
 export type FindChangedRequest = Omit<ChangedRequest, keyof StorageCall>;
 
@@ -148,18 +146,34 @@ export interface Results {
 /** The kinds that every store takes. A rewind or a fork is an append or a creation where the whole session is. */
 export type StoredKind = Exclude<WriteKind, 'rewind' | 'fork'>;
 
+type WriteVerb<Kind extends WriteKind> = (
+  write: Placed<Kind>,
+  call: Call,
+) => MaybePromise<Results[Kind]>;
+
 /** A function for each kind of writes. */
-export type WriteVerbs = {
-  readonly [Kind in StoredKind]: (write: Placed<Kind>, call: Call) => MaybePromise<Results[Kind]>;
+export type WriteVerbs = { readonly [Kind in StoredKind]: WriteVerb<Kind> } & {
+  readonly [Kind in Exclude<WriteKind, StoredKind>]?: WriteVerb<Kind>;
 };
 
-/** Runs the function of a write's kind. */
-export function runWrite<Kind extends StoredKind>(
+/**
+ * Runs the function of a write's kind.
+ *
+ * @throws SessionError `unsupported` for a rewind or a fork, if the store does not compute them
+ */
+export function runWrite<Kind extends WriteKind>(
   verbs: WriteVerbs,
   write: Placed<Kind>,
   call: Call,
 ): MaybePromise<Results[Kind]> {
-  return verbs[write.kind](write, call);
+  const { [write.kind]: verb } = verbs as { readonly [Key in WriteKind]?: WriteVerb<Key> };
+  if (verb === undefined) throw computesNoHistories();
+  return verb.call(verbs, write, call);
+}
+
+export function computesNoHistories(): SessionError {
+  const message = 'The storage computes no histories, so its sessions cannot be rewound.';
+  return new SessionError('unsupported', message);
 }
 
 /** What differs between stores, besides where they store. Each is absent over a store of which it is not true. */
@@ -171,6 +185,11 @@ export interface StoreTraits {
    * Otherwise a write that is sent twice is told by its events.
    */
   readonly keepsOperations?: boolean | undefined;
+  /**
+   * Whether the store takes rewinds and forks, and reads branches: it does not have the whole sessions, or not alone. Over
+   * other stores `js/core/history` computes them.
+   */
+  readonly computesHistories?: boolean | undefined;
   /** Whether the store computes views itself, as a server does. Over other stores the service computes them. */
   readonly computesViews?: boolean | undefined;
   /** Whether a view that was read is continued by what has changed since. Otherwise it is read again. */
@@ -202,7 +221,7 @@ export interface Store {
   readonly traits: StoreTraits;
   /** Opens the storage, or checks that it still responds. */
   open(call: Call): MaybePromise<void>;
-  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]>;
+  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]>;
   /**
    * Stores appends to different sessions in one transaction. A promise may reject although its append would succeed
    * alone; the caller then repeats that append alone. Absent if the storage has no such transaction.
@@ -219,11 +238,6 @@ export interface Store {
   list(request: ListRequest, call: Call): MaybePromise<ReadList>;
   /** Returns a shared state as JSON. The keys have no prefix. */
   state(request: StateRequest, call: Call): MaybePromise<string>;
-  /**
-   * The verbs of histories, if the store computes them elsewhere: it does not have the whole sessions. Over other
-   * stores `js/core/history` computes them.
-   */
-  readonly history?: StoreHistory;
   /** Finds what other programs have changed in an app. Returns `undefined` if the storage does not know that. */
   changes?(request: FindChangedRequest, call: Call): MaybePromise<ChangedRows | undefined>;
   /** Frees the memory in the wasm. Calls that have begun still finish. */

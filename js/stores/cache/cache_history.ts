@@ -10,26 +10,26 @@ import type { Event } from '../../values/model/event/event.js';
 import { snapshotEvent } from '../../values/model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { ReadSession } from '../../core/read.js';
-import type { StoreHistory } from '../../core/storage/store.js';
+import { computesNoHistories } from '../../core/storage/store.js';
 import type {
   BranchesRead,
   ForkWrite,
-  HistoryRead,
   HistoryState,
   RewindWrite,
   Rewound,
   SessionBranches,
+  StateAtRead,
   StoredRewind,
 } from '../../core/history_types.js';
 import { parseTexts } from '../../core/storage/stored_events.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { CacheContext } from './copies/context.js';
 import type { Fetch } from './copies/fetch.js';
+import type { RemoteCall } from './copies/remote_connection.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import { nameOf } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
 import { type Operation, type OutboxEvent, UNSENT } from './records/records.js';
-import { requireHistory } from './sending/delivery.js';
 import type { Sender } from './sending/sender.js';
 import type { Written } from './verbs/local_writes.js';
 import { olderInvocations } from './verbs/older_invocations.js';
@@ -68,7 +68,7 @@ interface LocalSession extends SourceSession {
  * result, including what others have written meanwhile. Until then readers see a result that this device computes from
  * its copy.
  */
-export class CacheHistory implements StoreHistory {
+export class CacheHistory {
   readonly #parts: CacheHistoryParts;
   /** The forks that are under way, by name of the new session. */
   readonly #forks = new Map<string, Promise<unknown>>();
@@ -219,7 +219,7 @@ export class CacheHistory implements StoreHistory {
       // Another tab may have stored changes of which this one has not heard.
       await pending.refresh(write.key);
       await sender.waitFor([nameOf(write.key)], call.signal);
-      await remote.ask((store, call) => requireHistory(store).fork(write, call), call);
+      await remote.ask((store, call) => store.write({ ...write, kind: 'fork' }, call), call);
       await fetch.copy(newKey, 'all');
     };
     await untilAborted(call.signal, make()).catch(onlyRefusals(call));
@@ -239,18 +239,15 @@ export class CacheHistory implements StoreHistory {
       const known = session && local(session);
       if (known !== undefined && (session?.isPlain === true || known.isDecided)) return known;
     }
-    return this.#askOrCompute(key, call, local, (history, own) =>
-      history.branches({ key, fromEventId }, own),
+    return this.#askOrCompute(key, call, local, (store, own) =>
+      store.read({ kind: 'branches', key, fromEventId }, own),
     );
   }
 
-  stateAt(
-    { key, eventId }: HistoryRead & { readonly eventId: string },
-    call: Call,
-  ): Promise<HistoryState> {
+  stateAt({ key, eventId }: StateAtRead, call: Call): Promise<HistoryState> {
     const local = (session: LocalSession) => stateAfter(session, eventId);
-    return this.#askOrCompute(key, call, local, (history, own) =>
-      history.stateAt({ key, eventId }, own),
+    return this.#askOrCompute(key, call, local, (store, own) =>
+      store.read({ kind: 'stateAt', key, eventId }, own),
     );
   }
 
@@ -261,7 +258,7 @@ export class CacheHistory implements StoreHistory {
     key: CompositeSessionKey,
     call: Call,
     local: (session: LocalSession) => MaybePromise<T>,
-    ask: (history: StoreHistory, own: Call) => MaybePromise<T>,
+    ask: RemoteCall<T | undefined>,
   ): Promise<T> {
     const { pending, remote } = this.#parts;
     await this.#require(key, call);
@@ -269,8 +266,13 @@ export class CacheHistory implements StoreHistory {
     const isAsked = session?.hasOlder === true && pending.operations(nameOf(key)).length === 0;
     if (isAsked) {
       try {
-        const asked = remote.ask((store, own) => ask(requireHistory(store), own), call);
-        return await untilAborted(call.signal, asked);
+        const asked = remote.ask(async (store, own) => {
+          if (store.traits.computesHistories !== true) throw computesNoHistories();
+          return ask(store, own);
+        }, call);
+        const answer = await untilAborted(call.signal, asked);
+        if (answer === undefined) throw sessionNotFound(key.sessionId);
+        return answer;
       } catch (error) {
         if (isRefusal(error) || call.signal?.aborted === true) throw error;
       }

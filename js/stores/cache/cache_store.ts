@@ -39,11 +39,23 @@
  * knows of the remote its store and its feed (`RemoteCore`). It knows no class of services and no user interface.
  */
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import type { Store, Results, StoredKind } from '../../core/storage/store.js';
-import type { Call } from '../../core/call/call.js';
+import type {
+  BranchesRead,
+  HistoryState,
+  SessionBranches,
+  StateAtRead,
+} from '../../core/history_types.js';
+import {
+  runWrite,
+  type Results,
+  type Store,
+  type StoredKind,
+  type WriteVerbs,
+} from '../../core/storage/store.js';
+import type { Call, MaybePromise } from '../../core/call/call.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { endsWithin } from '../../core/call/time_limit.js';
-import type { Placed, Writes } from '../../core/write.js';
+import type { Placed, WriteKind, Writes } from '../../core/write.js';
 import type { CopyLimits } from './copies/copy_limits.js';
 import { CacheHistory } from './cache_history.js';
 import { CacheReads, type ReadParts } from './cache_reads.js';
@@ -61,20 +73,28 @@ export interface CacheStoreParts extends ReadParts {
 
 /** The local data as a store. {@link CacheReads} has its reads. A write adds operations, which are sent later. */
 export class CacheStore extends CacheReads implements Store {
-  readonly traits = {};
-  readonly history: CacheHistory;
+  readonly traits = { computesHistories: true };
+  readonly #history: CacheHistory;
   readonly #parts: CacheStoreParts;
   readonly #writes: LocalWrites;
+  readonly #verbs: WriteVerbs;
 
   constructor(parts: CacheStoreParts) {
     super(parts);
     this.#parts = parts;
     this.#writes = new LocalWrites(parts);
-    this.history = new CacheHistory({
+    this.#history = new CacheHistory({
       ...parts,
       write: (key, call, write) => this.#send(key, call, () => parts.data.write(write)),
       get: (key, call) => this.window({ key, last: 'all' }, call),
     });
+    const write = <Kind extends StoredKind>(write: Placed<Kind>, call: Call) =>
+      this.#write(write, call);
+    this.#verbs = {
+      ...{ create: write, append: write, describe: write, update: write, delete: write },
+      rewind: (write, call) => this.#history.rewind(write, call),
+      fork: (write, call) => this.#history.fork(write, call),
+    };
   }
 
   async open(): Promise<void> {
@@ -84,7 +104,7 @@ export class CacheStore extends CacheReads implements Store {
   /** Runs a local write, and waits for the remote if the option `write` is `'through'`. */
   async #send<T>(key: CacheKey, call: Call, work: () => Promise<Written<T>>): Promise<T> {
     const { bounds, sender, isThrough } = this.#parts;
-    if (isSession(key)) await this.history.forked(key);
+    if (isSession(key)) await this.#history.forked(key);
     const { result, numbers } = await bounds.write(isSession(key) ? key : undefined, work);
     if (isSession(key)) bounds.markUsed(key);
     if (numbers.length === 0) return result;
@@ -93,7 +113,19 @@ export class CacheStore extends CacheReads implements Store {
     return result;
   }
 
-  async write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
+  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
+    return runWrite(this.#verbs, write, call);
+  }
+
+  branches(request: BranchesRead, call: Call): Promise<SessionBranches> {
+    return this.#history.branches(request, call);
+  }
+
+  stateAt(request: StateAtRead, call: Call): Promise<HistoryState> {
+    return this.#history.stateAt(request, call);
+  }
+
+  async #write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
     const meant: Writes[StoredKind] = write;
     const { kind, key } = meant;
     const run = () => this.#send(key, call, () => this.#writes.run(write, call));
@@ -123,7 +155,7 @@ export class CacheStore extends CacheReads implements Store {
    */
   async #require(key: CompositeSessionKey, call: Call): Promise<void> {
     const { data, fetch, clock, readTimeoutMs } = this.#parts;
-    await this.history.forked(key);
+    await this.#history.forked(key);
     const isThere = await data.read(
       async (transaction) =>
         (await transaction.view(key)) !== undefined ||

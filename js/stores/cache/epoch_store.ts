@@ -15,11 +15,5 @@ export function epochStore(present: () => CacheStore): Store {
     read: (request, call) => of(call).read(request, call),
     list: (request, call) => of(call).list(request, call),
     state: (request, call) => of(call).state(request, call),
-    history: {
-      rewind: (request, call) => of(call).history.rewind(request, call),
-      fork: (request, call) => of(call).history.fork(request, call),
-      branches: (request, call) => of(call).history.branches(request, call),
-      stateAt: (request, call) => of(call).history.stateAt(request, call),
-    },
   };
 }

@@ -1,5 +1,11 @@
 import type { Call, MaybePromise } from '../../core/call/call.js';
-import type { CreateWrite, DeleteWrite, Placed, PlacedAppend } from '../../core/write.js';
+import type {
+  CreateWrite,
+  DeleteWrite,
+  Placed,
+  PlacedAppend,
+  WriteKind,
+} from '../../core/write.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { eventInMilliseconds, timeInMilliseconds } from '../../values/python/time.js';
@@ -26,7 +32,6 @@ import {
   type ListRequest,
   type ReadList,
   type Results,
-  type StoredKind,
   type WriteVerbs,
 } from '../../core/storage/store.js';
 import { rewindTargets, startsIn } from '../../core/storage/reads/rewind_starts.js';
@@ -55,7 +60,7 @@ export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
     await askServerKind(this.#connection, call);
   }
 
-  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
+  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
     return runWrite(this, write, call);
   }
 

@@ -1,6 +1,12 @@
+import type {
+  BranchesRead,
+  HistoryState,
+  SessionBranches,
+  StateAtRead,
+} from '../../core/history_types.js';
 import { LIST_CURSOR } from '../../core/storage/reads/list_cursor.js';
 import type { Call, MaybePromise } from '../../core/call/call.js';
-import type { Placed } from '../../core/write.js';
+import type { Placed, WriteKind } from '../../core/write.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import { parseLabels } from '../../values/model/description.js';
@@ -30,8 +36,6 @@ import type {
   ReadList,
   Results,
   StateRequest,
-  StoredKind,
-  StoreHistory,
   StoreTraits,
 } from '../../core/storage/store.js';
 import {
@@ -47,7 +51,7 @@ import type { Connection, ReadResponse } from './connection/connection.js';
 import type { ServerStore } from './server_store.js';
 import { absentIfEmpty, bodyOf, HANDLE_EVENTS, pathTo, sendWrite } from './write_request.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
-import { handlerHistory } from './handler_history.js';
+import { branchesIn, stateIn } from './history_responses.js';
 import { askServerKind } from './version.js';
 
 /** The sessions that are asked for at once, the most that the handler gives. */
@@ -56,21 +60,19 @@ const CHUNK = 1000;
 /** Sessions behind the handler of `adk-session-wasm/server`, which runs the rules. */
 export class HandlerStore implements ServerStore, ReadVerbs {
   readonly traits: StoreTraits;
-  readonly history: StoreHistory;
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
-    this.history = handlerHistory(connection);
     this.#connection = connection;
     const keepsOperations = connection.kind?.keepsOperations === true;
-    this.traits = { computesViews: true, keepsOperations };
+    this.traits = { computesHistories: true, computesViews: true, keepsOperations };
   }
 
   async open(call: Call): Promise<void> {
     await askServerKind(this.#connection, call);
   }
 
-  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
+  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
     return sendWrite(this.#connection, write, call);
   }
 
@@ -106,6 +108,18 @@ export class HandlerStore implements ServerStore, ReadVerbs {
 
   since({ key, since, created }: SinceRequest, call: Call): Promise<ChangedSession | undefined> {
     return this.#get(pathTo(key, '/changes'), { since, created }, call, changedSessionIn);
+  }
+
+  // The handler says what it has not found: the session, or the event.
+  branches({ key, fromEventId }: BranchesRead, call: Call): Promise<SessionBranches | undefined> {
+    const path = pathTo(key, '/branches');
+    const request = { method: 'GET', path, query: { fromEventId } } as const;
+    return this.#connection.request(request, call, branchesIn);
+  }
+
+  stateAt({ key, eventId }: StateAtRead, call: Call): Promise<HistoryState | undefined> {
+    const request = { method: 'GET', path: pathTo(key, '/state'), query: { eventId } } as const;
+    return this.#connection.request(request, call, stateIn);
   }
 
   list(request: ListRequest, call: Call): Promise<ReadList> {

@@ -14,6 +14,7 @@ import {
   pathOf,
   type ReadResponse,
   type RemoteRequest,
+  type ServerKind,
 } from './connection/connection.js';
 import { appendedIn, nothingIn, sessionReader } from './responses.js';
 
@@ -25,7 +26,10 @@ interface WriteRequest<Result> extends RemoteRequest {
 }
 
 type WriteRequests = {
-  readonly [Kind in WriteKind]: (write: Placed<Kind>) => WriteRequest<Results[Kind]>;
+  readonly [Kind in WriteKind]: (
+    write: Placed<Kind>,
+    server: ServerKind | undefined,
+  ) => WriteRequest<Results[Kind]>;
 };
 
 /** The path of a handle's events, below that of its session. */
@@ -89,8 +93,10 @@ const REQUESTS: WriteRequests = {
       read: (json) => (nothingIn(json) ? { isDeleted: true } : undefined),
     };
   },
-  rewind({ key, marker, place, message, events, run }) {
-    const body = JSON.stringify({ marker, place, message, events, run });
+  rewind({ key, marker, place, message, events, run }, server) {
+    // Without an agent the message is only stored: a page edits messages also where nothing answers.
+    const asked = server?.runsAgents === true ? run : undefined;
+    const body = JSON.stringify({ marker, place, message, events, run: asked });
     return { ...postOnce(pathTo(key, '/rewind'), body), read: rewoundIn };
   },
   fork({ key, newSessionId, end, title }) {
@@ -107,7 +113,7 @@ export async function sendWrite<Kind extends WriteKind>(
   call: Call,
 ): Promise<Results[Kind]> {
   const requests: WriteRequests = REQUESTS;
-  const { read, absent, ...request } = requests[write.kind](write);
+  const { read, absent, ...request } = requests[write.kind](write, connection.kind);
   const { operation } = write;
   return (await connection.request({ ...request, operation }, call, read)) ?? absent!;
 }

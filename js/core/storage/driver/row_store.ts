@@ -18,6 +18,7 @@ import {
   type Placed,
   type PlacedAppend,
   type UpdateWrite,
+  type WriteKind,
 } from '../../write.js';
 import {
   runRead,
@@ -47,7 +48,6 @@ import {
   type SharedRevisions,
   type StateRequest,
   type Store,
-  type StoredKind,
   type StoreTraits,
   type WriteVerbs,
 } from '../store.js';
@@ -149,7 +149,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
     });
   }
 
-  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
+  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
     return runWrite(this, write, call);
   }
 

@@ -15,6 +15,7 @@ import {
   type Placed,
   type PlacedAppend,
   type UpdateWrite,
+  type WriteKind,
 } from '../../write.js';
 import type { StorageOperation } from '../../../values/model/diagnostic.js';
 import type { Event } from '../../../values/model/event/event.js';
@@ -52,7 +53,6 @@ import {
   type SharedStates,
   type StateRequest,
   type Store,
-  type StoredKind,
   type StoreTraits,
   type WriteVerbs,
 } from '../store.js';
@@ -155,7 +155,7 @@ export class WasmStore implements Store, ReadVerbs, WriteVerbs {
     return this.#read(call, () => this.core.open());
   }
 
-  write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
+  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
     return runWrite(this, write, call);
   }
 

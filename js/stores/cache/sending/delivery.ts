@@ -3,7 +3,7 @@ import type { StorageOperation } from '../../../values/model/diagnostic.js';
 import { snapshotEvent, type EventTexts } from '../../../values/model/event/snapshot.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
 import { corruptRecord, parseEventText } from '../../../core/storage/stored_events.js';
-import type { Store, StoreHistory, Results, StoredKind } from '../../../core/storage/store.js';
+import type { Results } from '../../../core/storage/store.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import type { ServiceFeed } from '../../../core/watch/service_feed.js';
 import type { RemoteCall } from '../copies/remote_connection.js';
@@ -25,6 +25,7 @@ import {
   firstTitle,
   type Placed,
   type PlacedAppend,
+  type WriteKind,
 } from '../../../core/write.js';
 import { birthOfCopy } from '../overlay/session_overlay.js';
 import { joinedDelta } from '../overlay/shared_overlay.js';
@@ -235,7 +236,7 @@ export class Delivery {
   }
 
   /** Sends a write. @throws RemoteRefusal */
-  #write<Kind extends StoredKind>(write: Placed<Kind>): Promise<Results[Kind]> {
+  #write<Kind extends WriteKind>(write: Placed<Kind>): Promise<Results[Kind]> {
     return this.#ask<Results[Kind]>((store, call) => store.write(write, call));
   }
 
@@ -318,10 +319,7 @@ export class Delivery {
   /** Asks the remote to rewind. Its answer does not tell the state, so the copy is fetched. */
   async #rewind(batch: BatchOf<'rewind'>): Promise<void> {
     const [{ write }] = batch.operations;
-    const request = { ...write, operation: operationOf(batch) };
-    const { revision } = await this.#ask((store, call) =>
-      requireHistory(store).rewind(request, call),
-    );
+    const { revision } = await this.#write({ ...write, operation: operationOf(batch) });
     await this.#land(batch, (transaction, arrived) => landRewind(transaction, arrived, revision));
     await this.#parts.fetch.copy(write.key);
   }
@@ -359,13 +357,6 @@ function operationOf({
   client,
 }: Pick<Batch, 'operations' | 'client'>): StorageOperation {
   return { client, number: (operations.at(-1) ?? operations[0]).number };
-}
-
-/** @throws SessionError `unsupported` if the remote computes no histories */
-export function requireHistory({ history }: Store): StoreHistory {
-  if (history !== undefined) return history;
-  const message = 'The remote computes no histories, so its sessions cannot be rewound.';
-  throw new SessionError('unsupported', message, { storage: 'cache' });
 }
 
 function snapshotOf({ text }: OutboxEvent): EventTexts {
