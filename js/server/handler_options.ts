@@ -3,7 +3,6 @@ import { invalid, invalidValue } from '../values/errors/invalid.js';
 import { takeOptions } from '../core/call/call.js';
 import { requireFunction, requireWhole } from '../values/errors/option_values.js';
 import type { HostRequest } from '../values/model/host.js';
-import type { CompositeSessionKey } from '../values/model/session.js';
 import type { RunAgent } from '../service/runs/agent/run_context.js';
 import type { Authorize } from './rights/authorize.js';
 
@@ -32,11 +31,6 @@ export interface SessionHandlerOptions {
    */
   allowedOrigins?: readonly string[] | undefined;
   /**
-   * Returns whether an agent runs in a session now. Its history is then not rewound: the request fails with status 409.
-   * Default: no agent runs. A run that begins meanwhile cannot append to an invocation that was undone.
-   */
-  isRunning?: ((key: CompositeSessionKey) => boolean | Promise<boolean>) | undefined;
-  /**
    * The agent that answers the messages which clients append with `run`, or send to `/run` and `/run_sse`: a function, or
    * `runWith(runner)` of `adk-session-wasm/adk`. Default: none, and these requests get status 501.
    */
@@ -46,7 +40,7 @@ export interface SessionHandlerOptions {
    * answered: give `waitUntil` of Cloudflare Workers, or `after` of Next.
    */
   waitUntil?: ((running: Promise<unknown>) => void) | undefined;
-  /** The most runs at once; further ones get status 503. Default 100. */
+  /** The most runs at once; further ones get status 503 and the code `too_many_runs`. Default 100. */
   maxRuns?: number | undefined;
   /** Milliseconds after which a run is cancelled; `onError` gets the code `timeout`. Default ten minutes. */
   maxRunMs?: number | undefined;
@@ -76,11 +70,10 @@ export type HandlerSettings = Readonly<ReturnType<typeof takeSettings>>;
 /** @throws SessionError `invalid_argument` naming the invalid option */
 export function takeSettings(given: SessionHandlerOptions) {
   const options = takeOptions(given);
-  const { authorize, basePath = '', allowedOrigins = [], isRunning, onError } = options;
+  const { authorize, basePath = '', allowedOrigins = [], onError } = options;
   const { run, waitUntil } = options;
   requireFunction('authorize', authorize);
   if (onError !== undefined) requireFunction('onError', onError);
-  if (isRunning !== undefined) requireFunction('isRunning', isRunning);
   if (run !== undefined) requireFunction('run', run);
   if (waitUntil !== undefined) requireFunction('waitUntil', waitUntil);
   if (typeof (basePath as unknown) !== 'string' || !isPath(basePath)) {
@@ -97,7 +90,6 @@ export function takeSettings(given: SessionHandlerOptions) {
     authorize,
     basePath,
     allowedOrigins: new Set(allowedOrigins.map(requireOrigin)),
-    isRunning,
     run,
     waitUntil,
     maxRuns: requireWhole('maxRuns', options.maxRuns ?? 100),

@@ -206,7 +206,7 @@ class Handler {
 
   async #respond(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
-    const { authorize, basePath, isRunning, maxBodyBytes, maxEvents, timeoutMs } = this.#settings;
+    const { authorize, basePath, maxBodyBytes, maxEvents, timeoutMs } = this.#settings;
     if (!pathname.startsWith(`${basePath}/`)) throw new HttpRefusal(404, 'Not Found');
     // Some hosts redirect each path to the same one with a slash at its end.
     const path = pathname.slice(basePath.length).replace(/\/$/, '');
@@ -257,7 +257,6 @@ class Handler {
         requireAccess: ask,
         runs: this.#runs,
         report: (error) => void this.#report(error, request),
-        isRunning: () => limit.race(isRunning?.(names) ?? false),
         maxEvents,
         signal,
         gone: request.signal,

@@ -33,6 +33,7 @@ const STATUSES: Readonly<Record<SessionErrorCode, number>> = {
   unsupported: 501,
   remote: 502,
   closed: 503,
+  too_many_runs: 503,
   storage_blocked: 503,
   storage_unavailable: 503,
   connection_lost: 503,

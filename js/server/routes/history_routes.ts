@@ -21,7 +21,6 @@ import type {
 } from '../../core/history_types.js';
 import { isBlank, requireId } from '../../values/model/values/ids.js';
 import type { Session } from '../../values/model/session.js';
-import { HttpRefusal } from '../http/http_refusal.js';
 import { admitAfter } from '../rights/client_append.js';
 import { withWholeDelta } from '../rights/whole_values.js';
 import { eventsIn, stateIn } from './call_body.js';
@@ -62,7 +61,6 @@ export const HISTORY_ROUTES: readonly Route[] = [
     response: 'RewoundSession',
     run: async (call) => {
       const write = rewindIn(call);
-      await requireNoRun(call);
       const { session, ...rewound } = await rewindWithRuns(call, write);
       const { event, message, unknownKeys } = rewound;
       const { writeEvent } = call.form;
@@ -255,10 +253,4 @@ async function rewindFor(
   }
   const { session, ...rewound } = await appendRewind(service, { ...write, signal }, admit, claim);
   return { ...rewound, session: isOwn ? { ...session, events: [] } : session };
-}
-
-async function requireNoRun(call: RouteCall): Promise<void> {
-  if (!(await call.isRunning())) return;
-  const message = 'An agent runs in this session. Stop it, then rewind.';
-  throw new HttpRefusal(409, message, {}, 'agent_running');
 }

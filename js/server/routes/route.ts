@@ -33,8 +33,6 @@ export interface RouteCall<Query = unknown> {
   readonly runs: ServerRuns | undefined;
   /** Gets what an agent throws. */
   readonly report: (error: unknown) => void;
-  /** Returns whether an agent runs in the session. */
-  readonly isRunning: () => Promise<boolean>;
   /** The most events that one request may append. */
   readonly maxEvents: number;
   /** Fires when the client has gone or the time limit has passed. */

@@ -105,7 +105,7 @@ export class ServerRun {
   /** Stops the run, and waits until it has ended. */
   async stop(reason: Stop): Promise<void> {
     this.#stop ??= reason;
-    this.#controller.abort();
+    this.#controller.abort(cancelledError());
     await this.ended;
   }
 

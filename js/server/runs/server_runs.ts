@@ -159,7 +159,8 @@ export class ServerRuns {
       throw new SessionError('agent_running', text);
     }
     if (this.#runs.size >= this.#parts.maxRuns) {
-      throw new HttpRefusal(503, 'Too many agents run.', { 'retry-after': '10' });
+      const text = 'Too many agents run. Try again later.';
+      throw new HttpRefusal(503, text, { 'retry-after': '10' }, 'too_many_runs');
     }
   }
 

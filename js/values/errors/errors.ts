@@ -66,6 +66,8 @@ export const SESSION_ERROR_CODES = [
   'run_failed',
   /** An agent of the server runs in the session. The same call succeeds when that run has ended. */
   'agent_running',
+  /** The server runs as many agents as its option `maxRuns` allows. The same call succeeds when some have ended. */
+  'too_many_runs',
   /** A run took longer than its server allows, and was cancelled. */
   'timeout',
 ] as const;

@@ -107,30 +107,6 @@ describe('A rewind', () => {
     assert.equal((await stored()).events.length, 2);
   });
 
-  it('has status 409 while an agent runs in the session', async () => {
-    let running = KEY.sessionId;
-    const isRunning = async ({ sessionId }: typeof KEY) => sessionId === running;
-    const { ask, stored } = await serveTurns({ isRunning });
-    const { status, body: answer } = await ask(REWIND, { body });
-    assert.deepEqual([status, (answer as { code?: string }).code], [409, 'agent_running']);
-    assert.equal((await ask(EVENTS, { body: { events: [eventJson('e1')] } })).status, 200);
-    running = 'another';
-    assert.equal((await ask(REWIND, { body })).status, 200);
-    assert.equal((await stored()).events.length, 4);
-  });
-
-  it('has status 500 if isRunning throws, and onError gets the error', async () => {
-    const failure = new Error('no connection to the runs');
-    const seen: unknown[] = [];
-    const { ask, stored } = await serveTurns({
-      isRunning: () => Promise.reject(failure),
-      onError: (error) => seen.push(error),
-    });
-    assert.equal((await ask(REWIND, { body })).status, 500);
-    assert.deepEqual(seen, [failure]);
-    assert.equal((await stored()).events.length, 2);
-  });
-
   it('that is sent again changes nothing, and has the same answer', async () => {
     const { ask, stored } = await serveTurns();
     const message = { id: 'm2', invocationId: 'i3' };

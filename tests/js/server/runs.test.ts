@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'node:test';
 
-import type { Event } from '../../../js/index.js';
+import { type Event, isSessionError } from '../../../js/index.js';
 import type { SessionHandlerOptions } from '../../../js/server/index.js';
 import type { RunAgent } from '../../../js/ui/live/index.js';
 import { gate, says, textsOf } from '../ui/live/runs/agents.js';
@@ -186,12 +186,30 @@ describe('POST …/events with run', () => {
     await service.createSession({ ...KEY, sessionId: 's2' });
     await ask(EVENTS, asked('m1'));
     const other = await ask(`${SESSION}/events`.replace('s1', 's2'), asked('m2'));
-    assert.equal(other.status, 503);
+    assert.deepEqual(
+      [other.status, (other.body as { code?: string }).code],
+      [503, 'too_many_runs'],
+    );
     assert.equal(running.length, 1);
     go.open();
     await running[0];
     assert.equal((await until(2)).length, 2);
     assert.deepEqual(seen, ['m1']);
+  });
+
+  it('that is cancelled gives its agent the reason aborted', async () => {
+    let reason: unknown;
+    const run: RunAgent = async function* ({ storeMessage, signal }) {
+      await storeMessage();
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      reason = signal.reason;
+      yield { author: 'guide', content: says('too late') };
+    };
+    const { ask, service } = await serveSession({ run });
+    await ask(EVENTS, asked('m1'));
+    assert.equal((await ask(`${SESSION}/run`, { method: 'DELETE' })).status, 200);
+    assert.ok(isSessionError(reason, 'aborted'));
+    await service.close();
   });
 
   it('is cancelled and sealed after maxRunMs', async () => {

@@ -62,18 +62,19 @@ export class Server {
         const rights = { mayWriteUserState: true, mayWriteAppState: true };
         return { ...rights, mayWriteAgentEvents: this.reference === undefined };
       },
-      isRunning: ({ sessionId }) => (this.runningUntil.get(sessionId) ?? 0) > this.#world.now,
     });
   }
 
   async handle(request: Request, body: string): Promise<Response> {
     if (body.includes(REFUSED)) {
       // A filter refuses a content for good.
-      const headers = { [PROTOCOL_HEADER]: PROTOCOL_VERSION, 'content-type': 'application/json' };
-      return new Response('{"detail":"refused by its content"}', { status: 403, headers });
+      return refusal(403, { detail: 'refused by its content' });
     }
     if (request.method === 'POST' && request.url.endsWith('/rewind')) {
       this.reference?.expectRewind(JSON.parse(body) as RewindWrite);
+      const [, sessionId = ''] = /\/([^/]+)\/rewind$/.exec(request.url) ?? [];
+      const isRunning = (this.runningUntil.get(sessionId) ?? 0) > this.#world.now;
+      if (isRunning) return refusal(409, { code: 'agent_running', detail: 'An agent runs.' });
     }
     const response = await this.#handler(request);
     await this.#requireNoSecrets(response);
@@ -230,4 +231,9 @@ export function textOf(shown: object | undefined): string {
   // The server's mark of events that came from outside is not shown to clients.
   const visible = events.map((event) => ({ ...event, customMetadata: undefined }));
   return canonical({ id, title, labels, lastUpdateTime, state, events: visible });
+}
+
+function refusal(status: number, answer: object): Response {
+  const headers = { [PROTOCOL_HEADER]: PROTOCOL_VERSION };
+  return Response.json(answer, { status, headers });
 }

@@ -6,6 +6,7 @@ import {
   SessionError,
   sessionErrorOf,
 } from '../../../values/errors/errors.js';
+import { isWaitingForRun, retryAfterOf } from '../../../stores/http/http_errors.js';
 import { sessionNotFound } from '../../../values/errors/session_not_found.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
@@ -24,7 +25,7 @@ interface Sending {
   isCancelled: boolean;
 }
 
-/** Milliseconds after which a message is sent again whose session had another run. The feed mostly tells its end before. */
+/** Milliseconds after which a message is sent again that had to wait for a run. The feed mostly tells its end before. */
 const AGAIN_MS = 1000;
 /** The longest that a stored message counts as one that is answered before the server tells of its run, in milliseconds. */
 const UNTOLD_MS = 5000;
@@ -227,9 +228,9 @@ export class AskedRuns extends RunQueue implements Runs {
       this.#sending = undefined;
       if (sending.isCancelled) {
         asked.reject(new SessionError('aborted', 'The run was cancelled. Nothing was written.'));
-      } else if (isSessionError(error, 'agent_running') && !asked.isOfRewind) {
+      } else if (isWaitingForRun(error) && !asked.isOfRewind) {
         this.queue.unshift(asked);
-        this.#waitForOther();
+        this.#waitForOther(Math.max(AGAIN_MS, retryAfterOf(error)));
       } else {
         this.isPaused = !this.#isCache;
         asked.reject(error);
@@ -262,8 +263,8 @@ export class AskedRuns extends RunQueue implements Runs {
   }
 
   /** Waits for the end of a run of which the feed has not told yet. */
-  #waitForOther(): void {
-    this.#againTimer = after(AGAIN_MS, () => {
+  #waitForOther(milliseconds: number): void {
+    this.#againTimer = after(milliseconds, () => {
       this.#againTimer = undefined;
       void this.work();
     });

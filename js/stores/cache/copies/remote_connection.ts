@@ -13,7 +13,8 @@ import { readInfo } from '../../../core/storage/reads/session_info.js';
 import type { ReadSession, RewindStart } from '../../../core/read.js';
 import type { Store } from '../../../core/storage/store.js';
 import { scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
-import { isAgentRunning, isOutage, isRefusal, isSignedOut } from '../records/failures.js';
+import { isWaitingForRun } from '../../http/http_errors.js';
+import { isOutage, isRefusal, isSignedOut } from '../records/failures.js';
 import type { Copy, OlderSums } from '../records/records.js';
 import type { StatusBoard } from '../records/status.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
@@ -160,7 +161,7 @@ export class RemoteConnection {
   #noteFailure(error: unknown): void {
     const { board, onForget } = this.#parts;
     if (isForgetOrder(error)) onForget();
-    if (isRefusal(error) || isAgentRunning(error)) return this.#showAnswer();
+    if (isRefusal(error) || isWaitingForRun(error)) return this.#showAnswer();
     this.#hasFailed = true;
     if (isSignedOut(error)) board.set({ isOnline: true, isSignedOut: true });
     else if (isOutage(error)) board.set({ isOnline: false });

@@ -43,11 +43,6 @@ export function isRefusal(error: unknown): error is SessionError {
   );
 }
 
-/** Whether the remote refuses a message or a rewind while an agent runs. It accepts the same request later. */
-export function isAgentRunning(error: unknown): boolean {
-  return isSessionError(error, 'agent_running');
-}
-
 /** Codes of a remote that cannot serve any request now. */
 const OUTAGES: readonly string[] = [
   'connection_lost',

@@ -11,7 +11,8 @@ import { contradictionError, type Fetch } from '../copies/fetch.js';
 import type { Lists } from '../copies/lists.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { failureOf, isAgentRunning, isRefusal, refusalOfDeleted } from '../records/failures.js';
+import { isWaitingForRun } from '../../http/http_errors.js';
+import { failureOf, isRefusal, refusalOfDeleted } from '../records/failures.js';
 import {
   type Copy,
   eventOf,
@@ -138,7 +139,7 @@ export class Delivery {
       await this.#request(batch);
       this.#limits.delete(nameOf(key));
     } catch (error) {
-      if (isAgentRunning(error)) await this.#land(batch, withoutAttempt);
+      if (isWaitingForRun(error)) await this.#land(batch, withoutAttempt);
       // A damaged event can never be sent.
       const refusal = isSessionError(error, 'corrupt_record') ? new RemoteRefusal(error) : error;
       if (!(refusal instanceof RemoteRefusal)) throw error;

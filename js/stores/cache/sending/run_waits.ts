@@ -19,7 +19,7 @@ interface RunWait {
   readonly stopListening: (() => void) | undefined;
 }
 
-/** The operations that wait until an agent has ended its run in their session. Waiting is no failure. */
+/** The operations that wait until an agent has ended its run, mostly in their session. Waiting is no failure. */
 export class RunWaits {
   readonly #waits = new Map<string, RunWait>();
   readonly #agent: ServerAgent | undefined;
@@ -40,11 +40,13 @@ export class RunWaits {
     return wait?.number === number && wait.timer !== undefined;
   }
 
-  begin(name: string, number: number): void {
+  /** @param atLeast the shortest pause, in milliseconds, unless a run ends before */
+  begin(name: string, number: number, atLeast = 0): void {
     const earlier = this.#waits.get(name);
     if (earlier !== undefined) stop(earlier);
     const count = earlier?.number === number ? earlier.count + 1 : 0;
-    const timer = setTimeout(() => this.end(name), backoff(count, FIRST_PAUSE, LONGEST_PAUSE));
+    const pause = Math.max(backoff(count, FIRST_PAUSE, LONGEST_PAUSE), atLeast);
+    const timer = setTimeout(() => this.end(name), pause);
     // In Node the timer alone does not keep the program running.
     (timer as { unref?: () => void }).unref?.();
     const key = keyOfName(name);

@@ -1,11 +1,11 @@
 import { backoff } from '../../../core/call/backoff.js';
 import type { ServerAgent } from '../../../core/core_of.js';
 import type { SessionError } from '../../../values/errors/errors.js';
-import { retryAfterOf } from '../../http/http_errors.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
 import { isWaiting, type Operation } from '../records/records.js';
-import { errorOf, isAgentRunning, isOutage, isSignedOut } from '../records/failures.js';
+import { isWaitingForRun, retryAfterOf } from '../../http/http_errors.js';
+import { errorOf, isOutage, isSignedOut } from '../records/failures.js';
 import type { StatusBoard } from '../records/status.js';
 import { type Delivery, type DeliveryParts, LEADERSHIP_LOST } from './delivery.js';
 import { RunWaits } from './run_waits.js';
@@ -281,9 +281,9 @@ export class Sender {
       this.#failures = 0;
       this.#runWaits.delete(name);
     } catch (error) {
-      if (isAgentRunning(error)) {
+      if (isWaitingForRun(error)) {
         const next = pending.next(name);
-        if (next !== undefined) this.#runWaits.begin(name, next.number);
+        if (next !== undefined) this.#runWaits.begin(name, next.number, retryAfterOf(error));
       } else if (error === LEADERSHIP_LOST || isOutage(error) || isSignedOut(error)) {
         this.#endRun(error);
       } else {

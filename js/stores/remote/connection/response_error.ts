@@ -27,6 +27,7 @@ const KEPT_CODES: readonly unknown[] = [
   'schema_violation',
   'ambiguous',
   'agent_running',
+  'too_many_runs',
   'unsupported',
   'storage_failed',
   'quota_exceeded',
@@ -77,8 +78,9 @@ export function refusalOf(status: number, headers: Headers, answer: string): Ses
     ...(translated === 'remote' && { body: answer.slice(0, MAX_SHOWN_BODY) }),
     ...(status >= 500 && { storage: SERVER.storage }),
   });
-  // With a code, status 500 is a fault that does not pass. A redirection leads to the login page of a network.
-  const isFault = status === 500 && known !== undefined;
+  // With a code, status 500 is a fault that does not pass. Who asked an agent waits for a run by itself, without a time limit.
+  const isFault = (status === 500 && known !== undefined) || translated === 'too_many_runs';
+  // A redirection leads to the login page of a network.
   const isTransient = status < 400 || (TRANSIENT.includes(status) && !isFault);
   noteRepetition(error, headers.get('retry-after'), isTransient);
   return error;

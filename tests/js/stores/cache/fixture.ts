@@ -95,6 +95,15 @@ export class Server {
   }
 }
 
+/** Lets a server refuse rewinds as one does that cannot run its agent now. */
+export function refuseRewinds(server: Server, isRunning: (sessionId: string) => boolean): void {
+  server.intercept = async ({ url }) => {
+    const [, sessionId] = /\/([^/]+)\/rewind$/.exec(url) ?? [];
+    if (sessionId === undefined || !isRunning(sessionId)) return undefined;
+    return Response.json({ code: 'agent_running', detail: 'An agent runs.' }, { status: 409 });
+  };
+}
+
 /** Cuts the connection, or lets requests wait for ever. Each returns a function that ends the outage. */
 export const OUTAGES: Readonly<Record<string, (server: Server) => () => void>> = {
   'is offline': (server) => {

@@ -19,6 +19,7 @@ import {
   idsOf,
   KEY,
   openCache,
+  refuseRewinds,
   Server,
   until,
   untilSent,
@@ -27,10 +28,8 @@ import {
 /** A server whose agent runs as long as `isRunning` says. */
 function serve() {
   const agent = { isRunning: false };
-  const server = new Server(new InMemorySessionService(), {
-    authorize: () => true,
-    isRunning: () => agent.isRunning,
-  });
+  const server = new Server(new InMemorySessionService(), { authorize: () => true });
+  refuseRewinds(server, () => agent.isRunning);
   return { server, agent };
 }
 

@@ -19,7 +19,7 @@ const message = (id: string) =>
   });
 
 /** A server whose agent answers each message once `gate` is open. */
-function serve({ change }: { change?: (id: string) => string } = {}) {
+function serve({ change, maxRuns }: { change?: (id: string) => string; maxRuns?: number } = {}) {
   const runs: string[] = [];
   const gate = { isOpen: true };
   const agent: RunAgent = async function* (context) {
@@ -37,7 +37,8 @@ function serve({ change }: { change?: (id: string) => string } = {}) {
       content: { role: 'model', parts: [{ text: 'yes' }] },
     };
   };
-  const server = new Server(new InMemorySessionService(), { authorize: () => true, run: agent });
+  const options = { authorize: () => true as const, run: agent, maxRuns };
+  const server = new Server(new InMemorySessionService(), options);
   return { server, runs, gate };
 }
 
@@ -94,6 +95,33 @@ describe('Messages that a cache sends to the agent of its remote', () => {
     await cache.sync();
     await until(async () => (await storedIds(server)).length === 4);
     assert.deepEqual(await storedIds(server), ['m1', 'm1!', 'm2', 'm2!']);
+    await cache.close();
+  });
+
+  it('wait while the server runs as many agents as it may, which is no outage', async () => {
+    const { server, runs, gate } = serve({ maxRuns: 1 });
+    const { cache } = openCache(server);
+    const [session, other] = [await cache.createSession(KEY), await cache.createSession(OTHER)];
+    gate.isOpen = false;
+    await cache.appendEvent({ session: other, event: message('o1'), run });
+    await until(() => runs.length === 1);
+    const refused: number[] = [];
+    server.intercept = async (request) => {
+      const answer = await server.send(request);
+      if (answer.status === 503) refused.push(answer.status);
+      return answer;
+    };
+    await cache.appendEvent({ session, event: message('m1'), run });
+    await until(() => refused.length === 1);
+    await cache.updateState({ ...OTHER, stateDelta: { isSent: true } });
+    await until(async () => (await server.service.getSession(OTHER))?.state.isSent === true);
+    assert.deepEqual([cache.status.isOnline, cache.status.lastError], [true, undefined]);
+    assert.deepEqual([refused.length, runs], [1, ['o1']]);
+    gate.isOpen = true;
+    await until(async () => idsOf(await server.service.getSession(OTHER))?.length === 2);
+    await cache.sync();
+    await until(async () => (await storedIds(server)).length === 2);
+    assert.deepEqual(runs, ['o1', 'm1']);
     await cache.close();
   });
 

@@ -3,8 +3,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createEvent, InMemorySessionService } from '../../../../../js/index.js';
-import { idsOf, KEY, openCache, Server, until, untilSent, USER } from '../fixture.js';
+import { createEvent } from '../../../../../js/index.js';
+import {
+  idsOf,
+  KEY,
+  openCache,
+  refuseRewinds,
+  Server,
+  until,
+  untilSent,
+  USER,
+} from '../fixture.js';
 import { rewind } from '../../../../../js/core/history/index.js';
 
 const OTHER = { ...KEY, sessionId: 's2' };
@@ -15,9 +24,8 @@ const message = (id: string, stateDelta: Record<string, unknown> = {}) =>
 /** Opens a cache with a rewind that waits, and a message behind it. */
 async function openWaiting(stateDelta: Record<string, unknown> = {}) {
   const agent = { isRunning: true };
-  const server = new Server(new InMemorySessionService(), {
-    isRunning: ({ sessionId }) => agent.isRunning && sessionId === KEY.sessionId,
-  });
+  const server = new Server();
+  refuseRewinds(server, (sessionId) => agent.isRunning && sessionId === KEY.sessionId);
   const theirs = await server.service.createSession(KEY);
   await server.service.appendEvents({ session: theirs, events: [message('i1'), message('i2')] });
   const { cache } = openCache(server);

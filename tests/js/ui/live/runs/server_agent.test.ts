@@ -333,6 +333,25 @@ describe('The queue of a page whose server has the agent', () => {
     await served.end();
   });
 
+  it('sends a message again that came while the server ran as many agents as it may', async () => {
+    const { run, say, answer, asked } = scripted();
+    const served = await new ServedAgent(run).open(run, { maxRuns: 1 });
+    const { chat } = await served.page(served.remote());
+    const other = liveSession(served.remote(), { ...KEY, sessionId: 's2' });
+    await other.ask(asks('first'));
+    const second = chat.ask(asks('second'));
+    await snapshotOf(chat, hasStatus('queued'));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.deepEqual([asked, chat.getSnapshot().run?.status], [['first'], 'queued']);
+    answer('one');
+    // The server asks for a pause of 10 seconds.
+    await second;
+    say('two', undefined);
+    await snapshotOf(chat, isIdleWith(2));
+    assert.deepEqual(asked, ['first', 'second']);
+    await served.end();
+  });
+
   it('asks without a subscriber', async () => {
     const { run, answer } = scripted();
     const served = await new ServedAgent(run).open();
