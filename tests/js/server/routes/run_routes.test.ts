@@ -303,6 +303,25 @@ describe('POST /run_sse', () => {
     assert.deepEqual([await events(), errors.length], [[], 1]);
   });
 
+  it('is cancelled if its message is not stored within timeoutMs', async () => {
+    const go = gate();
+    let signal: AbortSignal | undefined;
+    const { respond, events } = await serveSession(
+      async function* (run) {
+        signal = run.signal;
+        await go.opened;
+        signal.throwIfAborted();
+        yield { author: 'guide', content: says('late') };
+      },
+      { timeoutMs: 30 },
+    );
+    assert.equal((await respond('/run_sse', ASKED)).status, 504);
+    assert.equal(signal?.aborted, true);
+    go.open();
+    await sleep(20);
+    assert.deepEqual(await events(), []);
+  });
+
   it('is cancelled and sealed within about a second if the agent ignores its signal', async () => {
     const { respond, until } = await serveSession(async function* ({ storeMessage }) {
       await storeMessage();
