@@ -8,13 +8,10 @@ import { it } from 'node:test';
 import { root } from '../../toolchain/environment.mjs';
 import { openBrowser } from '../browser.js';
 import { say, until } from '../chat_page.js';
-import { serve } from '../server.js';
 
-it('npm run playground serves the page, on the next free port if its own is taken', async () => {
-  const other = await serve({});
-  const { port } = new URL(other.origin);
+it('npm run playground serves the page', async () => {
   const vite = join(root, 'node_modules/vite/bin/vite.js');
-  const args = [vite, 'dev', 'examples/playground', '--host', '127.0.0.1', '--port', port];
+  const args = [vite, 'dev', 'examples/playground', '--host', '127.0.0.1'];
   const env = { ...process.env, NO_COLOR: '1' };
   const server = spawn(process.execPath, args, { cwd: root, env });
   const ended = once(server, 'exit');
@@ -32,8 +29,6 @@ it('npm run playground serves the page, on the next free port if its own is take
       void ended.then(() => reject(new Error(`the server ended: ${printed}`)));
     });
     address = await url;
-    assert.match(printed, new RegExp(`Port ${port} is in use`));
-    assert.notEqual(new URL(address).port, port);
     const browser = await openBrowser('chromium');
     try {
       const page = await browser.openTab(`${address}#dev`);
@@ -46,7 +41,6 @@ it('npm run playground serves the page, on the next free port if its own is take
   } finally {
     server.kill();
     await ended;
-    await other.close();
   }
   await assert.rejects(fetch(address), 'the server still runs');
 });

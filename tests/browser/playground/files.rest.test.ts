@@ -26,3 +26,14 @@ it('all files of the playground but the framework have at most 272 KB', async (t
   const page = readFileSync(join(folder, 'index.html'), 'utf8');
   assert.doesNotMatch(page, /framework-/, 'the page does not load the framework by itself');
 });
+
+it('the page has a title, a description and a language', async () => {
+  const page = readFileSync(join(await builtPlayground(), 'index.html'), 'utf8');
+  for (const part of [
+    /<title>.+<\/title>/,
+    /<meta name="description" content=".+"/,
+    /<html lang=/,
+  ]) {
+    assert.match(page, part);
+  }
+});

@@ -1,48 +1,36 @@
-// The service worker of the playground, with caches that fail.
+// The service worker of the playground, in a browser that has no room for what the network answers.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { it } from 'node:test';
-import { root } from '../../toolchain/environment.mjs';
+import { openBrowser } from '../browser.js';
+import { until } from '../chat_page.js';
+import { serve } from '../server.js';
+import { builtPlayground } from './build.js';
 
-const SOURCE = readFileSync(join(root, 'examples/playground/service_worker.js'), 'utf8');
-
-/** Runs the worker, and returns how it answers a request. */
-function startWorker(cache: object, fetch: () => Promise<Response>) {
-  const listeners = new Map<string, (event: object) => void>();
-  const globals = {
-    FILES: [],
-    addEventListener: (type: string, listener: (event: object) => void) =>
-      void listeners.set(type, listener),
-    caches: { open: () => Promise.resolve(cache) },
-    clients: {},
-    fetch,
-    location: { origin: 'https://tea.example' },
-  };
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the worker's text names its globals
-  const start = new Function(...Object.keys(globals), SOURCE) as (...values: unknown[]) => void;
-  start(...Object.values(globals));
-  return async (url: string): Promise<Response> => {
-    const responses: Promise<Response>[] = [];
-    listeners.get('fetch')!({
-      request: new Request(url),
-      respondWith: (response: Promise<Response>) => void responses.push(response),
-    });
-    return responses[0]!;
-  };
-}
+/** Bytes. */
+const QUOTA = 10 * 1024 * 1024;
+const PADDING = ' '.repeat(QUOTA + QUOTA);
 
 it('The service worker answers with what the network has if there is no room to keep it', async () => {
-  const cache = {
-    put: () => Promise.reject(new DOMException('Full.', 'QuotaExceededError')),
-    match: () => Promise.resolve(new Response('the last version')),
-  };
-  let isOnline = true;
-  const respond = startWorker(cache, () =>
-    isOnline ? Promise.resolve(new Response('new')) : Promise.reject(new TypeError('offline')),
-  );
-  assert.equal(await (await respond('https://tea.example/main.js')).text(), 'new');
-  isOnline = false;
-  assert.equal(await (await respond('https://tea.example/main.js')).text(), 'the last version');
+  const site = await serve({ '/': await builtPlayground(), '/late.js': { body: 'first' } });
+  const browser = await openBrowser('chromium');
+  try {
+    // Chromium caches the free space of an origin for half a minute.
+    await browser.debug('Storage.overrideQuotaForOrigin', {
+      origin: site.origin,
+      quotaSize: QUOTA,
+    });
+    const page = await browser.openTab(`${site.origin}/`);
+    await until(page, `navigator.serviceWorker.controller !== null`);
+    const late = () =>
+      page.evaluate<string>(`fetch('late.js').then((response) => response.text()).then((text) => text.trim())`); // prettier-ignore
+    assert.equal(await late(), 'first');
+    site.routes['/late.js'] = { body: `second${PADDING}` };
+    assert.equal(await late(), 'second');
+    await site.close();
+    assert.equal(await late(), 'first', 'the last one that there was room for');
+  } finally {
+    await browser.close();
+    await site.close().catch(() => undefined);
+  }
 });
