@@ -45,6 +45,13 @@ export function html(body: string, headers: Record<string, string> = {}): Answer
   return { body, type: 'text/html; charset=utf-8', headers };
 }
 
+/** Serves a page without content, which runs a module. */
+export function serveModule(body: string): Promise<Server> {
+  const script = '<script type="module" src="/main.js"></script>';
+  const page = html(`<!doctype html><meta charset="utf-8"><body>${script}`);
+  return serve({ '/': page, '/main.js': { body } });
+}
+
 export async function serve(routes: Routes): Promise<Server> {
   const missed: string[] = [];
   const server = createServer((request, response) => {

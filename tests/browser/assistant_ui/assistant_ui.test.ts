@@ -11,7 +11,7 @@ import ts from 'typescript';
 import { root } from '../../toolchain/environment.mjs';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';
-import { html, serve, type Server } from '../server.js';
+import { serveModule, type Server } from '../server.js';
 import type { Tab } from '../tab.js';
 
 /** The scenarios of page/main.tsx. Only the types of the real package tell more of them. */
@@ -72,12 +72,7 @@ describe('assistant-ui over sessions', () => {
   let site: Server;
   before(async () => {
     page = project();
-    site = await serve({
-      '/': html(
-        '<!doctype html><meta charset="utf-8"><body><script type="module" src="/main.js"></script>',
-      ),
-      '/main.js': { body: await bundle(page) },
-    });
+    site = await serveModule(await bundle(page));
   });
   after(() => site.close());
 

@@ -3,14 +3,11 @@
 import { after, before } from 'node:test';
 import { type Browser, openBrowser } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
+import type { Opened } from '../opened.js';
 import type { Scenarios, Tab } from '../tab.js';
 import type { Site } from './site.js';
 
-/** Its members exist when a test runs, not when it is registered. */
-export interface Context {
-  readonly browser: Browser;
-  readonly site: Site;
-}
+export type Context = Opened<Site>;
 
 /**
  * A Chromium of its own with the successor of LevelDB. Private windows already use that, and it is being rolled out to

@@ -1,8 +1,9 @@
 // IndexedDB in one of the browsers: several tabs, pages that end, records that are damaged. One browser, one test file: two
 // browsers are tested at the same time.
 
-import { after, before, describe } from 'node:test';
-import { type Browser, type BrowserName, openBrowser } from '../browser.js';
+import { describe } from 'node:test';
+import type { BrowserName } from '../browser.js';
+import { opened } from '../opened.js';
 import { atomicity } from './writes/atomicity.js';
 import { bursts } from './loss/bursts.js';
 import { withSqliteStore } from './context.js';
@@ -24,7 +25,7 @@ import { retries } from './writes/retries.js';
 import { schema } from './opening/schema.js';
 import { sequel } from './pages/sequel.js';
 import { sequence } from './loss/sequence.js';
-import { serveSite, type Site } from './site.js';
+import { serveSite } from './site.js';
 import { sizes } from './writes/sizes.js';
 import { twoPages } from './pages/two_pages.js';
 import { views } from './reads/views.js';
@@ -71,25 +72,7 @@ const OVER_SQLITE = [atomicity, order, retries];
 
 export function indexedDbIn(browserName: BrowserName, parts: (keyof typeof PARTS)[]): void {
   describe(`IndexedDB in ${browserName}`, () => {
-    let site: Site;
-    let browser: Browser;
-    before(async () => {
-      site = await serveSite();
-      browser = await openBrowser(browserName);
-    });
-    after(async () => {
-      await browser.close();
-      await site.close();
-    });
-
-    const context = {
-      get browser() {
-        return browser;
-      },
-      get site() {
-        return site;
-      },
-    };
+    const context = opened(browserName, serveSite);
     for (const [name, group] of parts.flatMap((part) => Object.entries(PARTS[part]))) {
       describe(name, () => group(context, browserName));
     }

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 
 import { root } from '../../toolchain/environment.mjs';
-import { type Browser, type BrowserName, openBrowser } from '../browser.js';
+import type { BrowserName } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
-import type { Server } from '../server.js';
+import { opened } from '../opened.js';
 import type { Tab } from '../tab.js';
 import { serveInspector } from './inspector_site.js';
 import type { InspectorScenarios } from './page/main.js';
@@ -26,19 +26,12 @@ const COLORS = { light: 'rgb(27, 31, 36)', dark: 'rgb(230, 237, 243)' };
 
 export function accessibilityIn(name: BrowserName): void {
   describe(`The accessibility of the inspector in ${name}`, () => {
-    let site: Server;
-    let browser: Browser;
-    before(async () => {
-      mkdirSync(PICTURES, { recursive: true });
-      site = await serveInspector();
-      browser = await openBrowser(name);
-    });
-    after(async () => {
-      await browser.close();
-      await site.close();
-    });
+    before(() => void mkdirSync(PICTURES, { recursive: true }));
+    const context = opened(name, serveInspector);
     const inPage = (run: (page: Page) => Promise<void>) =>
-      inTabs<InspectorScenarios>(browser, [`${site.origin}/axe`], ([page]) => run(page!));
+      inTabs<InspectorScenarios>(context.browser, [`${context.site.origin}/axe`], ([page]) =>
+        run(page!),
+      );
 
     /** Opens the inspector on a phone. Only Chromium emulates one; elsewhere the element has the width of one. */
     const onPhone = (open: 'openShop' | 'openHostile', run: (page: Page) => Promise<void>) =>
@@ -49,12 +42,12 @@ export function accessibilityIn(name: BrowserName): void {
           await page.call('seeNarrow');
           return run(page);
         }
-        await browser.debug('Emulation.setDeviceMetricsOverride', PHONE);
+        await context.browser.debug('Emulation.setDeviceMetricsOverride', PHONE);
         try {
           await page.call('seeNarrow');
           await run(page);
         } finally {
-          await browser.debug('Emulation.clearDeviceMetricsOverride');
+          await context.browser.debug('Emulation.clearDeviceMetricsOverride');
         }
       });
 
@@ -68,7 +61,7 @@ export function accessibilityIn(name: BrowserName): void {
     const withScheme = async (scheme: 'light' | 'dark', page: Page): Promise<void> => {
       if (name !== 'chromium') return;
       const features = [{ name: 'prefers-color-scheme', value: scheme }];
-      await browser.debug('Emulation.setEmulatedMedia', { features });
+      await context.browser.debug('Emulation.setEmulatedMedia', { features });
       assert.equal(await page.call('style', '.inspector', 'color'), COLORS[scheme]);
     };
 

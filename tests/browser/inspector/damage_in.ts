@@ -1,28 +1,19 @@
 // A session that cannot be read, in the inspector in one of the browsers.
 
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 
-import { type Browser, type BrowserName, openBrowser } from '../browser.js';
+import type { BrowserName } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
-import type { Server } from '../server.js';
+import { opened } from '../opened.js';
 import { serveInspector } from './inspector_site.js';
 import type { InspectorScenarios } from './page/main.js';
 
 export function damageIn(name: BrowserName): void {
   describe(`A damaged session in the inspector in ${name}`, () => {
-    let site: Server;
-    let browser: Browser;
-    before(async () => {
-      site = await serveInspector();
-      browser = await openBrowser(name);
-    });
-    after(async () => {
-      await browser.close();
-      await site.close();
-    });
+    const context = opened(name, serveInspector);
 
     it('gets a new title, keeps its labels, and is deleted', () =>
-      inTabs<InspectorScenarios>(browser, [`${site.origin}/`], async ([page]) => {
+      inTabs<InspectorScenarios>(context.browser, [`${context.site.origin}/`], async ([page]) => {
         await page!.call('openDamaged');
         await page!.call('click', 'Session');
         await page!.call('type', 'Title of the session', 'Green tea');

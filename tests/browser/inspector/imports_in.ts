@@ -1,11 +1,11 @@
 // Export and import in the inspector, in real pages of one of the browsers.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 
-import { type Browser, type BrowserName, openBrowser } from '../browser.js';
+import type { BrowserName } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
-import type { Server } from '../server.js';
+import { opened } from '../opened.js';
 import type { Tab } from '../tab.js';
 import { serveInspector } from './inspector_site.js';
 import type { InspectorScenarios } from './page/main.js';
@@ -14,18 +14,11 @@ type Page = Tab<InspectorScenarios>;
 
 export function importsIn(name: BrowserName): void {
   describe(`Export and import in the inspector in ${name}`, () => {
-    let site: Server;
-    let browser: Browser;
-    before(async () => {
-      site = await serveInspector();
-      browser = await openBrowser(name);
-    });
-    after(async () => {
-      await browser.close();
-      await site.close();
-    });
+    const context = opened(name, serveInspector);
     const inPage = (run: (page: Page) => Promise<void>) =>
-      inTabs<InspectorScenarios>(browser, [`${site.origin}/`], ([page]) => run(page!));
+      inTabs<InspectorScenarios>(context.browser, [`${context.site.origin}/`], ([page]) =>
+        run(page!),
+      );
 
     /** Runs in an inspector that shows one view at a time, with the text of a file for each new id. */
     const inNarrow = (run: (page: Page, fileOf: (id: string) => string) => Promise<void>) =>

@@ -7,10 +7,10 @@ import { after, before, describe, it } from 'node:test';
 import { Key } from 'selenium-webdriver';
 
 import { root } from '../../toolchain/environment.mjs';
-import { type Browser, type BrowserName, openBrowser } from '../browser.js';
+import type { BrowserName } from '../browser.js';
 import { serveSessions, type SessionServer } from '../cache/session_server.js';
 import { inTabs } from '../in_tabs.js';
-import type { Server } from '../server.js';
+import { opened } from '../opened.js';
 import type { Tab } from '../tab.js';
 import { serveInspector } from './inspector_site.js';
 import type { InspectorScenarios } from './page/main.js';
@@ -21,22 +21,15 @@ const PICTURES = join(root, 'target', 'inspector');
 
 export function inspectorIn(name: BrowserName): void {
   describe(`The inspector in ${name}`, () => {
-    let site: Server;
+    const context = opened(name, serveInspector);
     let sessions: SessionServer;
-    let browser: Browser;
     before(async () => {
       mkdirSync(PICTURES, { recursive: true });
-      site = await serveInspector();
-      sessions = await serveSessions(site.origin, true);
-      browser = await openBrowser(name);
+      sessions = await serveSessions(context.site.origin, true);
     });
-    after(async () => {
-      await browser.close();
-      await sessions.stop();
-      await site.close();
-    });
+    after(() => sessions.stop());
     const inPages = (paths: string[], run: (...pages: Page[]) => Promise<void>) =>
-      inTabs<InspectorScenarios>(browser, paths.map((path) => `${site.origin}${path}`), (tabs) => run(...tabs)); // prettier-ignore
+      inTabs<InspectorScenarios>(context.browser, paths.map((path) => `${context.site.origin}${path}`), (tabs) => run(...tabs)); // prettier-ignore
     const inPage = (run: (page: Page) => Promise<void>) => inPages(['/'], run);
     const picture = async (page: Page, view: string): Promise<void> =>
       writeFileSync(join(PICTURES, `${name}_${view}.png`), await page.picture());
@@ -457,7 +450,7 @@ export function inspectorIn(name: BrowserName): void {
       }));
 
     it('needs one import and no bundler, and may be imported twice', async () => {
-      const shown = await browser.value<string[]>(`${site.origin}/plain`);
+      const shown = await context.browser.value<string[]>(`${context.site.origin}/plain`);
       assert.deepEqual(shown, ['s1']);
     });
   });

@@ -8,7 +8,7 @@ import { type LiveSessionSnapshot, liveSession } from '../../../js/ui/live/index
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
 import { pageScript } from '../page_script.js';
-import { html, serve, type Server } from '../server.js';
+import { serveModule, type Server } from '../server.js';
 
 /** A tab shows a session on its screen, and changes it. */
 export function page() {
@@ -51,12 +51,7 @@ function linesOf({ status, title, events, scopes }: LiveSessionSnapshot): string
 describe('Live sessions in two tabs', () => {
   let site: Server;
   before(async () => {
-    site = await serve({
-      '/': html(
-        '<!doctype html><meta charset="utf-8"><body><script type="module" src="/main.js"></script>',
-      ),
-      '/main.js': { body: await pageScript(import.meta.url) },
-    });
+    site = await serveModule(await pageScript(import.meta.url));
   });
   after(() => site.close());
 

@@ -8,7 +8,7 @@ import { liveSession, type LiveSessionSnapshot, type RunAgent } from '../../../j
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
 import { pageScript } from '../page_script.js';
-import { html, serve, type Server } from '../server.js';
+import { serveModule, type Server } from '../server.js';
 
 /** A tab with an agent that streams its answer, and ends it when it is told so. */
 export function page() {
@@ -86,12 +86,7 @@ function lineOf({ run, events, drafts }: LiveSessionSnapshot): string {
 describe('Runs in several tabs', () => {
   let site: Server;
   before(async () => {
-    site = await serve({
-      '/': html(
-        '<!doctype html><meta charset="utf-8"><body><script type="module" src="/main.js"></script>',
-      ),
-      '/main.js': { body: await pageScript(import.meta.url) },
-    });
+    site = await serveModule(await pageScript(import.meta.url));
   });
   after(() => site.close());
 

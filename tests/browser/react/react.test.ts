@@ -21,7 +21,7 @@ import { root as repository } from '../../toolchain/environment.mjs';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { pageScript } from '../page_script.js';
-import { html, serve, type Server } from '../server.js';
+import { serveModule, type Server } from '../server.js';
 import type { Tab } from '../tab.js';
 
 export function page() {
@@ -379,12 +379,7 @@ describe('The hooks', () => {
         define: { 'process.env.NODE_ENV': '"development"' },
         alias: { react: join(modules, 'react'), 'react-dom': join(modules, 'react-dom') },
       });
-      site = await serve({
-        '/': html(
-          '<!doctype html><meta charset="utf-8"><body><script type="module" src="/main.js"></script>',
-        ),
-        '/main.js': { body: script },
-      });
+      site = await serveModule(script);
     });
     after(() => site.close());
 

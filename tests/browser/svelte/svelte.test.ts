@@ -10,7 +10,7 @@ import { build, type Plugin } from 'esbuild';
 import { root } from '../../toolchain/environment.mjs';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';
-import { html, serve, type Server } from '../server.js';
+import { serveModule, type Server } from '../server.js';
 import type { Tab } from '../tab.js';
 import type { SvelteScenarios } from './page/main.js';
 
@@ -148,12 +148,7 @@ async function bundle(): Promise<string> {
 describe('A page with Svelte', () => {
   let site: Server;
   before(async () => {
-    site = await serve({
-      '/': html(
-        '<!doctype html><meta charset="utf-8"><body><script type="module" src="/main.js"></script>',
-      ),
-      '/main.js': { body: await bundle() },
-    });
+    site = await serveModule(await bundle());
   });
   after(() => site.close());
 

@@ -1,13 +1,13 @@
 // Session services that are unreachable and were not closed.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { IndexedDbSessionService, type IndexedDbSessionServiceOptions } from 'adk-session-wasm';
 import { around } from '../page/around.js';
 import { keyOf, mark } from '../page/events.js';
-import { type Browser, openBrowser } from '../../browser.js';
+import { opened } from '../../opened.js';
 import { pageScript } from '../../page_script.js';
-import { html, serve, type Server } from '../../server.js';
+import { serveModule } from '../../server.js';
 
 export const page = () => ({ dropServices });
 
@@ -15,22 +15,12 @@ const COUNT = 40;
 const FEW = 3;
 
 describe('IndexedDB session services that were not closed', () => {
-  let site: Server;
-  let browser: Browser;
-  before(async () => {
-    site = await serve({
-      '/': html('<!doctype html><script type="module" src="/page.js"></script>'),
-      '/page.js': { body: await pageScript(import.meta.url) },
-    });
-    browser = await openBrowser('chromium', { arguments: ['--js-flags=--expose-gc'] });
-  });
-  after(async () => {
-    await browser.close();
-    await site.close();
+  const context = opened('chromium', async () => serveModule(await pageScript(import.meta.url)), {
+    arguments: ['--js-flags=--expose-gc'],
   });
 
   it('are collected when only their own onDataLoss refers to them', async () => {
-    const tab = await browser.openTab<ReturnType<typeof page>>(`${site.origin}/`);
+    const tab = await context.browser.openTab<ReturnType<typeof page>>(`${context.site.origin}/`);
     const { made, left } = await tab.call('dropServices', { name: 'dropped' }, COUNT, FEW);
     assert.equal(made.services, COUNT);
     assert.ok(made.cores >= COUNT, `each has a core: ${made.cores}`);
