@@ -56,7 +56,7 @@ export function partsOver(facts: StorageFacts, storage: OwnStorage | (() => Prom
       return store;
     },
     closing: (timeoutMs) => store.closing(timeoutMs),
-    closeStorage: () => store.close(),
+    closeStorage: () => store.closeStorage(),
   } satisfies ServiceParts;
 }
 

@@ -364,7 +364,7 @@ export class ServiceCore implements Core {
       limit.end();
       this.calls.end();
       this.feed.close();
-      this.#store?.free?.();
+      this.#store?.close?.();
       this.#store = undefined;
     }
   }

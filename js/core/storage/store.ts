@@ -240,6 +240,9 @@ export interface Store {
   state(request: StateRequest, call: Call): MaybePromise<string>;
   /** Finds what other programs have changed in an app. Returns `undefined` if the storage does not know that. */
   changes?(request: FindChangedRequest, call: Call): MaybePromise<ChangedRows | undefined>;
-  /** Frees the memory in the wasm. Calls that have begun still finish. */
-  free?(): void;
+  /**
+   * Ends the store, and frees its memory in the wasm. Calls that have begun still finish. A storage is closed by its service:
+   * others may use it too.
+   */
+  close?(): void;
 }

@@ -133,7 +133,8 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
     else void this.#loading.then(tell).catch(() => undefined);
   }
 
-  async close(): Promise<void> {
+  /** Called once the service's calls have settled. */
+  async closeStorage(): Promise<void> {
     // A storage that could not be loaded needs no closing.
     await this.#loading?.catch(() => undefined);
     await this.#storage?.close?.();

@@ -345,7 +345,7 @@ export class WasmStore implements Store, ReadVerbs, WriteVerbs {
     return deleteOnce(() => this.#once(key, operation, remove, () => mark));
   }
 
-  free(): void {
+  close(): void {
     this.core.free();
   }
 }
