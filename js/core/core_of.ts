@@ -3,7 +3,7 @@ import type { MaybePromise } from './call/call.js';
 import type { Abortable, CompositeSessionKey } from '../values/model/session.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { StateShape } from '../values/state/state_shape.js';
-import type { RunListener } from './run_report.js';
+import type { ReportListener } from './run_report.js';
 import type { ServiceHistory } from './history_types.js';
 
 /**
@@ -49,7 +49,7 @@ export interface ServerAgent {
    * Calls a function with the run of a session, and after each change, until the returned function is called. Meanwhile the
    * feed of the user is open.
    */
-  follow(key: CompositeSessionKey, listener: RunListener): () => void;
+  follow(key: CompositeSessionKey, listener: ReportListener): () => void;
   /**
    * Cancels the run of a session, or seals the message that `messageId` names.
    *

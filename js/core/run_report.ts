@@ -5,16 +5,21 @@
 import type { Event } from '../values/model/event/event.js';
 import type { CompositeSessionKey } from '../values/model/session.js';
 
+/** An answer that is being streamed. */
+export interface Draft {
+  /** The pieces that have come so far, as one event. Its id stays, so that a view keeps its element. */
+  readonly event: Event;
+  /** The id of the whole event that has ended the draft. The draft is shown until that event is shown. */
+  readonly endedBy?: string | undefined;
+}
+
 /** A run of a session as it is now. */
 export interface RunReport extends CompositeSessionKey {
   readonly messageId: string;
   readonly invocationId: string;
   readonly status: 'running' | 'ended' | 'failed' | 'cancelled';
   /** The answers that the run streams; `endedBy` is the id of the whole event that has ended one. */
-  readonly drafts: readonly {
-    readonly event: Event;
-    readonly endedBy?: string | undefined;
-  }[];
+  readonly drafts: readonly Draft[];
   /** The ids of the run's whole events so far. Drafts that have not ended come after them. */
   readonly wholes: readonly string[];
   readonly error?: { readonly code: string; readonly message: string } | undefined;
@@ -25,12 +30,12 @@ export interface RunReport extends CompositeSessionKey {
  *
  * @param isKnown `false`: the server has ended the feed, for example because a login has expired. Nobody knows what runs
  */
-export type RunListener = (report: RunReport | undefined, isKnown: boolean) => void;
+export type ReportListener = (report: RunReport | undefined, isKnown: boolean) => void;
 
 /** A draft that has changed since the last report of its run. */
 export type DraftChange =
   /** The draft as it is now. */
-  | { readonly index: number; readonly draft: RunReport['drafts'][number] }
+  | { readonly index: number; readonly draft: Draft }
   /** What was added to the text of its last part. */
   | { readonly index: number; readonly text: string };
 

@@ -57,8 +57,8 @@ const CHUNKS = [
   './conversion.js',
   './over_storage.js',
   '../../../core/history/turns.js',
-  '../../service/runs/live_part.js',
-  '../../service/runs/server/live_part.js',
+  '../../service/runs/on_demand.js',
+  '../../service/runs/server/on_demand.js',
 ];
 
 const REMOTE = `export { RemoteSessionService } from 'adk-session-wasm/remote';`;

@@ -1,15 +1,13 @@
 import { sessionName } from '../../values/model/values/session_name.js';
-import { type DraftChange, type RunChange, type RunReport } from '../../core/run_report.js';
+import type { Draft, DraftChange, RunChange, RunReport } from '../../core/run_report.js';
 import { belongsTo } from '../../core/storage/scopes.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { WatchRequest } from '../../values/model/notice.js';
 import { publicView } from '../rights/public_view.js';
-import type { ServerRuns, SessionRunState } from '../runs/server_runs.js';
+import type { ServerRuns } from '../runs/server_runs.js';
 
 /** The most milliseconds that a draft waits before a feed sends what was added. */
 const DELAY_MS = 150;
-
-type Draft = RunReport['drafts'][number];
 
 /**
  * The reports of runs in one feed. The first one has the whole drafts, and later ones what was added. A slow reader gets
@@ -24,7 +22,7 @@ export class RunFeed {
   /** The last report of each run under way. */
   readonly #sent = new Map<string, RunReport>();
   /** The runs that have changed since their last report. */
-  readonly #changed = new Map<string, SessionRunState>();
+  readonly #changed = new Map<string, RunReport>();
   /** The drafts as the client may see them. The same object tells that a draft has not changed. */
   readonly #shown = new WeakMap<Event, Event>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -41,23 +39,23 @@ export class RunFeed {
     this.#watched = watched;
     this.#maySeeCredentials = maySeeCredentials;
     this.#onChange = onChange;
-    this.#stop = runs.follow((state) => this.#note(state));
+    this.#stop = runs.follow((run) => this.#note(run));
   }
 
   /** Returns the JSON of the first report: all runs, with their whole drafts. */
   first(): string {
     this.#changed.clear();
-    const runs = this.#runs.states.filter((state) => this.#isWatched(state));
-    return JSON.stringify({ type: 'runs', runs: runs.map((state) => this.#reported(state)) });
+    const runs = this.#runs.reports.filter((run) => belongsTo(run, this.#watched));
+    return JSON.stringify({ type: 'runs', runs: runs.map((run) => this.#reported(run)) });
   }
 
   /** Returns the JSON of the next report, if one is due. */
   take(): string | undefined {
     if (!this.#isDue) return undefined;
-    for (const [name, state] of this.#changed) {
+    for (const [name, run] of this.#changed) {
       this.#changed.delete(name);
       const before = this.#sent.get(name);
-      const report = this.#reported(state);
+      const report = this.#reported(run);
       const isSameRun = before?.messageId === report.messageId;
       // The feed of an app tells states, and no drafts.
       const tellsNothing = this.#watched.userId === undefined && before?.status === report.status;
@@ -73,10 +71,10 @@ export class RunFeed {
     clearTimeout(this.#timer);
   }
 
-  #note(state: SessionRunState): void {
-    if (!this.#isWatched(state)) return;
-    this.#changed.set(sessionName(state.key), state);
-    if (state.status !== 'running') return this.#fire();
+  #note(run: RunReport): void {
+    if (!belongsTo(run, this.#watched)) return;
+    this.#changed.set(sessionName(run), run);
+    if (run.status !== 'running') return this.#fire();
     this.#timer ??= setTimeout(() => this.#fire(), DELAY_MS);
   }
 
@@ -87,21 +85,17 @@ export class RunFeed {
     this.#onChange();
   }
 
-  #isWatched({ key }: SessionRunState): boolean {
-    return belongsTo(key, this.#watched);
-  }
-
-  /** Returns the report of a run, and remembers it. */
-  #reported({ key, drafts, wholes, ...state }: SessionRunState): RunReport {
-    const { appName, userId, sessionId } = key;
+  /** Returns the report of a run as this feed's client may see it, and remembers it. */
+  #reported(run: RunReport): RunReport {
+    const { drafts, wholes } = run;
     const hasDrafts = this.#watched.userId !== undefined;
     const report: RunReport = {
-      ...{ appName, userId, sessionId, ...state },
+      ...run,
       drafts: hasDrafts ? drafts.map((draft) => this.#shownDraft(draft)) : [],
       wholes: hasDrafts ? wholes : [],
     };
-    const name = sessionName(key);
-    if (state.status === 'running') this.#sent.set(name, report);
+    const name = sessionName(run);
+    if (run.status === 'running') this.#sent.set(name, report);
     else this.#sent.delete(name);
     return report;
   }

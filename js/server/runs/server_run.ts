@@ -1,3 +1,4 @@
+import type { RunReport } from '../../core/run_report.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
@@ -12,12 +13,8 @@ import {
   type SealedAs,
   sealRun,
 } from '../../service/runs/state/cancelled.js';
-import type { ReportedRun } from '../../service/runs/tabs/run_messages.js';
 import { AgentFailure } from '../http/agent_failure.js';
 import { publicErrorOf } from '../http/error_response.js';
-
-/** A run as feeds report it. */
-export type RunState = Omit<ReportedRun, 'type' | 'session'>;
 
 /** Why a run has no whole answer, as clients may know it. */
 export type RunFailure = ReturnType<typeof publicErrorOf>;
@@ -67,7 +64,7 @@ export class ServerRun {
   /** The message, once it is stored. */
   #message: Event | undefined;
   #stop: Stop | undefined;
-  #outcome: Pick<RunState, 'status' | 'error'> = { status: 'running' };
+  #outcome: Pick<RunReport, 'status' | 'error'> = { status: 'running' };
 
   constructor(parts: ServerRunParts) {
     this.#parts = parts;
@@ -83,11 +80,13 @@ export class ServerRun {
   }
 
   /** The run as it is now. `undefined` until its message is stored. */
-  get state(): RunState | undefined {
+  get report(): RunReport | undefined {
     if (this.#message === undefined) return undefined;
+    const { appName, userId, sessionId } = this.key;
     const { id: messageId, invocationId } = this.#message;
     const { all: drafts, wholes } = this.#drafts;
-    return { messageId, invocationId, ...this.#outcome, drafts, wholes };
+    const key = { appName, userId, sessionId };
+    return { ...key, messageId, invocationId, ...this.#outcome, drafts, wholes };
   }
 
   /**
@@ -168,7 +167,7 @@ export class ServerRun {
   /** Ends a run whose message is stored. Never rejects. */
   async #outcomeOf(
     failure: { readonly error: unknown } | undefined,
-  ): Promise<Pick<RunState, 'status' | 'error'>> {
+  ): Promise<Pick<RunReport, 'status' | 'error'>> {
     const { onError } = this.#parts;
     if (this.#stop === 'deleted') return { status: 'ended' };
     // Another process has cancelled the run: its next append was refused.
@@ -190,7 +189,7 @@ export class ServerRun {
     return failure === undefined ? { status: 'ended' } : this.#failed(failure.error);
   }
 
-  #failed(thrown: unknown): Pick<RunState, 'status' | 'error'> {
+  #failed(thrown: unknown): Pick<RunReport, 'status' | 'error'> {
     this.#parts.onError(thrown);
     return { status: 'failed', error: publicErrorOf(thrown) };
   }

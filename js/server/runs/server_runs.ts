@@ -4,6 +4,7 @@
  * its run with other tabs; here a second message is refused while the agent runs. And here the feeds report the runs.
  */
 import { TimeLimit } from '../../core/call/time_limit.js';
+import type { RunReport } from '../../core/run_report.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { putLast } from '../../values/members/bounded_map.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -13,7 +14,7 @@ import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import type { AdmittedMessage } from '../../service/runs/runs.js';
 import { sealRun } from '../../service/runs/state/cancelled.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import { type RunListener, type RunState, ServerRun } from './server_run.js';
+import { type RunListener, ServerRun } from './server_run.js';
 import { sessionName } from '../../values/model/values/session_name.js';
 
 /** The most sessions whose last failed or cancelled run is kept. */
@@ -39,19 +40,14 @@ export interface ServerMessage {
   readonly listener?: RunListener;
 }
 
-/** A run of a session as feeds report it. */
-export interface SessionRunState extends RunState {
-  readonly key: CompositeSessionKey;
-}
-
 /** The runs of a server, at most one in each session. */
 export class ServerRuns {
   readonly #parts: ServerRunsParts;
   /** By session, from before the claim until the end. */
   readonly #runs = new Map<string, { readonly run: ServerRun; readonly stored: Promise<Event> }>();
   /** By session: how the last run ended, if it failed or was cancelled. */
-  readonly #ended = new Map<string, SessionRunState>();
-  readonly #listeners = new Set<(state: SessionRunState) => void>();
+  readonly #ended = new Map<string, RunReport>();
+  readonly #listeners = new Set<(report: RunReport) => void>();
   #isClosing = false;
 
   constructor(parts: ServerRunsParts) {
@@ -63,15 +59,13 @@ export class ServerRuns {
   }
 
   /** The runs under way, and of each other session the last one that failed or was cancelled, until its next message. */
-  get states(): readonly SessionRunState[] {
-    const running = [...this.#runs.values()].flatMap(({ run: { key, state } }) =>
-      state === undefined ? [] : [{ ...state, key }],
-    );
+  get reports(): readonly RunReport[] {
+    const running = [...this.#runs.values()].flatMap(({ run }) => run.report ?? []);
     return [...this.#ended.values(), ...running];
   }
 
   /** Calls `listener` with each run that has changed, until the returned function is called. */
-  follow(listener: (state: SessionRunState) => void): () => void {
+  follow(listener: (report: RunReport) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -165,15 +159,14 @@ export class ServerRuns {
   }
 
   #changed(name: string, run: ServerRun): void {
-    const { state, key } = run;
-    if (state === undefined) return;
-    const { status } = state;
-    const reported = { ...state, key };
+    const { report } = run;
+    if (report === undefined) return;
+    const { status } = report;
     if (status !== 'running') this.#remove(name, run);
     if (status === 'failed' || status === 'cancelled') {
-      putLast(this.#ended, name, reported, MAX_ENDED);
+      putLast(this.#ended, name, report, MAX_ENDED);
     }
-    for (const listener of [...this.#listeners]) listener(reported);
+    for (const listener of [...this.#listeners]) listener(report);
   }
 
   #remove(name: string, run: ServerRun): void {

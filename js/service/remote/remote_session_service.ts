@@ -19,8 +19,8 @@ import type { StateShape } from '../../values/state/state_shape.js';
 import { Connection } from '../../stores/remote/connection/connection.js';
 import { RemoteFeed } from '../../stores/remote/remote_feed.js';
 import { RemoteServer } from '../../stores/remote/remote_server.js';
-import type { RunListener } from '../../core/run_report.js';
-import type { ReportedRuns } from '../../stores/remote/reported_runs.js';
+import type { ReportListener } from '../../core/run_report.js';
+import type { RunReports } from '../../stores/remote/run_reports.js';
 import { SERVER } from '../../stores/remote/connection/response_error.js';
 import { type RunRequest, takeRun } from '../../stores/remote/run/run_request.js';
 
@@ -73,7 +73,7 @@ export interface CancelRunRequest extends CompositeSessionKey, Abortable {
  */
 export class RemoteSessionService<S extends object = StateShape> extends StoredSessionService<S> {
   readonly #server: RemoteServer;
-  readonly #runs: ReportedRuns;
+  readonly #runs: RunReports;
 
   /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no credentials */
   constructor(options: RemoteSessionOptions<S>) {
@@ -99,7 +99,8 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
           await server.load();
           return server.runsAgents === true;
         },
-        follow: (key: CompositeSessionKey, listener: RunListener) => this.#followRun(key, listener),
+        follow: (key: CompositeSessionKey, listener: ReportListener) =>
+          this.#followRun(key, listener),
         cancel: (request: CancelRunRequest) => this.cancelRun(request),
       },
     };
@@ -108,7 +109,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     this.#runs = feed.runs;
   }
 
-  #followRun(key: CompositeSessionKey, listener: RunListener): () => void {
+  #followRun(key: CompositeSessionKey, listener: ReportListener): () => void {
     const { appName, userId } = key;
     const stop = this.#runs.follow(key, listener);
     const watch = new AbortController();

@@ -1,5 +1,5 @@
 import type { Event } from '../../values/model/event/event.js';
-import type { Draft } from './agent/drafts.js';
+import type { Draft } from '../../core/run_report.js';
 import type { RunAgent } from './agent/run_context.js';
 import type { SessionRun } from './state/session_run.js';
 

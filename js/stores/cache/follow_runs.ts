@@ -1,5 +1,5 @@
 import type { ServerAgent } from '../../core/core_of.js';
-import type { RunListener } from '../../core/run_report.js';
+import type { ReportListener } from '../../core/run_report.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StatusBoard } from './records/status.js';
 
@@ -20,7 +20,7 @@ export interface FollowedRemote {
 export function followRuns(
   { agent, board, bringUp, checkLogin }: FollowedRemote,
   key: CompositeSessionKey,
-  listener: RunListener,
+  listener: ReportListener,
 ): () => void {
   let running: string | undefined;
   let isStopped = false;
@@ -34,7 +34,7 @@ export function followRuns(
   let hasTold = false;
   let wasUp = true;
 
-  const take: RunListener = (report, isKnown) => {
+  const take: ReportListener = (report, isKnown) => {
     if (isKnown) hasTold = true;
     else {
       isEnded = true;

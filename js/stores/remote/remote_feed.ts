@@ -1,7 +1,7 @@
 import { Feed } from '../../core/watch/feed.js';
 import type { Watcher } from '../../core/watch/watcher.js';
 import type { Connection } from './connection/connection.js';
-import { ReportedRuns } from './reported_runs.js';
+import { RunReports } from './run_reports.js';
 import { Subscription } from './subscription.js';
 
 /**
@@ -12,7 +12,7 @@ import { Subscription } from './subscription.js';
 export class RemoteFeed extends Feed {
   readonly #connection: Connection;
   /** The server's reports of runs. They come only while anyone watches. */
-  readonly runs = new ReportedRuns();
+  readonly runs = new RunReports();
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #onError: (error: unknown) => void;
 

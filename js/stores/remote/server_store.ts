@@ -13,7 +13,7 @@
  * | report | a run of a handler's agent as it is now, with its drafts; `js/core/run_report.ts` |
  *
  * `run/` streams the runs of an api server. A handler runs its agent by itself: its feed reports the run, and
- * `reported_runs.ts` keeps the reports.
+ * `run_reports.ts` keeps the reports.
  *
  * `js/stores/http/protocol.ts` has what the handler and this folder agree on. The folder knows no class of services.
  */

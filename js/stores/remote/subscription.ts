@@ -9,7 +9,7 @@ import type { Watcher } from '../../core/watch/watcher.js';
 import { type Connection, pathOf } from './connection/connection.js';
 import { SERVER } from './connection/response_error.js';
 import { openStream, serverSentEvents } from './connection/server_sent_events.js';
-import type { ReportedRuns } from './reported_runs.js';
+import type { RunReports } from './run_reports.js';
 import { parseJson } from '../../values/json/parse.js';
 
 /** First and longest pause before a feed is opened again, in milliseconds. */
@@ -28,7 +28,7 @@ export class Subscription {
   readonly #connection: Connection;
   readonly #owner: Readonly<StateOwner>;
   readonly #onError: (error: unknown) => void;
-  readonly #runs: ReportedRuns;
+  readonly #runs: RunReports;
   readonly #watchers = new Set<Watcher>();
   readonly #ended = new AbortController();
   /** Id of the last event. The server begins with `resync` if it does not know it. */
@@ -42,7 +42,7 @@ export class Subscription {
   constructor(
     connection: Connection,
     owner: StateOwner,
-    runs: ReportedRuns,
+    runs: RunReports,
     onError: (error: unknown) => void,
   ) {
     this.#runs = runs;

@@ -7,16 +7,16 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { copyState } from '../../service/runs/agent/copies.js';
 import type { AskedMessage, Runs } from '../../service/runs/runs.js';
-import type { RunView } from '../../service/runs/shown_runs.js';
-import type { Answers } from '../../service/runs/state/answers.js';
+import type { RunView } from '../../service/runs/run_view.js';
+import type { Answers } from '../../service/runs/state/user_answers.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import { coreOf, type ServerAgent } from '../../core/core_of.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
 import type { LiveSessionSnapshot } from './types/live_session.js';
 
 type Part =
-  | typeof import('../../service/runs/live_part.js')
-  | typeof import('../../service/runs/server/live_part.js');
+  | typeof import('../../service/runs/on_demand.js')
+  | typeof import('../../service/runs/server/on_demand.js');
 
 /** The runs of a store's session, once `js/service/runs` is loaded. */
 interface LoadedRuns {
@@ -168,8 +168,8 @@ export class StoreRuns {
   async #load(service: SessionService): Promise<LoadedRuns> {
     const isInPage = this.#agent !== undefined;
     const part: Part = await (isInPage
-      ? loadPart(() => import('../../service/runs/live_part.js'))
-      : loadPart(() => import('../../service/runs/server/live_part.js')));
+      ? loadPart(() => import('../../service/runs/on_demand.js'))
+      : loadPart(() => import('../../service/runs/server/on_demand.js')));
     const runs = part.runsOf(service, this.#key);
     const loaded = { part, runs, view: new part.RunView(runs) };
     if (isInPage === (this.#agent !== undefined)) this.#loaded = loaded;

@@ -1,15 +1,8 @@
 import type { Part } from '../../../values/model/event/content.js';
 import type { Event } from '../../../values/model/event/event.js';
 import { isAnswer } from '../../../values/model/event/answer.js';
+import type { Draft } from '../../../core/run_report.js';
 import { partsOf } from '../../../values/model/event/parts.js';
-
-/** An answer that is being streamed. */
-export interface Draft {
-  /** The pieces that have come so far, as one event. Its id stays, so that a view keeps its element. */
-  readonly event: Event;
-  /** The id of the whole event that has ended the draft. The draft is shown until that event is shown. */
-  readonly endedBy?: string | undefined;
-}
 
 /** The answers that a run streams. */
 export class Drafts {

@@ -12,7 +12,7 @@ import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { sessionName } from '../../../values/model/values/session_name.js';
-import type { Draft } from '../agent/drafts.js';
+import type { Draft } from '../../../core/run_report.js';
 import { type QueuedMessage, RunQueue, storeAdmitted } from '../run_queue.js';
 import type { AdmittedMessage, AskedMessage, Runs } from '../runs.js';
 import type { SessionRun } from '../state/session_run.js';

@@ -5,7 +5,7 @@ import { isAbort } from '../../../values/model/event/waiting.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { abortEvents } from '../agent/abort_events.js';
-import type { Draft } from '../agent/drafts.js';
+import type { Draft } from '../../../core/run_report.js';
 import { storedStatus } from './stored_status.js';
 
 /** How many events are read at first. A run is mostly shorter. */

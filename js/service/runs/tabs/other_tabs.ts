@@ -1,7 +1,7 @@
 import { SESSION_ERROR_CODES, sessionErrorOf } from '../../../values/errors/errors.js';
 import { type RunChannel, runChannelOf } from './run_channel.js';
 import type { RunLock } from './run_lock.js';
-import type { RunMessage, ReportedRun } from './run_messages.js';
+import type { RunMessage, TabRun } from './run_messages.js';
 import type { SessionRun } from '../state/session_run.js';
 
 /** Milliseconds between two messages about a run that streams. */
@@ -20,7 +20,7 @@ export interface TabRequests {
 }
 
 /** The drafts of a run, and the ids of its whole events. */
-export type StreamedAnswers = Pick<ReportedRun, 'drafts' | 'wholes'>;
+export type StreamedAnswers = Pick<TabRun, 'drafts' | 'wholes'>;
 
 /**
  * Exchanges the runs of one session with the other tabs. Keeps what they have told, and tells them the runs of this
@@ -32,7 +32,7 @@ export class OtherTabs {
   readonly #lock: RunLock;
   readonly #requests: TabRequests;
   /** The last run that another tab has told. */
-  #told: ReportedRun | undefined;
+  #told: TabRun | undefined;
   /** Whether another tab runs an agent, as its lock says. */
   #isHeld = false;
   #isRunningHere = false;
@@ -55,7 +55,7 @@ export class OtherTabs {
   }
 
   /** The run of another tab. Its ids are empty until that tab has told them. */
-  get running(): Pick<ReportedRun, 'messageId' | 'invocationId'> | undefined {
+  get running(): Pick<TabRun, 'messageId' | 'invocationId'> | undefined {
     if (this.#isRunningHere) return undefined;
     if (this.#told?.status === 'running') return this.#told;
     return this.#isHeld ? { messageId: '', invocationId: '' } : undefined;
@@ -95,7 +95,7 @@ export class OtherTabs {
     };
   }
 
-  tell(run: Omit<ReportedRun, 'type' | 'session'>): void {
+  tell(run: TabRun): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#channel?.send({ type: 'run', session: this.#session, ...run });
@@ -155,7 +155,7 @@ export class OtherTabs {
   #awaitRelease(): void {
     if (this.#waiting !== undefined || !this.#lock.isShared) return;
     const waiting = (this.#waiting = new AbortController());
-    const forget = (told: ReportedRun | undefined): void => {
+    const forget = (told: TabRun | undefined): void => {
       if (this.#waiting !== waiting) return;
       this.#waiting = undefined;
       this.#isHeld = false;

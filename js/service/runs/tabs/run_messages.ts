@@ -7,13 +7,17 @@ import type { Event } from '../../../values/model/event/event.js';
 import { isId } from '../../../values/model/values/ids.js';
 import { isEvent } from '../../../core/storage/stored_events.js';
 import type { TabCodec } from '../../../core/watch/tab_channel.js';
-import type { Draft } from '../agent/drafts.js';
+import type { Draft, RunReport } from '../../../core/run_report.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
 
 /** The version of the format. It changes when a message changes its meaning. */
 const FORMAT_VERSION = 1;
 
 /** How a run ended. */
-export type RunEnd = 'ended' | 'failed' | 'cancelled';
+export type RunEnd = Exclude<RunReport['status'], 'running'>;
+
+/** A run as one tab tells it to the others, with its whole drafts. Its message names the session. */
+export type TabRun = Omit<RunReport, keyof CompositeSessionKey>;
 
 /** A message about the runs of a session. */
 export type RunMessage = { readonly session: string } & (
@@ -26,21 +30,8 @@ export type RunMessage = { readonly session: string } & (
       readonly type: 'cancel';
       readonly messageId: string;
     }
-  | {
-      /** A run as it is now, with its whole drafts. */
-      readonly type: 'run';
-      readonly messageId: string;
-      readonly invocationId: string;
-      readonly status: 'running' | RunEnd;
-      readonly drafts: readonly Draft[];
-      /** The ids of the whole events before the drafts that have not ended. */
-      readonly wholes: readonly string[];
-      readonly error?: { readonly code: string; readonly message: string };
-    }
+  | ({ readonly type: 'run' } & TabRun)
 );
-
-/** A run of another tab. */
-export type ReportedRun = RunMessage & { readonly type: 'run' };
 
 /** The form of messages about runs. */
 export const RUN_MESSAGES: TabCodec<RunMessage> = {

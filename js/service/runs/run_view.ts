@@ -1,6 +1,7 @@
 import { isAnswer } from '../../values/model/event/answer.js';
 import type { Event } from '../../values/model/event/event.js';
-import { type Draft, isOfSameAnswer } from './agent/drafts.js';
+import type { Draft } from '../../core/run_report.js';
+import { isOfSameAnswer } from './agent/drafts.js';
 import {
   type AskedQuestion,
   answeredCalls,

@@ -1,5 +1,5 @@
 import { sessionName } from '../../values/model/values/session_name.js';
-import type { DraftChange, RunListener, RunReport } from '../../core/run_report.js';
+import type { Draft, DraftChange, ReportListener, RunReport } from '../../core/run_report.js';
 import { isEvent } from '../../core/storage/stored_events.js';
 import { isObject, isPlainObject } from '../../values/json/rules.js';
 import { isId } from '../../values/model/values/ids.js';
@@ -9,13 +9,11 @@ import { belongsTo, type StateOwner } from '../../core/storage/scopes.js';
 /** The listeners of one session. */
 interface Followed {
   readonly key: CompositeSessionKey;
-  readonly listeners: Set<RunListener>;
+  readonly listeners: Set<ReportListener>;
 }
 
-type Draft = RunReport['drafts'][number];
-
 /** The last reports of a server about the runs of its sessions. */
-export class ReportedRuns {
+export class RunReports {
   readonly #reports = new Map<string, RunReport>();
   readonly #listeners = new Map<string, Followed>();
   /** The owners whose feeds are open and have told all runs, by their names. */
@@ -27,7 +25,7 @@ export class ReportedRuns {
   }
 
   /** Calls a function with what is known of a session, and with each report, until the returned function is called. */
-  follow(key: CompositeSessionKey, listener: RunListener): () => void {
+  follow(key: CompositeSessionKey, listener: ReportListener): () => void {
     const name = sessionName(key);
     const followed = this.#listeners.get(name) ?? { key, listeners: new Set() };
     const { listeners } = followed;
