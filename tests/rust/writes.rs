@@ -74,6 +74,15 @@ async fn a_state_that_was_deleted_gets_no_earlier_revision_again() {
     assert_eq!(revisions, [1, 2, 3]);
 }
 
+#[test]
+fn an_update_without_a_name_of_its_app_or_user_is_refused() {
+    for (app_name, user_id) in [("", None), ("shop", Some(""))] {
+        let user_id = user_id.map(str::to_owned);
+        let update = Update::new(app_name.to_owned(), user_id, Delta::default());
+        assert_eq!(update.err().unwrap().code(), "invalid_argument");
+    }
+}
+
 #[tokio::test]
 async fn an_append_tells_the_place_of_each_event() {
     let storage = MemoryStorage::new();

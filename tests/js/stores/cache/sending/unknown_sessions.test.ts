@@ -5,7 +5,8 @@ import { describe, it } from 'node:test';
 
 import type { CachedSessionService } from '../../../../../js/service/cache/index.js';
 import { liveSession } from '../../../../../js/ui/live/index.js';
-import { event, hasCode, idsOf, KEY, openCache, OUTAGES, Server, USER } from '../fixture.js';
+import { event, hasCode, idsOf, KEY, openCache, OUTAGES, Server, until, USER } from '../fixture.js';
+import { copiesIn } from '../held_store.js';
 
 type Write = (cache: CachedSessionService) => Promise<unknown>;
 
@@ -134,7 +135,7 @@ describe('A write to a session whose copy was given up', () => {
     await cache.createSession({ ...USER, sessionId: 's2' });
     await cache.sync();
     await cache.getSession({ ...USER, sessionId: 's2' });
-    await new Promise((resolve) => setTimeout(resolve, 1300));
+    await until(async () => (await copiesIn(local)).join() === 's2');
     server.isOffline = true;
     await assert.rejects(cache.getSession(KEY), hasCode('connection_lost'));
     return { server, cache, local, session };
