@@ -8,16 +8,13 @@ import { type EventCount, isEnough } from '../../values/model/values/event_count
 import {
   runRead,
   type ChangedSession,
-  type Found,
   type IdsRequest,
   type InfoRequest,
   type PageRequest,
   type ReadInfo,
-  type ReadKind,
   type ReadPage,
   type ReadSession,
   type ReadVerbs,
-  type SessionRead,
   type SinceRequest,
   type WindowRequest,
 } from '../../core/read.js';
@@ -78,12 +75,7 @@ export class CacheReads implements ReadVerbs {
     this.#parts = parts;
   }
 
-  read<Kind extends ReadKind>(
-    request: SessionRead<Kind>,
-    call: Call,
-  ): MaybePromise<Found[Kind] | undefined> {
-    return runRead(this, request, call);
-  }
+  readonly read: Store['read'] = (request, call) => runRead(this, request, call);
 
   window(request: WindowRequest, call: Call): Promise<ReadSession | undefined> {
     const { key, last, after } = request;

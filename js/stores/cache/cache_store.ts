@@ -52,10 +52,10 @@ import {
   type StoredKind,
   type WriteVerbs,
 } from '../../core/storage/store.js';
-import type { Call, MaybePromise } from '../../core/call/call.js';
+import type { Call } from '../../core/call/call.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { endsWithin } from '../../core/call/time_limit.js';
-import type { Placed, WriteKind, Writes } from '../../core/write.js';
+import type { Placed, Writes } from '../../core/write.js';
 import type { CopyLimits } from './copies/copy_limits.js';
 import { CacheHistory } from './cache_history.js';
 import { CacheReads, type ReadParts } from './cache_reads.js';
@@ -113,9 +113,7 @@ export class CacheStore extends CacheReads implements Store {
     return result;
   }
 
-  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
-    return runWrite(this.#verbs, write, call);
-  }
+  readonly write: Store['write'] = (write, call) => runWrite(this.#verbs, write, call);
 
   branches(request: BranchesRead, call: Call): Promise<SessionBranches> {
     return this.#history.branches(request, call);

@@ -1,11 +1,5 @@
-import type { Call, MaybePromise } from '../../core/call/call.js';
-import type {
-  CreateWrite,
-  DeleteWrite,
-  Placed,
-  PlacedAppend,
-  WriteKind,
-} from '../../core/write.js';
+import type { Call } from '../../core/call/call.js';
+import type { CreateWrite, DeleteWrite, PlacedAppend } from '../../core/write.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { eventInMilliseconds, timeInMilliseconds } from '../../values/python/time.js';
@@ -14,15 +8,7 @@ import type { HostAbortSignal } from '../../values/model/host.js';
 import { REMOVED } from '../../values/state/scope.js';
 import { sortList } from '../../core/storage/list_place.js';
 import type { StorageKey } from '../../core/storage/rows.js';
-import {
-  runRead,
-  type Found,
-  type ReadKind,
-  type WindowRequest,
-  type ReadSession,
-  type ReadVerbs,
-  type SessionRead,
-} from '../../core/read.js';
+import { runRead, type WindowRequest, type ReadSession, type ReadVerbs } from '../../core/read.js';
 import {
   NO_REVISIONS,
   runWrite,
@@ -31,7 +17,6 @@ import {
   type Deletion,
   type ListRequest,
   type ReadList,
-  type Results,
   type WriteVerbs,
 } from '../../core/storage/store.js';
 import { rewindTargets, startsIn } from '../../core/storage/reads/rewind_starts.js';
@@ -60,9 +45,7 @@ export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
     await askServerKind(this.#connection, call);
   }
 
-  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
-    return runWrite(this, write, call);
-  }
+  readonly write: ServerStore['write'] = (write, call) => runWrite(this, write, call);
 
   async create(write: CreateWrite, call: Call): Promise<CreatedSession | undefined> {
     const { key, events, delta, description, lastUpdateTime, sharesState, operation } = write;
@@ -80,12 +63,7 @@ export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
     });
   }
 
-  read<Kind extends ReadKind>(
-    request: SessionRead<Kind>,
-    call: Call,
-  ): MaybePromise<Found[Kind] | undefined> {
-    return runRead(this, request, call);
-  }
+  readonly read: ServerStore['read'] = (request, call) => runRead(this, request, call);
 
   async window({ key, last, after }: WindowRequest, call: Call): Promise<ReadSession | undefined> {
     const path = sessionPath(key);

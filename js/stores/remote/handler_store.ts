@@ -5,8 +5,7 @@ import type {
   StateAtRead,
 } from '../../core/history_types.js';
 import { LIST_CURSOR } from '../../core/storage/reads/list_cursor.js';
-import type { Call, MaybePromise } from '../../core/call/call.js';
-import type { Placed, WriteKind } from '../../core/write.js';
+import type { Call } from '../../core/call/call.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import { parseLabels } from '../../values/model/description.js';
@@ -17,10 +16,7 @@ import { isRevision } from '../../core/storage/checked_rows.js';
 import {
   runRead,
   type ChangedSession,
-  type Found,
-  type ReadKind,
   type ReadVerbs,
-  type SessionRead,
   type SinceRequest,
   type IdsRequest,
   type InfoRequest,
@@ -34,7 +30,6 @@ import type {
   ListedSession,
   ListRequest,
   ReadList,
-  Results,
   StateRequest,
   StoreTraits,
 } from '../../core/storage/store.js';
@@ -72,16 +67,9 @@ export class HandlerStore implements ServerStore, ReadVerbs {
     await askServerKind(this.#connection, call);
   }
 
-  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
-    return sendWrite(this.#connection, write, call);
-  }
+  readonly write: ServerStore['write'] = (write, call) => sendWrite(this.#connection, write, call);
 
-  read<Kind extends ReadKind>(
-    request: SessionRead<Kind>,
-    call: Call,
-  ): MaybePromise<Found[Kind] | undefined> {
-    return runRead(this, request, call);
-  }
+  readonly read: ServerStore['read'] = (request, call) => runRead(this, request, call);
 
   window({ key, last, after, view }: WindowRequest, call: Call): Promise<ReadSession | undefined> {
     const query = { numRecentEvents: last, afterTimestamp: timeText(after), view };

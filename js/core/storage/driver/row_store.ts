@@ -15,26 +15,21 @@ import {
   type DeleteWrite,
   type DescribeWrite,
   NO_CONDITIONS,
-  type Placed,
   type PlacedAppend,
   type UpdateWrite,
-  type WriteKind,
 } from '../../write.js';
 import {
   runRead,
   type ChangedSession,
   type SinceRequest,
   type IdsRequest,
-  type Found,
   type MarkersRequest,
   type PageRequest,
-  type ReadKind,
   type ReadMarkers,
   type ReadPage,
   type WindowRequest,
   type ReadSession,
   type ReadVerbs,
-  type SessionRead,
 } from '../../read.js';
 import {
   type Appended,
@@ -43,7 +38,6 @@ import {
   type FindChangedRequest,
   type ListRequest,
   type ReadList,
-  type Results,
   runWrite,
   type SharedRevisions,
   type StateRequest,
@@ -150,9 +144,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
     });
   }
 
-  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
-    return runWrite(this, write, call);
-  }
+  readonly write: Store['write'] = (write, call) => runWrite(this, write, call);
 
   create(write: CreateWrite, call: Call): MaybePromise<CreatedSession | undefined> {
     return createOnce(
@@ -240,12 +232,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
     );
   }
 
-  read<Kind extends ReadKind>(
-    request: SessionRead<Kind>,
-    call: Call,
-  ): MaybePromise<Found[Kind] | undefined> {
-    return runRead(this, request, call);
-  }
+  readonly read: Store['read'] = (request, call) => runRead(this, request, call);
 
   async window(request: WindowRequest, call: Call): Promise<ReadSession | undefined> {
     return this.#with(call, (storage) => sessionThrough(storage, request, call));

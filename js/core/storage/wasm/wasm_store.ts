@@ -12,10 +12,8 @@ import {
   type DeleteWrite,
   type DescribeWrite,
   NO_CONDITIONS,
-  type Placed,
   type PlacedAppend,
   type UpdateWrite,
-  type WriteKind,
 } from '../../write.js';
 import type { StorageOperation } from '../../../values/model/diagnostic.js';
 import type { Event } from '../../../values/model/event/event.js';
@@ -28,16 +26,13 @@ import {
   type ChangedSession,
   type SinceRequest,
   type IdsRequest,
-  type Found,
   type MarkersRequest,
   type PageRequest,
-  type ReadKind,
   type ReadMarkers,
   type ReadPage,
   type WindowRequest,
   type ReadSession,
   type ReadVerbs,
-  type SessionRead,
 } from '../../read.js';
 import {
   type Appended,
@@ -47,7 +42,6 @@ import {
   type ListRequest,
   type MissedEvent,
   type ReadList,
-  type Results,
   runWrite,
   type SharedRevisions,
   type SharedStates,
@@ -155,9 +149,7 @@ export class WasmStore implements Store, ReadVerbs, WriteVerbs {
     return this.#read(call, () => this.core.open());
   }
 
-  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
-    return runWrite(this, write, call);
-  }
+  readonly write: Store['write'] = (write, call) => runWrite(this, write, call);
 
   create(write: CreateWrite, call: Call): MaybePromise<CreatedSession | undefined> {
     const { key, operation } = write;
@@ -187,12 +179,7 @@ export class WasmStore implements Store, ReadVerbs, WriteVerbs {
     );
   }
 
-  read<Kind extends ReadKind>(
-    request: SessionRead<Kind>,
-    call: Call,
-  ): MaybePromise<Found[Kind] | undefined> {
-    return runRead(this, request, call);
-  }
+  readonly read: Store['read'] = (request, call) => runRead(this, request, call);
 
   window(request: WindowRequest, call: Call): MaybePromise<ReadSession | undefined> {
     const { key, skipCorrupt = false } = request;
