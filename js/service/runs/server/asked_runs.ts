@@ -1,7 +1,6 @@
 import { type Core, coreOf, type ServerAgent } from '../../../core/core_of.js';
 import type { RunReport } from '../../../core/run_report.js';
 import {
-  isSessionError,
   SESSION_ERROR_CODES,
   SessionError,
   sessionErrorOf,

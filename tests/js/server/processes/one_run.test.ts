@@ -1,11 +1,9 @@
-import { after, before } from 'node:test';
-
-import { emptied, type Server, startPostgres } from '../../stores/database/servers.js';
+import { bothServers } from '../../stores/database/both_servers.js';
+import { emptied } from '../../stores/database/servers.js';
 import { runsOnce } from './one_run.js';
 
-let postgres: Server;
-before(async () => (postgres = await startPostgres()));
-after(() => postgres.remove());
+const servers = bothServers();
 
 runsOnce('SQLite', (log) => log.sqliteUrl, 5);
-runsOnce('PostgreSQL', () => emptied('postgresql', postgres), 5);
+runsOnce('PostgreSQL', () => emptied('postgresql', servers.postgres), 5);
+runsOnce('MariaDB', () => emptied('mariadb', servers.mariadb), 5);
