@@ -1,6 +1,6 @@
 /**
  * `js/core` has what services and stores share: writes, calls, the interface of storages, the wasm, histories, handles
- * and the feed of changes. It imports only `js/values`. It knows no store and no class of services.
+ * and the feed of changes. It imports only `js/values`. It imports nothing from `js/stores` or `js/service`.
  *
  * | word in js/core | meaning |
  * |---|---|

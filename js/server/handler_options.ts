@@ -49,8 +49,8 @@ export interface SessionHandlerOptions {
   /** The most events that one request may append. Default 1000. */
   maxEvents?: number | undefined;
   /**
-   * Milliseconds after which a request fails with status 504, or 408 if its body is not there. At `/run` and `/run_sse` they end
-   * when the message is stored. Default 30 000.
+   * Milliseconds after which a request fails with status 504, or 408 if its body is not there. At `/run` and `/run_sse` the limit
+   * applies until the message is stored; the run after that has `maxRunMs`. Default 30 000.
    */
   timeoutMs?: number | undefined;
   /** The most change feeds that are open at once; further ones get status 503. Default 1000. */

@@ -111,7 +111,7 @@ export async function undoRewind(
   return resultOf(await sendRewind(service, taken, { undo: lastRewind }));
 }
 
-/** Rewinds where the whole session is: by the service's store, or here. */
+/** Rewinds a session: the store does it if it `computesHistories`, and otherwise this process. */
 export async function sendRewind(
   service: SessionService,
   request: CompositeSessionKey & Abortable,

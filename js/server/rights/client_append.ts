@@ -261,7 +261,7 @@ function isSame(event: NewEvent, stored: Event): boolean {
   });
 }
 
-/** A client that asks for a run. */
+/** The request of a client that asks for a run, without its events. */
 export type ClaimRequest = Omit<ClientRequest, 'events' | 'expectedEvents'>;
 
 /**

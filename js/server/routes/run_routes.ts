@@ -1,6 +1,6 @@
 /**
- * The routes of `adk api_server` that run an agent: a message in, and the events of its run out. The message has a new id at
- * each request. The run is that of an append with `run`, but it is the client's: it is cancelled when the client leaves.
+ * The routes of `adk api_server` that run an agent. They take a message and return the events of its run. The message gets a
+ * new id at each request. Unlike a run that an append began, this one is cancelled when the client leaves.
  */
 import { onAbort } from '../../core/call/on_abort.js';
 import { raceSignal } from '../../core/call/time_limit.js';
@@ -90,7 +90,7 @@ async function streamRun(call: RouteCall): Promise<ReadableStream<Uint8Array>> {
   const { maySeeCredentials } = call.rights;
   const listener: RunListener = {
     onEvent: (event) => {
-      for (const part of isSplit ? withoutArtifacts(event) : [event]) {
+      for (const part of isSplit ? splitArtifacts(event) : [event]) {
         send(`data: ${JSON.stringify(publicView(shown(call, part), maySeeCredentials))}`);
       }
     },
@@ -155,7 +155,7 @@ async function begin(
   return cancel;
 }
 
-/** Takes the message of a body: the user's text, or answers to calls. @throws SessionError `invalid_argument`, `unsupported` */
+/** Takes the message of a body: the user's parts, or answers to calls. @throws SessionError `invalid_argument`, `unsupported` */
 function messageIn(call: RouteCall): NewEvent & { id: string } {
   const { newMessage, customMetadata, stateDelta, invocationId, serviceTier } = call.body;
   const isResumed = invocationId != null;
@@ -171,7 +171,7 @@ function messageIn(call: RouteCall): NewEvent & { id: string } {
     ...(customMetadata != null && { customMetadata }),
   });
   if (partsOf(event as Event).length === 0) throw invalid('newMessage.parts', 'must have a part');
-  // An answer tells by itself which run it continues.
+  // Beside answers it is ignored: the calls are found by their ids.
   if (isResumed && answersIn(event).length === 0) throw cannot('invocationId', 'resume a run');
   if (serviceTier != null) throw cannot('serviceTier', 'choose a service tier');
   return event as NewEvent & { id: string };
@@ -187,10 +187,10 @@ function shown({ form }: RouteCall, event: Event): unknown {
   return form.writeEvent(event);
 }
 
-/** As `adk api_server` does for the pages of `adk web`, puts the artifacts of an event with content into an event of their own. */
-function withoutArtifacts(event: Event): Event[] {
+/** Moves the artifacts of an event with content into a second event, as `adk api_server` does for `adk web`. */
+function splitArtifacts(event: Event): Event[] {
   const { actions } = event;
-  // A function that yields events may leave it out.
+  // An agent that is a function may yield an event without it.
   if (
     Object.keys(Object(actions.artifactDelta) as object).length === 0 ||
     partsOf(event).length === 0

@@ -61,7 +61,7 @@ export interface VertexAiOptions<S extends object = StateShape> extends SessionS
   callTimeoutMs?: number | undefined;
 }
 
-/** The request to create a session on Vertex AI. It may say when the session expires, by one of both members. */
+/** The request to create a session on Vertex AI. It may say when the session expires, by `ttl` or by `expireTime`. */
 export interface VertexAiCreateSessionRequest<S extends object = StateShape>
   extends CreateSessionRequest<S>, Expiry {}
 

@@ -2,9 +2,7 @@ import type { Call } from '../../core/call/call.js';
 import type { Store } from '../../core/storage/store.js';
 import { CacheStore } from './cache_store.js';
 
-/**
- * Returns a store that passes each verb to the local data that its call began with, even if they were erased since.
- */
+/** Returns a store that passes each verb to the local data of the call's epoch, even after an erasure. */
 export function epochStore(present: () => CacheStore): Store {
   /** Calls that the package makes itself have none, and take that of the present epoch. */
   const of = ({ store }: Call): CacheStore => (store instanceof CacheStore ? store : present());

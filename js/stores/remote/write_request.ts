@@ -94,7 +94,7 @@ const REQUESTS: WriteRequests = {
     };
   },
   rewind({ key, marker, place, message, events, run }, server) {
-    // Without an agent the message is only stored: a page edits messages also where nothing answers.
+    // Without `run`, a server that has no agent stores the edited message all the same.
     const asked = server?.runsAgents === true ? run : undefined;
     const body = JSON.stringify({ marker, place, message, events, run: asked });
     return { ...postOnce(pathTo(key, '/rewind'), body), read: rewoundIn };

@@ -1,5 +1,5 @@
 /**
- * The public types of sessions, events and requests, and what is true of them without a store: final responses, automatic
+ * The public types of sessions, events and requests, and functions of them that need no store: final responses, automatic
  * titles, snapshots of a caller's event. `event/` has the events, `values/` names with few values, such as views.
  *
  * The types are those of `@google/adk` where it has them. The folder converts nothing: other forms are `js/values/python`.

@@ -11,7 +11,7 @@ use super::{CallPart, History, Item, Kind, Mark, Needs, PartChange, Reader, View
 pub struct Tail {
     /// Where they begin.
     pub start: usize,
-    /// For [`Reader::Model`]: the events that the view makes them of, in order. The next tail is
+    /// For [`Reader::Model`]: the events from which the tail was made, in order. The next tail is
     /// made from these and later events. A tail that was made from such sources has none.
     pub sources: Vec<usize>,
 }

@@ -34,7 +34,7 @@ const NOT_UNDONE: u8 = 4;
 const BRANCHES: u8 = 5;
 const OPEN_CALLS: u8 = 6;
 
-/// Answers a question about a history: a `HistoryNumber` each, and then its lists.
+/// Answers a question about a history: one number for each `HistoryNumber`, and then its lists.
 #[wasm_bindgen]
 pub fn ask_history(history: &[f64]) -> Vec<u32> {
     let packed = Packed::new(history);
@@ -70,7 +70,7 @@ pub fn ask_history(history: &[f64]) -> Vec<u32> {
     }
 }
 
-/// Returns whether the branches are decided, and then a `BranchNumber` each.
+/// Returns 1 if the branches are decided, else 0; then one number for each `BranchNumber` of each branch.
 fn branches_of(packed: &Packed<'_>, history: &History<'_>) -> Vec<u32> {
     let from = match packed.place() {
         Some(Place::Stored(event)) => Some(event),

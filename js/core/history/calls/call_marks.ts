@@ -1,4 +1,4 @@
-/** What the rules for function calls need to know of events; see `src/core/view_rules/calls.rs`. */
+/** The marks of function calls; see `src/core/view_rules/calls.rs`. */
 import { isPlainObject } from '../../../values/json/rules.js';
 import type { FunctionCall, Part } from '../../../values/model/event/content.js';
 import type { Event } from '../../../values/model/event/event.js';

@@ -14,7 +14,7 @@ export type EventSums = Pick<SessionInfo, 'eventCount' | 'bytes' | 'usage'>;
 /** The model of events that name none. */
 const UNKNOWN_MODEL = 'unknown';
 
-/** The events of a page, the most that every store admits. */
+/** The events of a page: the most that every store allows. */
 const PAGE = 1000;
 
 /** Returns what its reader sees of an event. */

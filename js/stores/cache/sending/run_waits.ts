@@ -19,7 +19,7 @@ interface RunWait {
   readonly stopListening: (() => void) | undefined;
 }
 
-/** The operations that wait until an agent has ended its run, mostly in their session. Waiting is no failure. */
+/** Operations that wait for a run to end: one of their session, or any one after `too_many_runs`. Waiting is no failure. */
 export class RunWaits {
   readonly #waits = new Map<string, RunWait>();
   readonly #agent: ServerAgent | undefined;
@@ -50,7 +50,7 @@ export class RunWaits {
     // In Node the timer alone does not keep the program running.
     (timer as { unref?: () => void }).unref?.();
     const key = keyOfName(name);
-    // What is known at first may be older than the run that the remote has named, and then is no end of it.
+    // The first report may be older than the refusal. In it, only the status `ended` is an end, and not that there is no run.
     let isFirst = true;
     const stopListening = isSession(key)
       ? this.#agent?.follow(key, (report, isKnown) => {

@@ -78,10 +78,10 @@ export function refusalOf(status: number, headers: Headers, answer: string): Ses
     ...(translated === 'remote' && { body: answer.slice(0, MAX_SHOWN_BODY) }),
     ...(status >= 500 && { storage: SERVER.storage }),
   });
-  // With a code, status 500 is a fault that does not pass. Who asked an agent waits for a run by itself, without a time limit.
-  const isFault = (status === 500 && known !== undefined) || translated === 'too_many_runs';
+  // Status 500 with a code does not pass. `too_many_runs` is not repeated here: its caller waits for a run to end, without a time limit.
+  const isFinal = (status === 500 && known !== undefined) || translated === 'too_many_runs';
   // A redirection leads to the login page of a network.
-  const isTransient = status < 400 || (TRANSIENT.includes(status) && !isFault);
+  const isTransient = status < 400 || (TRANSIENT.includes(status) && !isFinal);
   noteRepetition(error, headers.get('retry-after'), isTransient);
   return error;
 }

@@ -37,7 +37,7 @@ export function openStream(
     const http = connection.httpOf(request);
     const { fetch } = connection.options;
     const response = await send(http, { ...headers, ...extraHeaders }, signal, fetch);
-    // Not every `fetch` of a user's own ends a response whose request has ended before it began.
+    // A user's own `fetch` may ignore the signal and respond all the same.
     if (signal.aborted) await response.body?.cancel();
     signal.throwIfAborted();
     const { status, headers: received } = response;
