@@ -820,7 +820,7 @@ export enum WrittenNumber {
 export function artifact_message(text: string, position: number, failed: boolean): string;
 
 /**
- * Answers a question about a history: a `HistoryNumber` each, and then its lists.
+ * Answers a question about a history: one number for each `HistoryNumber`, and then its lists.
  */
 export function ask_history(history: Float64Array | number[]): Uint32Array;
 

@@ -1197,7 +1197,7 @@ export function artifact_message(text, position, failed) {
 }
 
 /**
- * Answers a question about a history: a `HistoryNumber` each, and then its lists.
+ * Answers a question about a history: one number for each `HistoryNumber`, and then its lists.
  * @param {Float64Array | number[]} history
  * @returns {Uint32Array}
  */

@@ -141,15 +141,15 @@ impl Marks {
 }
 
 /// Returns the events that no rewind has undone, without the rewinds. Compactions remain.
-pub(super) fn not_undone<'a>(events: &[&'a Event]) -> Vec<&'a Event> {
+pub(super) fn active_events<'a>(events: &[&'a Event]) -> Vec<&'a Event> {
     let mut invocations = Numbers::default();
     let mut marks = Vec::new();
     for event in events {
         let kind = rewind_kind(event, &mut invocations).unwrap_or(Kind::Fixed);
         marks.push(mark_of(event, kind, &mut invocations));
     }
-    let live = events.iter().zip(rules::not_undone(&marks, &[]));
-    live.filter_map(|(event, is_live)| is_live.then_some(*event)).collect()
+    let active = events.iter().zip(rules::active_events(&marks, &[]));
+    active.filter_map(|(event, is_active)| is_active.then_some(*event)).collect()
 }
 
 fn rewind_kind<'a>(event: &'a Event, invocations: &mut Numbers<'a>) -> Option<Kind> {

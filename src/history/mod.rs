@@ -48,7 +48,7 @@ use std::collections::HashSet;
 use crate::core::event::Event;
 use crate::core::view_rules::{Kind, Reader};
 use crate::history::agent_filter::AgentFilter;
-use crate::history::marks::{FOR_ALL, Marks, Reading, content, not_undone};
+use crate::history::marks::{FOR_ALL, Marks, Reading, active_events, content};
 use crate::history::shown::{Changes, framework_summary, shown_events, summary};
 
 /// A view of a history, made of all its events.
@@ -94,7 +94,7 @@ impl<'a> HistoryView<'a> {
     /// The order is that of the appends. Python sorts by time as soon as a compaction remains.
     /// Transcriptions, messages of other agents, and calls without responses are as they are stored.
     pub fn agent(events: &'a [Event], reader: &HistoryReader) -> Self {
-        let events = not_undone(&events.iter().collect::<Vec<_>>());
+        let events = active_events(&events.iter().collect::<Vec<_>>());
         let filter = AgentFilter::new(&events, reader);
         let kind_of =
             |event: &Event| if filter.reads(event) { content(event) } else { Kind::Filtered };

@@ -5,7 +5,7 @@ import type { Event } from '../../values/model/event/event.js';
 import { agentFilter, type HistoryReader } from './agent_filter.js';
 import { isMarker, marksOf } from './marks.js';
 import { historyItems } from '../wasm/packed_marks.js';
-import { itemsOf, notUndone, summaryEvent } from './view.js';
+import { itemsOf, activeEvents, summaryEvent } from './view.js';
 
 /**
  * Returns the events that google-adk for Python would show to an agent's model, for programs that call a model
@@ -43,15 +43,15 @@ export function historyView(events: readonly Event[], reader: HistoryReader): Ev
   if (!Array.isArray(given)) throw invalidValue('events', 'must be an array', given);
   const taken = takeOptions(reader);
   requireText('agentName', taken.agentName);
-  const live = notUndone(events);
-  const isRead = agentFilter(live, taken);
-  if (!live.some(isMarker)) return live.filter(isRead);
-  const marks = marksOf(live, {
+  const active = activeEvents(events);
+  const isRead = agentFilter(active, taken);
+  if (!active.some(isMarker)) return active.filter(isRead);
+  const marks = marksOf(active, {
     counts: isRead,
     visibilityOf: (event) => (isRead(event) ? 'content' : 'filtered'),
   });
   const author = taken.agentName === '' ? 'model' : taken.agentName;
-  return itemsOf(historyItems(marks, 'agent'), live, (compaction) => {
+  return itemsOf(historyItems(marks, 'agent'), active, (compaction) => {
     const summary = summaryEvent(compaction, author);
     const { branch, isolationScope } = compaction;
     if (branch !== undefined) summary.branch = branch;

@@ -6,7 +6,7 @@
  * | marker | an event that says which others count: a rewind or a compaction |
  * | mark | what the rules need to know of one event, in numbers; the rules are Rust's, in `src/core/view_rules` |
  * | view | the events that count for a reader: people (`transcript`), models (`model`), or one agent |
- * | undone | of an event that a rewind has taken out of the history |
+ * | undone | of an event that a rewind has taken out of the history; all others are active |
  * | summary | the event that a view shows in place of what a compaction hides |
  * | place | an event or an invocation, as a caller names it |
  * | turn | a user's message and all that answers it |

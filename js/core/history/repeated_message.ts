@@ -6,7 +6,7 @@ import { partsOf } from '../../values/model/event/parts.js';
 import type { TitleChange } from '../write.js';
 import { isFilled } from './marks.js';
 import { firstOfInvocation, indexOfEvent, invocationAt } from './session_history.js';
-import { notUndone } from './view.js';
+import { activeEvents } from './view.js';
 
 /**
  * Returns the message of the user that an edit replaces.
@@ -35,7 +35,7 @@ export function answeredEvent(events: readonly Event[], eventId: string): Event 
     if (began !== undefined && isOfUser(began)) return began;
     // The user's event has an invocation of its own, before that of the agent.
     const start = firstOfInvocation(events, first.invocationId);
-    first = notUndone(events.slice(0, start)).findLast(isOfUser);
+    first = activeEvents(events.slice(0, start)).findLast(isOfUser);
   }
   throw invalid('eventId', 'must name an event after a message of a user');
 }
@@ -73,6 +73,6 @@ export function titleAfter(
 }
 
 function firstTitleIn(events: readonly Event[]): string | undefined {
-  const first = notUndone(events).find(isMessage);
+  const first = activeEvents(events).find(isMessage);
   return first && titleOf(JSON.stringify(first));
 }

@@ -10,7 +10,7 @@ import type { StateShape } from '../../values/state/state_shape.js';
 import type { HistoryState } from '../history_types.js';
 import { applyDeltas, deltasOf, isOwnKey, ownKeysOf } from './fold.js';
 import { indexOfEvent, readSession, sessionKeyOf } from './session_history.js';
-import { notUndone } from './view.js';
+import { activeEvents } from './view.js';
 
 /** The request of {@link stateAt}. */
 export interface StateAtRequest extends CompositeSessionKey, Abortable {
@@ -109,7 +109,7 @@ export async function statesAround(
   }
   if (events.length > EVENTS_PER_TASK) await nextTask();
   const unwritten = Object.entries(state).filter(([key]) => !written.has(key));
-  const deltas = deltasOf(notUndone(events.slice(0, cut), olderInvocations));
+  const deltas = deltasOf(activeEvents(events.slice(0, cut), olderInvocations));
   if (events.length > EVENTS_PER_TASK) await nextTask();
   const counted = new Set(deltas.flatMap(Object.keys));
   const uncounted = [...written].filter((key) => !counted.has(key));

@@ -15,7 +15,7 @@ import {
   type Reading,
   rewindTargetOf,
 } from './marks.js';
-import { historyItems, type HistoryItems, askNotUndone } from '../wasm/packed_marks.js';
+import { historyItems, type HistoryItems, askActiveEvents } from '../wasm/packed_marks.js';
 
 /** Events as a view shows them. */
 export interface ViewedEvents {
@@ -87,9 +87,15 @@ const REWINDS: Reading = { counts: () => false, visibilityOf: () => 'fixed' };
  *
  * @param older the invocations that begin before the events
  */
-export function notUndone(events: readonly Event[], older?: readonly string[]): readonly Event[] {
+export function activeEvents(
+  events: readonly Event[],
+  older?: readonly string[],
+): readonly Event[] {
   if (!events.some((event) => rewindTargetOf(event) !== undefined)) return events;
-  return Array.from(askNotUndone(eventMarksOf(events, REWINDS, older)), (event) => events[event]!);
+  return Array.from(
+    askActiveEvents(eventMarksOf(events, REWINDS, older)),
+    (event) => events[event]!,
+  );
 }
 
 /** Returns the events of a view; `summaryOf` makes those of summaries, `shownAs` those of stored events. */

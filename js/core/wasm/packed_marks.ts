@@ -189,8 +189,8 @@ export function followsView(marks: HistoryMarks, reader: Reader, known: number):
 }
 
 /** Returns the indices of the events that no rewind has undone. */
-export function askNotUndone(marks: HistoryMarks): Uint32Array {
-  return askHistory(packMarks(marks, 'transcript', { question: 'notUndone' }));
+export function askActiveEvents(marks: HistoryMarks): Uint32Array {
+  return askHistory(packMarks(marks, 'transcript', { question: 'activeEvents' }));
 }
 
 /**

@@ -39,7 +39,7 @@ export const QUESTIONS = {
   tail: 1,
   page: 2,
   follows: 3,
-  notUndone: 4,
+  activeEvents: 4,
   branches: 5,
   openCalls: 6,
 } as const;

@@ -119,14 +119,14 @@ fn of_event<T>(
 /// The events among which calls are looked for.
 pub(super) struct Sources<'a> {
     pub marks: &'a [Mark],
-    pub live: &'a [bool],
+    pub active: &'a [bool],
 }
 
 impl Sources<'_> {
     fn has(&self, event: u32) -> bool {
         let event = event as usize;
         let is_filtered = self.marks.get(event).is_none_or(|mark| mark.kind == Kind::Filtered);
-        !is_filtered && self.live.get(event) == Some(&true)
+        !is_filtered && self.active.get(event) == Some(&true)
     }
 
     fn time(&self, event: usize) -> f64 {

@@ -18,15 +18,15 @@ pub(super) struct Summaries(pub Vec<Summary>);
 impl Summaries {
     /// A range that lies in another one is not shown. If two are equal, the last one is shown. Ranges
     /// that overlap in part are both shown.
-    pub fn new(marks: &[Mark], live: &[bool]) -> Self {
+    pub fn new(marks: &[Mark], active: &[bool]) -> Self {
         let mut shown: Vec<Summary> = Vec::new();
-        for (compaction, (mark, live)) in marks.iter().zip(live).enumerate() {
+        for (compaction, (mark, active)) in marks.iter().zip(active).enumerate() {
             let Kind::Compaction { start, end } = mark.kind else { continue };
             let is_contained = shown.iter().any(|other| {
                 let is_larger = other.start < start || other.end > end;
                 is_larger && other.start <= start && other.end >= end
             });
-            if !*live || is_contained {
+            if !*active || is_contained {
                 continue;
             }
             shown.retain(|other| other.start < start || other.end > end);
@@ -50,13 +50,13 @@ impl Summary {
     /// compaction whose time is not after its end. If the events are in the order of their times,
     /// that is the last event that the summary replaces. It stands before the events of its range that
     /// wait.
-    pub fn position(&self, marks: &[Mark], live: &[bool], waiting: &Waiting) -> (usize, Item) {
+    pub fn position(&self, marks: &[Mark], active: &[bool], waiting: &Waiting) -> (usize, Item) {
         let (mut follows, mut agent_event) = (None, None);
         let mut first_waiting = usize::MAX;
-        let before = marks.iter().zip(live).enumerate().take(self.compaction);
-        for (index, (mark, live)) in before.rev() {
+        let before = marks.iter().zip(active).enumerate().take(self.compaction);
+        for (index, (mark, active)) in before.rev() {
             let is_event = matches!(mark.kind, Kind::Fixed | Kind::Content { .. });
-            if !*live || !is_event || mark.time > self.end {
+            if !*active || !is_event || mark.time > self.end {
                 continue;
             }
             follows = follows.or(Some(index));

@@ -41,7 +41,7 @@ use calls::{Sources, recover};
 use compactions::Summaries;
 use numbers::Numbers;
 use pairs::pair;
-pub use rewinds::not_undone;
+pub use rewinds::active_events;
 use waiting::Waiting;
 
 /// A history, so far as the rules need to know it.
@@ -159,7 +159,7 @@ pub struct View {
     /// calls that open questions are about, or say that a node waits.
     pub waiting: Vec<usize>,
     /// For each event of the history whether no rewind has undone it.
-    live: Vec<bool>,
+    active: Vec<bool>,
 }
 
 /// A member of a view. Numbers are indices of marks.
@@ -192,24 +192,24 @@ impl View {
     /// Computes a view.
     pub fn new(history: &History<'_>, reader: Reader) -> Self {
         let History { marks, ref calls, older } = *history;
-        let live = not_undone(marks, older);
+        let active = active_events(marks, older);
         let waiting = match reader {
-            Reader::Model => Waiting::new(marks, &live, calls),
+            Reader::Model => Waiting::new(marks, &active, calls),
             _ => Waiting::default(),
         };
         let (mut compacted, mut compacted_end) = (None, f64::NEG_INFINITY);
-        for (index, (mark, live)) in marks.iter().zip(&live).enumerate() {
+        for (index, (mark, active)) in marks.iter().zip(&active).enumerate() {
             if let Kind::Compacted { end } = mark.kind
-                && *live
+                && *active
             {
                 (compacted, compacted_end) = (Some(index), end);
             }
         }
-        let summaries = Summaries::new(marks, &live);
+        let summaries = Summaries::new(marks, &active);
         let mut shown = Vec::new();
         for summary in &summaries.0 {
             if reader != Reader::Transcript && summary.end > compacted_end {
-                shown.push(summary.position(marks, &live, &waiting));
+                shown.push(summary.position(marks, &active, &waiting));
             }
         }
         let mut items = Vec::new();
@@ -218,7 +218,7 @@ impl View {
         }
         let first_waiting = waiting.earliest_until(marks, compacted_end);
         let mut hidden = Numbers::default();
-        for (index, (mark, live)) in marks.iter().zip(&live).enumerate() {
+        for (index, (mark, active)) in marks.iter().zip(&active).enumerate() {
             add_summaries(&mut items, &shown, index);
             // The framework itself hides what its own compactions replace, unless something waits there.
             let is_applied = reader != Reader::Model || first_waiting.is_some();
@@ -229,7 +229,7 @@ impl View {
                 Kind::Compacted { .. } if reader == Reader::Model => false,
                 _ => continue,
             };
-            if !*live {
+            if !*active {
                 continue;
             }
             let is_hidden = is_hidden && !waiting.has(index);
@@ -243,7 +243,7 @@ impl View {
         add_summaries(&mut items, &shown, marks.len());
         let mut view = Self { items, first_waiting, ..Self::default() };
         if !hidden.is_empty() {
-            let sources = Sources { marks, live: &live };
+            let sources = Sources { marks, active: &active };
             let (with_calls, recovered) = recover(&view.items, &hidden, &sources, calls);
             if reader != Reader::Transcript {
                 view.items = with_calls;
@@ -256,7 +256,7 @@ impl View {
             (view.items, view.changes) = pair(view.items, marks, calls, &waiting);
             view.waiting = waiting.sources;
         }
-        view.live = live;
+        view.active = active;
         view
     }
 }

@@ -3,16 +3,16 @@
 use super::numbers::LatestOf;
 use super::{Kind, Mark};
 
-/// Returns which events are live: no rewind has undone them. A walk from the end finds the rewinds.
+/// Returns which events are active: no rewind has undone them. A walk from the end finds the rewinds.
 /// Each undoes itself and all events back to the first one of the invocation that it names, and the
 /// walk continues before that event. If no such event comes before it, a rewind undoes only itself.
 ///
 /// `older` are the invocations that begin before the events: a rewind before one undoes all up to it.
-pub fn not_undone(marks: &[Mark], older: &[u32]) -> Vec<bool> {
-    let mut live = vec![true; marks.len()];
+pub fn active_events(marks: &[Mark], older: &[u32]) -> Vec<bool> {
+    let mut active = vec![true; marks.len()];
     let is_rewind = |mark: &Mark| mark.kind.is_rewind();
     if !marks.iter().any(is_rewind) {
-        return live;
+        return active;
     }
     let first = first_events(marks, older);
     let mut end = marks.len();
@@ -22,12 +22,12 @@ pub fn not_undone(marks: &[Mark], older: &[u32]) -> Vec<bool> {
             _ => None,
         };
         let cut = before.filter(|cut| *cut < at).unwrap_or(at);
-        if let Some(undone) = live.get_mut(cut..=at) {
+        if let Some(undone) = active.get_mut(cut..=at) {
             undone.fill(false);
         }
         end = cut;
     }
-    live
+    active
 }
 
 /// Returns the first event of each invocation; for one that begins before the events, the first of all.

@@ -121,11 +121,11 @@ impl View {
             if marks.iter().any(is_compacted) {
                 return Err(Needs::All);
             }
-            let is_of_agent = |(event, is_live): (usize, &bool)| {
-                event >= from && *is_live && !calls.event(event).is_by_user
+            let is_of_agent = |(event, is_active): (usize, &bool)| {
+                event >= from && *is_active && !calls.event(event).is_by_user
             };
             let waits_earlier = self.waiting.iter().any(|event| *event < from);
-            if waits_earlier && !self.live.iter().enumerate().any(is_of_agent) {
+            if waits_earlier && !self.active.iter().enumerate().any(is_of_agent) {
                 return Err(Needs::Earlier);
             }
         }
@@ -206,7 +206,7 @@ impl View {
         sources.ascending()
     }
 
-    /// Adds the live events that tell what waits: those from the first one at which an invocation waits.
+    /// Adds the active events that tell what waits: those from the first one at which an invocation waits.
     /// With them the earliest event of each invocation that waits, before which a summary of the framework
     /// ends, and the last event of an agent, which has read the answers before it.
     fn add_sources_of_waiting(&self, history: &History<'_>, sources: &mut Numbers) {
@@ -223,7 +223,7 @@ impl View {
         }
         let mut last_of_agent = None;
         for (event, mark) in marks.iter().enumerate() {
-            if self.live.get(event) != Some(&true) {
+            if self.active.get(event) != Some(&true) {
                 continue;
             }
             if let Some(invocation) = mark.invocation

@@ -2,12 +2,12 @@
 
 use super::calls::{CallMark, Calls};
 use super::numbers::{LatestOf, Numbers};
-use super::{History, Kind, Mark, not_undone};
+use super::{History, Kind, Mark, active_events};
 
 /// What waits in a history.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    /// The live events of the invocations that wait.
+    /// The active events of the invocations that wait.
     events: Numbers,
     /// The open calls, and the calls that open questions are about.
     calls: Vec<usize>,
@@ -20,14 +20,14 @@ impl Waiting {
     /// which neither the user nor the end of a stopped run has answered. The answer to a question counts
     /// once an agent has said something after it: until then a run has yet to read what was asked. An
     /// invocation also waits if a node of its workflow says so.
-    pub fn new(marks: &[Mark], live: &[bool], calls: &Calls<'_>) -> Self {
-        let mut waiting = Self { calls: open_and_asked_about(live, calls), ..Self::default() };
+    pub fn new(marks: &[Mark], active: &[bool], calls: &Calls<'_>) -> Self {
+        let mut waiting = Self { calls: open_and_asked_about(active, calls), ..Self::default() };
         for index in &waiting.calls {
             if let Some(call) = calls.calls.get(*index) {
                 waiting.events.insert(call.event as usize);
             }
         }
-        for event in waiting_pauses(live, calls).values() {
+        for event in waiting_pauses(active, calls).values() {
             waiting.events.insert(event);
         }
         if waiting.is_empty() {
@@ -40,10 +40,10 @@ impl Waiting {
                 invocations.insert(invocation as usize);
             }
         }
-        add_earlier_runs(marks, live, calls, &mut invocations);
-        for (event, (mark, is_live)) in marks.iter().zip(live).enumerate() {
+        add_earlier_runs(marks, active, calls, &mut invocations);
+        for (event, (mark, is_active)) in marks.iter().zip(active).enumerate() {
             let waits = mark.invocation.is_some_and(|number| invocations.has(number as usize));
-            if *is_live && waits {
+            if *is_active && waits {
                 waiting.events.insert(event);
             }
         }
@@ -90,7 +90,7 @@ pub fn open_calls(history: &History<'_>, asked: &[u32], is_from_start: bool) -> 
     if !is_from_start && (is_rewound || !asked.iter().all(is_called)) {
         return None;
     }
-    let (open, _) = find_open(&not_undone(marks, older), calls, u32::MAX);
+    let (open, _) = find_open(&active_events(marks, older), calls, u32::MAX);
     let is_asked = |call: &CallMark| call.id.is_some_and(|id| asked.contains(&id));
     Some(open.values().filter(|call| calls.calls.get(*call).is_some_and(is_asked)).collect())
 }
@@ -101,15 +101,15 @@ pub(super) fn waits_for_user(calls: &Calls<'_>, call: &CallMark) -> bool {
 }
 
 /// Returns the calls that are open, and those that open questions are about.
-fn open_and_asked_about(live: &[bool], calls: &Calls<'_>) -> Vec<usize> {
+fn open_and_asked_about(active: &[bool], calls: &Calls<'_>) -> Vec<usize> {
     if !calls.calls.iter().any(CallMark::may_wait) {
         return Vec::new();
     }
     let is_by_agent =
-        |(event, is_live): &(usize, &bool)| **is_live && !calls.event(*event).is_by_user;
-    let last_by_agent = live.iter().enumerate().rev().find(is_by_agent);
+        |(event, is_active): &(usize, &bool)| **is_active && !calls.event(*event).is_by_user;
+    let last_by_agent = active.iter().enumerate().rev().find(is_by_agent);
     let unread_from = last_by_agent.map_or(0, |(event, _)| event as u32);
-    let (open, about) = find_open(live, calls, unread_from);
+    let (open, about) = find_open(active, calls, unread_from);
     let mut found: Vec<usize> = open.values().collect();
     for (question, original) in about {
         if found.contains(&question) {
@@ -122,11 +122,11 @@ fn open_and_asked_about(live: &[bool], calls: &Calls<'_>) -> Vec<usize> {
 /// Finds the open calls, and the questions that are about other calls, with these. Answers to questions
 /// from the event `unread_from` on do not count.
 fn find_open(
-    live: &[bool],
+    active: &[bool],
     calls: &Calls<'_>,
     unread_from: u32,
 ) -> (LatestOf, Vec<(usize, usize)>) {
-    let is_live = |event: u32| live.get(event as usize) == Some(&true);
+    let is_active = |event: u32| active.get(event as usize) == Some(&true);
     let (mut open, mut latest) = (LatestOf::default(), LatestOf::default());
     let mut about = Vec::new();
     let mut responses = calls.responses.iter().peekable();
@@ -139,14 +139,14 @@ fn find_open(
                 .is_some_and(|call| call.is_question);
             let is_unread = is_question && response.event >= unread_from;
             let is_answer = traits.is_abort || (traits.is_by_user && !is_unread);
-            if is_answer && is_live(response.event) {
+            if is_answer && is_active(response.event) {
                 open.set(response.id, None);
             }
         }
     };
     for (index, call) in calls.calls.iter().enumerate() {
         close(&mut open, call.event);
-        let Some(id) = call.id.filter(|_| is_live(call.event)) else { continue };
+        let Some(id) = call.id.filter(|_| is_active(call.event)) else { continue };
         if calls.event(call.event as usize).is_by_user {
             continue;
         }
@@ -164,11 +164,11 @@ fn find_open(
 }
 
 /// Returns for each node the event whose workflow waits at it.
-fn waiting_pauses(live: &[bool], calls: &Calls<'_>) -> LatestOf {
+fn waiting_pauses(active: &[bool], calls: &Calls<'_>) -> LatestOf {
     let mut latest = LatestOf::default();
     for pause in calls.pauses {
         let event = pause.event as usize;
-        if live.get(event) == Some(&true) {
+        if active.get(event) == Some(&true) {
             latest.set(pause.node, pause.is_waiting.then_some(event));
         }
     }
@@ -177,11 +177,11 @@ fn waiting_pauses(live: &[bool], calls: &Calls<'_>) -> LatestOf {
 
 /// Adds the runs of a workflow before one that waits, if each of them had stopped to ask: `@google/adk`
 /// gives each answer an invocation of its own, and reads what the nodes did from all of them.
-fn add_earlier_runs(marks: &[Mark], live: &[bool], calls: &Calls<'_>, waiting: &mut Numbers) {
+fn add_earlier_runs(marks: &[Mark], active: &[bool], calls: &Calls<'_>, waiting: &mut Numbers) {
     let mut runs: Vec<(u32, bool)> = Vec::new();
     let mut last = None;
-    for (event, (mark, is_live)) in marks.iter().zip(live).enumerate() {
-        if !is_live {
+    for (event, (mark, is_active)) in marks.iter().zip(active).enumerate() {
+        if !is_active {
             continue;
         }
         last = mark.invocation.or(last);

@@ -10,7 +10,7 @@ use crate::core::write::marker_seqs::MarkerSeqs;
 use crate::core::write::outcome::{CreatedSession, Effect, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet, Target};
 use crate::core::write::rows::{EventChange, EventRow, Found, SharedRow, merge_scopes};
-use crate::core::write::undone::live_new_events;
+use crate::core::write::undone::active_new_events;
 use crate::core::write::{Decide, Decision};
 
 /// A session to create.
@@ -71,9 +71,9 @@ impl Create {
         let NewSession { mut state, events, delta, now, shares_state, description, .. } = new;
         check_ids(&events)?;
         let mut last_update_time = new.last_update_time.unwrap_or(now);
-        for (event, is_live) in events.iter().zip(live_new_events(&events)) {
+        for (event, is_active) in events.iter().zip(active_new_events(&events)) {
             let Delta { session, shared } = event.delta.clone();
-            let session = if is_live { session } else { Vec::new() };
+            let session = if is_active { session } else { Vec::new() };
             state.extend(Delta { session, shared });
             last_update_time = last_update_time.max(event.timestamp);
         }

@@ -1,5 +1,5 @@
 //! Runs that a rewind has undone or that were cancelled. Their later events are refused: undone ones would be
-//! live again, and a cancelled run has ended.
+//! active again, and a cancelled run has ended.
 //!
 //! The rule reads the texts of events, because rows have no column for the invocation. Only an append
 //! whose handle has missed a rewind reads many of them.
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::core::event::{EventText, NewEvent, RewindMembers};
 use crate::core::names::Names;
 use crate::core::session::Revision;
-use crate::core::view_rules::{Kind, Mark, not_undone};
+use crate::core::view_rules::{Kind, Mark, active_events};
 use crate::core::write::rows::EventRow;
 
 /// Which events an append reads to find rewinds that its handle has missed.
@@ -36,7 +36,7 @@ pub(super) fn has_rewind(rows: &[EventRow], since: Revision) -> bool {
         .any(|row| row.revision > since && row.text.rewind_members().rewinds_before.is_some())
 }
 
-/// Returns the invocations that rewinds have undone: the last event of each is not live.
+/// Returns the invocations that rewinds have undone: the last event of each is not active.
 ///
 /// `rows` are all events of the session, in any order.
 pub(super) fn undone_invocations(rows: &[EventRow]) -> Vec<Arc<str>> {
@@ -48,26 +48,26 @@ pub(super) fn undone_invocations(rows: &[EventRow]) -> Vec<Arc<str>> {
         seqs.insert(index, row.seq);
         marks.insert(index, mark);
     }
-    let mut ends_live = vec![true; numbers.len()];
-    for (mark, is_live) in marks.iter().zip(not_undone(&marks, &[])) {
-        let end = mark.invocation.and_then(|number| ends_live.get_mut(number as usize));
+    let mut ends_active = vec![true; numbers.len()];
+    for (mark, is_active) in marks.iter().zip(active_events(&marks, &[])) {
+        let end = mark.invocation.and_then(|number| ends_active.get_mut(number as usize));
         if let Some(end) = end {
-            *end = is_live;
+            *end = is_active;
         }
     }
     // Invocations are numbered in the order in which `Names` lists them.
     let names = numbers.iter().map(|(name, _)| Arc::clone(name));
-    names.zip(ends_live).filter(|(_, is_live)| !is_live).map(|(name, _)| name).collect()
+    names.zip(ends_active).filter(|(_, is_active)| !is_active).map(|(name, _)| name).collect()
 }
 
-/// Returns for each event of a new session whether it is live: no rewind among them has undone it.
-pub(super) fn live_new_events(events: &[NewEvent]) -> Vec<bool> {
+/// Returns for each event of a new session whether it is active: no rewind among them has undone it.
+pub(super) fn active_new_events(events: &[NewEvent]) -> Vec<bool> {
     if !has_new_rewind(events) {
         return vec![true; events.len()];
     }
     let mut numbers = Names::default();
     let marks: Vec<_> = events.iter().map(|event| mark_of(&event.text, &mut numbers)).collect();
-    not_undone(&marks, &[])
+    active_events(&marks, &[])
 }
 
 /// Returns the mark of an event, with what rewinds need of it.

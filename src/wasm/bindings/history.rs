@@ -2,8 +2,8 @@
 
 use adk_session::internals::view_rules::{
     CallMark, CallPart, Calls, EventTraits, History, Item, Kind, Known, Mark, Needs, Page,
-    PageRequest, PartChange, PauseMark, Place, Reader, ResponseMark, View, branches, follows,
-    last_compaction, not_undone, open_calls,
+    PageRequest, PartChange, PauseMark, Place, Reader, ResponseMark, View, active_events, branches,
+    follows, last_compaction, open_calls,
 };
 use wasm_bindgen::prelude::*;
 
@@ -30,7 +30,7 @@ const PAUSE: usize = PauseNumber::Length as usize;
 const TAIL: u8 = 1;
 const PAGE: u8 = 2;
 const FOLLOWS: u8 = 3;
-const NOT_UNDONE: u8 = 4;
+const ACTIVE_EVENTS: u8 = 4;
 const BRANCHES: u8 = 5;
 const OPEN_CALLS: u8 = 6;
 
@@ -46,10 +46,10 @@ pub fn ask_history(history: &[f64]) -> Vec<u32> {
             let known = packed.index(HistoryNumber::KnownFrom).unwrap_or_default();
             vec![u32::from(follows(&history, packed.reader(), known))]
         }
-        NOT_UNDONE => {
+        ACTIVE_EVENTS => {
             let mut numbers = Vec::new();
-            for (event, is_live) in not_undone(marks, older).into_iter().enumerate() {
-                if is_live {
+            for (event, is_active) in active_events(marks, older).into_iter().enumerate() {
+                if is_active {
                     numbers.push(event as u32);
                 }
             }
