@@ -12,6 +12,7 @@ import * as fs from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { transform } from 'esbuild';
+import { PREACT, withOwnRuntime } from '../js/build/jsx_runtime.mjs';
 import { wasmTextModule } from '../js/build/wasm_text.mjs';
 import { compiledPath } from '../tests/toolchain/compile.mjs';
 import { hostEnv, root, wasmEnv } from '../tests/toolchain/environment.mjs';
@@ -100,7 +101,7 @@ function filesOf(path, kind) {
 
 /** All faults of the sources, in an order that the seed alone decides. @param {'js' | 'src'} language @returns {Mutant[]} */
 function shuffled(language) {
-  const kind = language === 'js' ? /\.ts$/ : /\.rs$/;
+  const kind = language === 'js' ? /\.tsx?$/ : /\.rs$/;
   const sources = filesOf(language, kind).filter((file) => !LEFT_OUT.test(file));
   const mutants = sources.flatMap((file) => {
     const text = fs.readFileSync(join(tree, file), 'utf8');
@@ -144,14 +145,17 @@ async function write(file, text) {
   const define = { 'import.meta.url': JSON.stringify(`file://${join(tree, file)}`) };
   let code;
   try {
-    ({ code } = await transform(text, { loader: 'ts', target: 'es2022', define }));
+    const loader = file.endsWith('.tsx') ? 'tsx' : 'ts';
+    const jsx = /** @type {const} */ ({ jsx: 'automatic', jsxImportSource: 'preact' });
+    ({ code } = await transform(text, { loader, ...jsx, target: 'es2022', define }));
   } catch {
     return false; // it is no TypeScript
   }
   fs.writeFileSync(join(tree, compiledPath(file)), code);
   // The package as other programs load it. The one module that is bundled stays.
-  const built = join(tree, file.replace(/^js\/(.*)\.ts$/, 'js/dist/$1.js'));
-  if (fs.existsSync(built) && !built.endsWith('/preact.js')) fs.writeFileSync(built, code);
+  const built = file.replace(/^js\/(.*)\.tsx?$/, '$1.js');
+  const path = join(tree, 'js/dist', built);
+  if (fs.existsSync(path) && built !== PREACT) fs.writeFileSync(path, withOwnRuntime(built, code));
   return true;
 }
 

@@ -61,7 +61,7 @@ export function faultsOfTypeScript(file, text) {
     if (literal !== undefined) add(node, 'replace literal', literal);
     if (isFunctionWithStatements(node)) {
       const start = node.body.getStart(source) + 1;
-      const to = file.endsWith('.ts') ? ' return undefined as never;' : ' return;';
+      const to = /\.tsx?$/.test(file) ? ' return undefined as never;' : ' return;';
       faults.push({ start, end: start, operator: 'return early', to });
     }
     ts.forEachChild(node, visit);

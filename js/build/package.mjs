@@ -1,14 +1,15 @@
 // Builds js/dist/, which the npm package ships besides pkg/:
 //
 // - the compiled TypeScript, the wasm as text for the inline loader, and the cases of the conformance suite
-// - the view library of the inspector, inside the one module that imports it
+// - the view library of the inspector, inside one module
 // - the slim entry as one file without the wasm, which pages without a bundler load too
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { PREACT, withOwnRuntime } from './jsx_runtime.mjs';
 import { wasmTextModule } from './wasm_text.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -77,14 +78,19 @@ const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'js/tsconf
 });
 if (status !== 0) process.exit(status ?? 1);
 
-const view = join(dist, 'ui/inspector/view/preact.js');
 const license = readFileSync(join(root, 'node_modules/preact/LICENSE'), 'utf8');
-await bundle('ui/inspector/view/preact.js', {
-  outfile: view,
+await bundle(PREACT, {
+  outfile: join(dist, PREACT),
   allowOverwrite: true,
   minify: true,
   banner: { js: `/*! Preact\n\n${license}*/` },
 });
+
+for (const name of readdirSync(join(dist, 'ui/inspector'), { encoding: 'utf8', recursive: true })) {
+  const file = join('ui/inspector', name);
+  if (!file.endsWith('.js') || file === join(PREACT)) continue;
+  writeModule(file, withOwnRuntime(file, readFileSync(join(dist, file), 'utf8')));
+}
 
 const alias = { '#wasm-source': join(dist, 'core/wasm/loader/none.js') };
 // Last: `ready.mjs` takes its time for that of the build.

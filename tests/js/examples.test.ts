@@ -30,7 +30,7 @@ function sourceFiles(path: string): string[] {
   return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
     if (entry.isDirectory())
       return NO_SOURCES.has(entry.name) ? [] : sourceFiles(join(path, entry.name));
-    return entry.name.endsWith('.ts') && !entry.name.endsWith('.d.ts')
+    return /\.tsx?$/.test(entry.name) && !entry.name.endsWith('.d.ts')
       ? [join(path, entry.name)]
       : [];
   });
@@ -73,13 +73,15 @@ const names = (text: string, name: string): boolean => new RegExp(`\\b${name}\\b
 
 /** The example as a module. Names that the package does not export come from the file of the example. */
 function moduleOf({ file, text }: Example): string {
-  const source = file.endsWith('.ts') ? readFileSync(join(root, file), 'utf8') : '';
+  const source = /\.tsx?$/.test(file) ? readFileSync(join(root, file), 'utf8') : '';
   const exported = [...source.matchAll(/^export (?:async )?(?:function|const|class) (\w+)/gm)];
   const own = exported
     .map(([, name]) => name ?? '')
     .filter((name) => names(text, name) && !names(offered, name));
   if (own.length === 0) return `${text}\nexport {};\n`;
-  const from = relative(folder, join(root, file)).replace(/\.ts$/, '.js').replaceAll('\\', '/');
+  const from = relative(folder, join(root, file))
+    .replace(/\.tsx?$/, '.js')
+    .replaceAll('\\', '/');
   return `import { ${own.join(', ')} } from '${from}';\n${text}\nexport {};\n`;
 }
 

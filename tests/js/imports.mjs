@@ -16,7 +16,8 @@ export function importsOfTypeScript() {
     const { importedFiles } = ts.preProcessFile(text, true, true);
     const names = importedFiles.map(({ fileName }) => fileName);
     const local = names.filter((name) => name.startsWith('.'));
-    return local.map((name) => join(dirname(file), name.replace(/\.js$/, '.ts')));
+    const paths = local.map((name) => join(dirname(file), name.replace(/\.js$/, '.ts')));
+    return paths.map((path) => (files.includes(`${path}x`) ? `${path}x` : path));
   });
 }
 

@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import ts from 'typescript';
 import { EXAMPLE_NAMES, filesOfExample } from './examples/example.js';
 import { typeProblems } from './host_tools.js';
 import { install, root } from './installed.js';
@@ -41,8 +42,8 @@ const NOT_SHIPPED = /^(build|dist)\//;
 function compiled(): string[] {
   return readdirSync(join(root, 'js'), { encoding: 'utf8', recursive: true })
     .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts') && !NOT_SHIPPED.test(file))
-    .flatMap((file) => [file.replace(/ts$/, 'js'), file.replace(/ts$/, 'd.ts')])
+    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts') && !NOT_SHIPPED.test(file))
+    .flatMap((file) => [file.replace(/tsx?$/, 'js'), file.replace(/tsx?$/, 'd.ts')])
     .map((file) => `js/dist/${file}`);
 }
 
@@ -94,6 +95,25 @@ describe('the tarball', () => {
     const run = ['preinstall', 'install', 'postinstall', 'prepare'];
     assert.deepEqual(
       run.filter((name) => name in scripts),
+      [],
+    );
+  });
+
+  it('imports no package but its dependencies and peers', () => {
+    const { dependencies, peerDependencies } = JSON.parse(
+      readFileSync(join(root, 'package.json'), 'utf8'),
+    ) as Record<string, object>;
+    const known = Object.keys({ ...dependencies, ...peerDependencies });
+    const imported = compiled()
+      .filter((file) => file.endsWith('.js'))
+      .flatMap((file) => ts.preProcessFile(readFileSync(join(root, file), 'utf8')).importedFiles)
+      .map(({ fileName }) => fileName)
+      .filter((name) => !/^(\.|#|node:)/.test(name));
+    assert.ok(imported.includes('idb'), 'imports are found');
+    const isKnown = (name: string): boolean =>
+      known.some((each) => name === each || name.startsWith(`${each}/`));
+    assert.deepEqual(
+      imported.filter((name) => !isKnown(name)),
       [],
     );
   });

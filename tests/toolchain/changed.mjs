@@ -56,7 +56,10 @@ async function importersOfFiles() {
     for (const { fileName } of importedFiles) {
       if (!fileName.startsWith('.')) continue;
       const path = join(file, '..', fileName).replaceAll('\\', '/');
-      importers.get(importers.has(path) ? path : path.replace(/\.js$/, '.ts'))?.push(file);
+      const source = ['.js', '.ts', '.tsx']
+        .map((ending) => path.replace(/\.js$/, ending))
+        .find((name) => importers.has(name));
+      importers.get(source ?? '')?.push(file);
     }
   }
   return importers;

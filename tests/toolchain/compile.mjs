@@ -12,14 +12,14 @@ const compiled = join('target', 'compiled');
 
 /** Returns the path of a source's compiled file. @param {string} file */
 export function compiledPath(file) {
-  return join(compiled, file.replace(/\.([cm]?)ts$/, '.$1js'));
+  return join(compiled, file.replace(/\.(?:tsx|([cm]?)ts)$/, '.$1js'));
 }
 
 /** @param {string} folder @returns {string[]} */
 function sourcesIn(folder) {
   const names = readdirSync(join(root, folder), { encoding: 'utf8', recursive: true });
   const isSource = (/** @type {string} */ path) =>
-    /\.([cm]?[jt]s|json)$/.test(path) &&
+    /\.([cm]?[jt]s|tsx|json)$/.test(path) &&
     !/\.d\.[cm]?ts$|[\\/](dist|node_modules|target)[\\/]/.test(path);
   return names.map((name) => join(folder, name)).filter(isSource);
 }
@@ -37,7 +37,9 @@ async function compile(file) {
 async function compiledText(text, source) {
   const { transform } = await import('esbuild'); // here: run.mjs imports this file before the packages are installed
   const { code } = await transform(text, {
-    loader: /\.[cm]?ts$/.test(source) ? 'ts' : 'js',
+    loader: source.endsWith('.tsx') ? 'tsx' : /\.[cm]?ts$/.test(source) ? 'ts' : 'js',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
     format: /\.c[jt]s$/.test(source) ? 'cjs' : 'esm',
     target: 'node20',
     sourcefile: source,

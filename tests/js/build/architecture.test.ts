@@ -11,7 +11,7 @@ import { root } from '../../toolchain/environment.mjs';
 const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
 
 const SOURCES = readdirSync(join(root, 'js'), { encoding: 'utf8', recursive: true })
-  .filter((file) => file.endsWith('.ts') && !/^(dist|build)\//.test(file))
+  .filter((file) => /\.tsx?$/.test(file) && !/^(dist|build)\//.test(file))
   .map((file) => join('js', file));
 
 /** A row: the names of its first column, and the files that it names. */

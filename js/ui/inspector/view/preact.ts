@@ -4,43 +4,16 @@
  * Preact sets texts and properties. It writes no HTML unless `dangerouslySetInnerHTML` asks for it, and nothing here
  * does.
  */
-import {
-  type Attributes,
-  type Component,
-  type ComponentChildren,
-  createElement,
-  type JSX,
-  type VNode as AnyNode,
-} from 'preact';
+import type { Component, ComponentChildren, JSX } from 'preact';
 
 export { render } from 'preact';
 export { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+// What JSX is compiled to.
+export { Fragment, jsx, jsxs } from 'preact/jsx-runtime';
 export type { ComponentChildren };
 
 /** Any node of a view. */
-export type VNode = AnyNode<object>;
-
-type Elements = JSX.IntrinsicElements;
-
-/** Makes an element. */
-export function h<Name extends keyof Elements>(
-  name: Name,
-  attributes: Elements[Name] | null,
-  ...children: ComponentChildren[]
-): VNode;
-/** Makes what a component renders. */
-export function h<Props>(
-  component: (props: Props) => VNode | null,
-  props: Attributes & Omit<NoInfer<Props>, 'children'> & Partial<NoInfer<Props>>,
-  ...children: ComponentChildren[]
-): VNode;
-export function h(
-  type: string | ((props: object) => VNode | null),
-  props: object | null,
-  ...children: ComponentChildren[]
-): VNode {
-  return createElement(type as string, props, ...children);
-}
+export type VNode = JSX.Element;
 
 /** Returns a component that renders again only if one of its properties is another value. */
 export function memo<Props extends object>(

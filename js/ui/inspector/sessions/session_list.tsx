@@ -7,7 +7,6 @@ import { nextPosition } from '../view/list_keys.js';
 import { Button, ErrorNote, Field } from '../view/parts.js';
 import {
   type ComponentChildren,
-  h,
   useEffect,
   useMemo,
   useRef,
@@ -51,38 +50,36 @@ export function SessionList(props: SessionListProps): VNode {
   }, [service, app, user, title, labels]);
   const setPart = (name: keyof SessionFilter) => (text: string) =>
     setFilter({ ...filter, [name]: text });
-  return h('div', { class: 'sessions' }, [
-    h(Field, { label: 'App', value: appName, onValue: onApp, list: apps }),
-    h(Field, { label: 'User', value: userId, onValue: onUser, hint: 'all users', list: users }),
-    h('details', null, [
-      h('summary', null, 'Filter'),
-      h(Field, {
-        label: 'Title',
-        value: filter.title,
-        onValue: setPart('title'),
-        hint: 'words of the title',
-      }),
-      h(Field, {
-        label: 'Labels',
-        value: filter.labels,
-        onValue: setPart('labels'),
-        hint: 'key=value',
-      }),
-      h(Field, { label: 'Id', value: filter.id, onValue: setPart('id'), hint: 'id or a part' }),
-    ]),
-    children,
-    app === '' && h('p', { class: 'muted' }, 'Type the name of an app.'),
-    h(ErrorNote, { error: list.error }),
-    list.store !== undefined &&
-      h(StoredSessions, {
-        ...props,
-        key: JSON.stringify(list.request),
-        store: list.store,
-        request: list.request,
-        part: id.trim(),
-        onUsers: setUsers,
-      }),
-  ]);
+  return (
+    <div class="sessions">
+      <Field label="App" value={appName} onValue={onApp} list={apps} />
+      <Field label="User" value={userId} onValue={onUser} hint="all users" list={users} />
+      <details>
+        <summary>Filter</summary>
+        <Field
+          label="Title"
+          value={filter.title}
+          onValue={setPart('title')}
+          hint="words of the title"
+        />
+        <Field label="Labels" value={filter.labels} onValue={setPart('labels')} hint="key=value" />
+        <Field label="Id" value={filter.id} onValue={setPart('id')} hint="id or a part" />
+      </details>
+      {children}
+      {app === '' && <p class="muted">Type the name of an app.</p>}
+      <ErrorNote error={list.error} />
+      {list.store !== undefined && (
+        <StoredSessions
+          key={JSON.stringify(list.request)}
+          {...props}
+          store={list.store}
+          request={list.request}
+          part={id.trim()}
+          onUsers={setUsers}
+        />
+      )}
+    </div>
+  );
 }
 
 function StoredSessions(
@@ -95,20 +92,20 @@ function StoredSessions(
   const search = useSearch(props, users, status);
   useEffect(() => onUsers(users), [users]);
   const shown = part === '' ? sessions : search.found;
-  return h('div', { class: 'fill' }, [
-    h(ErrorNote, { error: error ?? search.error }),
-    h(
-      'p',
-      { class: 'muted', role: 'status' },
-      search.isSearching
-        ? `Searching… ${sessionsText(shown.length)}`
-        : countText(status, shown.length, part === '' && hasMore),
-    ),
-    shown.length > 0 && h(SessionOptions, { sessions: shown, selected, onSelect }),
-    part === '' &&
-      hasMore &&
-      h(Button, { label: 'Load more', onClick: () => void store.loadMore() }),
-  ]);
+  return (
+    <div class="fill">
+      <ErrorNote error={error ?? search.error} />
+      <p class="muted" role="status">
+        {search.isSearching
+          ? `Searching… ${sessionsText(shown.length)}`
+          : countText(status, shown.length, part === '' && hasMore)}
+      </p>
+      {shown.length > 0 && (
+        <SessionOptions sessions={shown} selected={selected} onSelect={onSelect} />
+      )}
+      {part === '' && hasMore && <Button label="Load more" onClick={() => void store.loadMore()} />}
+    </div>
+  );
 }
 
 function countText(status: string, count: number, hasMore: boolean): string {
@@ -137,38 +134,36 @@ function SessionOptions(props: {
     select(session);
     box.current?.children[next ?? 0]?.scrollIntoView({ block: 'nearest' });
   };
-  return h(
-    'div',
-    {
-      role: 'listbox',
-      tabIndex: 0,
-      'aria-label': 'Sessions',
-      'aria-activedescendant': position < 0 ? undefined : `session-${position}`,
-      class: 'session-options',
-      ref: box,
-      onKeyDown,
-    },
-    sessions.map((session, at) => {
-      const { id, userId, title, labels, lastUpdateTime } = session;
-      return h(
-        'div',
-        {
-          key: JSON.stringify([userId, id]),
-          id: `session-${at}`,
-          role: 'option',
-          'aria-selected': at === position,
-          class: 'session-option',
-          onClick: () => select(session),
-        },
-        [
-          h('bdi', { class: 'session-title' }, clip(title ?? id, 128)),
-          h('div', { class: 'muted' }, [
-            h('bdi', null, clip(userId, 60)),
-            labels !== undefined && h('bdi', null, ` · ${clip(labelsText(labels), 120)}`),
-            h('time', null, ` · ${timeText(lastUpdateTime)}`),
-          ]),
-        ],
-      );
-    }),
+  return (
+    <div
+      role="listbox"
+      tabIndex={0}
+      aria-label="Sessions"
+      aria-activedescendant={position < 0 ? undefined : `session-${position}`}
+      class="session-options"
+      ref={box}
+      onKeyDown={onKeyDown}
+    >
+      {sessions.map((session, at) => {
+        const { id, userId, title, labels, lastUpdateTime } = session;
+        return (
+          <div
+            key={JSON.stringify([userId, id])}
+            id={`session-${at}`}
+            role="option"
+            aria-selected={at === position}
+            class="session-option"
+            onClick={() => select(session)}
+          >
+            <bdi class="session-title">{clip(title ?? id, 128)}</bdi>
+            <div class="muted">
+              <bdi>{clip(userId, 60)}</bdi>
+              {labels !== undefined && <bdi> · {clip(labelsText(labels), 120)}</bdi>}
+              <time> · {timeText(lastUpdateTime)}</time>
+            </div>
+          </div>
+        );
+      })}
+    </div>
   );
 }

@@ -1,4 +1,4 @@
-import { h, useRef, type VNode } from './preact.js';
+import { useRef, type VNode } from './preact.js';
 
 /** A tab: its id and what it is called. */
 export interface Tab<Id extends string = string> {
@@ -30,25 +30,23 @@ export function TabList<Id extends string>(props: {
     onSelect(tab.id);
     list.current?.querySelector<HTMLElement>(`#tab-${tab.id}`)?.focus();
   };
-  return h(
-    'div',
-    { role: 'tablist', 'aria-label': label, class: 'tabs', ref: list, onKeyDown },
-    tabs.map(({ id, label }) =>
-      h(
-        'button',
-        {
-          key: id,
-          id: `tab-${id}`,
-          type: 'button',
-          role: 'tab',
-          'aria-selected': id === selected,
-          'aria-controls': id === selected ? `panel-${id}` : undefined,
-          tabIndex: id === selected ? 0 : -1,
-          onClick: () => onSelect(id),
-        },
-        label,
-      ),
-    ),
+  return (
+    <div role="tablist" aria-label={label} class="tabs" ref={list} onKeyDown={onKeyDown}>
+      {tabs.map(({ id, label }) => (
+        <button
+          key={id}
+          id={`tab-${id}`}
+          type="button"
+          role="tab"
+          aria-selected={id === selected}
+          aria-controls={id === selected ? `panel-${id}` : undefined}
+          tabIndex={id === selected ? 0 : -1}
+          onClick={() => onSelect(id)}
+        >
+          {label}
+        </button>
+      ))}
+    </div>
   );
 }
 

@@ -5,7 +5,7 @@ import type { LiveSession } from '../../live/index.js';
 import type { SessionInfo } from '../../../values/model/session_info.js';
 import { useAction, useStore } from '../view/hooks.js';
 import { Button, ConfirmButton, ErrorNote, Facts, Field, JsonText } from '../view/parts.js';
-import { h, useState, type VNode } from '../view/preact.js';
+import { useState, type VNode } from '../view/preact.js';
 import { bytesText, timeText } from '../view/text.js';
 import { BranchList } from './branch_list.js';
 import { download, safeName } from './download.js';
@@ -49,43 +49,45 @@ export function SessionDetails(props: {
   const count = (): void => void run(async () => setInfo(await (await service).sessionInfo(key)));
   // A session whose read failed, as one with a damaged event, can still be deleted.
   const isThere = (status === 'ready' || status === 'failed') && !isBusy;
-  return h('div', null, [
-    h(Facts, { facts: { ...key, Updated: timeText(lastUpdateTime) } }),
-    h('form', { onSubmit: save, 'aria-label': 'Title and labels' }, [
-      h(Field, { label: 'Title of the session', value: newTitle, onValue: setTitle }),
-      h(Field, {
-        label: 'Labels of the session',
-        value: newLabels,
-        onValue: setLabels,
-        hint: 'key=value',
-      }),
-      h(Button, { label: 'Save', isDisabled: !isThere }),
-    ]),
-    h('div', { class: 'row' }, [
-      (['JavaScript', 'Python'] as const).map((name) =>
-        h(Button, {
-          label: `Export for ${name}`,
-          isDisabled: !isThere,
-          onClick: () => exportAs(name),
-        }),
-      ),
-      h(Button, { label: 'Count events and tokens', isDisabled: !isThere, onClick: count }),
-      h(ConfirmButton, {
-        label: 'Delete session',
-        question: 'Delete this session?',
-        isDisabled: !isThere,
-        onConfirm: () => void run(() => live.remove()),
-      }),
-    ]),
-    h(ErrorNote, { error }),
-    h(BranchList, { live }),
-    info !== undefined && [
-      h(
-        'p',
-        { role: 'status' },
-        `${info.eventCount.toLocaleString('en')} events, ${bytesText(info.bytes)}`,
-      ),
-      h(JsonText, { value: info.usage }),
-    ],
-  ]);
+  return (
+    <div>
+      <Facts facts={{ ...key, Updated: timeText(lastUpdateTime) }} />
+      <form onSubmit={save} aria-label="Title and labels">
+        <Field label="Title of the session" value={newTitle} onValue={setTitle} />
+        <Field
+          label="Labels of the session"
+          value={newLabels}
+          onValue={setLabels}
+          hint="key=value"
+        />
+        <Button label="Save" isDisabled={!isThere} />
+      </form>
+      <div class="row">
+        {(['JavaScript', 'Python'] as const).map((name) => (
+          <Button
+            label={`Export for ${name}`}
+            isDisabled={!isThere}
+            onClick={() => exportAs(name)}
+          />
+        ))}
+        <Button label="Count events and tokens" isDisabled={!isThere} onClick={count} />
+        <ConfirmButton
+          label="Delete session"
+          question="Delete this session?"
+          isDisabled={!isThere}
+          onConfirm={() => void run(() => live.remove())}
+        />
+      </div>
+      <ErrorNote error={error} />
+      <BranchList live={live} />
+      {info !== undefined && (
+        <>
+          <p role="status">
+            {info.eventCount.toLocaleString('en')} events, {bytesText(info.bytes)}
+          </p>
+          <JsonText value={info.usage} />
+        </>
+      )}
+    </div>
+  );
 }

@@ -4,7 +4,6 @@ import { useMeasured, useStore } from '../view/hooks.js';
 import { nextPosition } from '../view/list_keys.js';
 import { Button, ErrorNote } from '../view/parts.js';
 import {
-  h,
   useEffect,
   useLayoutEffect,
   useMemo,
@@ -93,57 +92,59 @@ export function Timeline(props: TimelineProps): VNode {
   const from = Math.max(0, first - BESIDE);
   const rendered = rows.slice(from, first + inSight + BESIDE);
   const isRendered = selectedAt >= from && selectedAt < from + rendered.length;
-  return h('div', { class: 'timeline' }, [
-    h('div', { class: 'row toolbar' }, [
-      h(Button, { label: 'Oldest', isDisabled: !shown.hasOlder, onClick: () => jump('oldest') }),
-      h(Button, { label: 'Newest', isDisabled: !shown.hasNewer, onClick: () => jump('newest') }),
-      h('label', { class: 'row', title: 'Also undone events, and the markers of rewinds' }, [
-        h('input', {
-          type: 'checkbox',
-          checked: isRaw,
-          onChange: (event) => onRaw(event.currentTarget.checked),
-        }),
-        h('span', null, 'All events'),
-      ]),
-      h('span', { class: 'muted', role: 'status' }, statusText(shown, session)),
-    ]),
-    h(ErrorNote, { error: isGone(session) ? undefined : (shown.error ?? session.error) }),
-    h(
-      'div',
-      {
-        class: 'events',
-        role: 'listbox',
-        tabIndex: 0,
-        'aria-label': 'Events',
-        'aria-busy': shown.status === 'loading',
-        'aria-activedescendant': isRendered ? `event-${selectedAt + shown.firstNumber}` : undefined,
-        ref: box,
-        onKeyDown,
-        onScroll: look,
-      },
-      h(
-        'div',
-        {
-          class: 'events-space',
-          role: 'presentation',
-          style: { height: `${rows.length * ROW_HEIGHT}px` },
-        },
-        rendered.map(({ event, mark }, offset) => {
-          const position = from + offset;
-          return h(EventRow, {
-            key: event.id,
-            event,
-            mark,
-            id: `event-${position + shown.firstNumber}`,
-            top: position * ROW_HEIGHT,
-            isSelected: event.id === selected?.id,
-            number: shown.isCounted ? shown.firstNumber + position : undefined,
-            onSelect,
-          });
-        }),
-      ),
-    ),
-  ]);
+  return (
+    <div class="timeline">
+      <div class="row toolbar">
+        <Button label="Oldest" isDisabled={!shown.hasOlder} onClick={() => jump('oldest')} />
+        <Button label="Newest" isDisabled={!shown.hasNewer} onClick={() => jump('newest')} />
+        <label class="row" title="Also undone events, and the markers of rewinds">
+          <input
+            type="checkbox"
+            checked={isRaw}
+            onChange={(event) => onRaw(event.currentTarget.checked)}
+          />
+          <span>All events</span>
+        </label>
+        <span class="muted" role="status">
+          {statusText(shown, session)}
+        </span>
+      </div>
+      <ErrorNote error={isGone(session) ? undefined : (shown.error ?? session.error)} />
+      <div
+        class="events"
+        role="listbox"
+        tabIndex={0}
+        aria-label="Events"
+        aria-busy={shown.status === 'loading'}
+        aria-activedescendant={isRendered ? `event-${selectedAt + shown.firstNumber}` : undefined}
+        ref={box}
+        onKeyDown={onKeyDown}
+        onScroll={look}
+      >
+        <div
+          class="events-space"
+          role="presentation"
+          style={{ height: `${rows.length * ROW_HEIGHT}px` }}
+        >
+          {rendered.map(({ event, mark }, offset) => {
+            const position = from + offset;
+            return (
+              <EventRow
+                key={event.id}
+                event={event}
+                mark={mark}
+                id={`event-${position + shown.firstNumber}`}
+                top={position * ROW_HEIGHT}
+                isSelected={event.id === selected?.id}
+                number={shown.isCounted ? shown.firstNumber + position : undefined}
+                onSelect={onSelect}
+              />
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
 }
 
 /** Keeps what is in sight where it is while events come before it, and follows the end. */

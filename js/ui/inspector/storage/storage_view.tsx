@@ -8,7 +8,7 @@ import {
 } from '../../../core/storage/persistence.js';
 import { useAction, useReading } from '../view/hooks.js';
 import { Button, ErrorNote, Facts } from '../view/parts.js';
-import { h, useState, type VNode } from '../view/preact.js';
+import { useState, type VNode } from '../view/preact.js';
 import { bytesText, timeText } from '../view/text.js';
 import { OutboxView } from './outbox_view.js';
 
@@ -24,16 +24,23 @@ export function StorageView({ service: given }: { service: GivenService<SessionS
   const refresh = (): void => setTurn(turn + 1);
   const persist = (): void => void persisting.run(requestPersistence).then(refresh);
   const [service, usage, isPersisted] = reading.value ?? [];
-  return h('div', null, [
-    h(ErrorNote, { error: reading.error ?? persisting.error }),
-    service !== undefined && h(Facts, { facts: factsOf(service, usage, isPersisted) }),
-    h('div', { class: 'row' }, [
-      h(Button, { label: 'Refresh', isDisabled, onClick: refresh }),
-      isPersisted === false &&
-        h(Button, { label: 'Ask the browser to keep the data', isDisabled, onClick: persist }),
-    ]),
-    service !== undefined && isCache(service) && h(OutboxView, { service }),
-  ]);
+  return (
+    <div>
+      <ErrorNote error={reading.error ?? persisting.error} />
+      {service !== undefined && <Facts facts={factsOf(service, usage, isPersisted)} />}
+      <div class="row">
+        <Button label="Refresh" isDisabled={isDisabled} onClick={refresh} />
+        {isPersisted === false && (
+          <Button
+            label="Ask the browser to keep the data"
+            isDisabled={isDisabled}
+            onClick={persist}
+          />
+        )}
+      </div>
+      {service !== undefined && isCache(service) && <OutboxView service={service} />}
+    </div>
+  );
 }
 
 function factsOf(

@@ -3,7 +3,7 @@ import { isSessionError } from '../../../values/errors/errors.js';
 import type { LiveSession } from '../../live/index.js';
 import { useReading, useSettled, useStore } from '../view/hooks.js';
 import { ErrorNote, Items, LongText, Name } from '../view/parts.js';
-import { h, useMemo, useRef, type VNode } from '../view/preact.js';
+import { useMemo, useRef, type VNode } from '../view/preact.js';
 import { errorText, visibleText } from '../view/text.js';
 import { distinctOf, kindOf, piecesOf, type PlaceholderKind } from './highlight.js';
 
@@ -39,31 +39,40 @@ export function TemplateEditor(props: {
   );
   const missing = isSessionError(error, 'missing_variable') ? (error.missing ?? []) : [];
   const missingNames = [...new Set(missing.map(({ name }) => name))];
-  return h('div', null, [
-    h(HighlightedText, { text, onText, pieces: piecesOf(text, found), state }),
-    h(ErrorNote, { error: library.error }),
-    h('h2', null, 'Placeholders'),
-    h(Items<[string, (typeof found)[number]]>, {
-      items: [...distinctOf(found)],
-      children: ([name, placeholder]) => {
-        const kind = kindOf(placeholder, state);
-        return h('li', { key: name, class: `placeholder ${kind}` }, [
-          h(Name, { name }),
-          ` ${MEANINGS[kind]}`,
-        ]);
-      },
-    }),
-    h('h2', null, 'Rendered instruction'),
-    error === undefined
-      ? h(LongText, { text: rendered })
-      : h('p', { class: 'error', role: 'status' }, visibleText(errorText(error))),
-    missing.length > 0 &&
-      h(
-        'ul',
-        { 'aria-label': 'Missing names' },
-        missingNames.map((name) => h('li', { key: name }, h(Name, { name }))),
-      ),
-  ]);
+  return (
+    <div>
+      <HighlightedText text={text} onText={onText} pieces={piecesOf(text, found)} state={state} />
+      <ErrorNote error={library.error} />
+      <h2>Placeholders</h2>
+      <Items<[string, (typeof found)[number]]> items={[...distinctOf(found)]}>
+        {([name, placeholder]) => {
+          const kind = kindOf(placeholder, state);
+          return (
+            <li key={name} class={`placeholder ${kind}`}>
+              <Name name={name} /> {MEANINGS[kind]}
+            </li>
+          );
+        }}
+      </Items>
+      <h2>Rendered instruction</h2>
+      {error === undefined ? (
+        <LongText text={rendered} />
+      ) : (
+        <p class="error" role="status">
+          {visibleText(errorText(error))}
+        </p>
+      )}
+      {missing.length > 0 && (
+        <ul aria-label="Missing names">
+          {missingNames.map((name) => (
+            <li key={name}>
+              <Name name={name} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
 }
 
 /** A text area with its placeholders marked: the marks lie behind it, in the same font and place. */
@@ -75,24 +84,26 @@ function HighlightedText(props: {
 }): VNode {
   const { text, onText, pieces, state } = props;
   const marks = useRef<HTMLPreElement>(null);
-  return h('div', { class: 'highlighted' }, [
-    h('pre', { 'aria-hidden': true, ref: marks }, [
-      ...pieces.map(({ text, placeholder }) =>
-        placeholder === undefined ? text : h('mark', { class: kindOf(placeholder, state) }, text),
-      ),
-      // A text area has a last line that is empty; without it, the marks would scroll less far.
-      '\n ',
-    ]),
-    h('textarea', {
-      'aria-label': 'Instruction template',
-      placeholder: 'Greet {user:name?}.',
-      rows: 6,
-      spellcheck: false,
-      value: text,
-      onInput: (event) => onText(event.currentTarget.value),
-      onScroll: ({ currentTarget }) => {
-        if (marks.current !== null) marks.current.scrollTop = currentTarget.scrollTop;
-      },
-    }),
-  ]);
+  return (
+    <div class="highlighted">
+      <pre aria-hidden ref={marks}>
+        {pieces.map(({ text, placeholder }) =>
+          placeholder === undefined ? text : <mark class={kindOf(placeholder, state)}>{text}</mark>,
+        )}
+        {/* A text area has a last line that is empty; without it, the marks would scroll less far. */}
+        {'\n '}
+      </pre>
+      <textarea
+        aria-label="Instruction template"
+        placeholder="Greet {user:name?}."
+        rows={6}
+        spellcheck={false}
+        value={text}
+        onInput={(event) => onText(event.currentTarget.value)}
+        onScroll={({ currentTarget }) => {
+          if (marks.current !== null) marks.current.scrollTop = currentTarget.scrollTop;
+        }}
+      />
+    </div>
+  );
 }

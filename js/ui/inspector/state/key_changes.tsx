@@ -4,7 +4,7 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { isShared } from '../../../values/state/scope.js';
 import { useReading } from '../view/hooks.js';
 import { Button, ErrorNote, JsonText } from '../view/parts.js';
-import { h, useState, type VNode } from '../view/preact.js';
+import { useState, type VNode } from '../view/preact.js';
 import { clip, timeText } from '../view/text.js';
 import { type KeyChange, type KeyHistory, readHistory } from './state_history.js';
 
@@ -32,44 +32,54 @@ export function KeyChanges(props: KeyChangesProps): VNode {
     error,
     isBusy,
   } = useReading(async () => readHistory(await service, sessionKey, stateKey, earlier), inputs);
-  return h('div', { class: 'history' }, [
-    h('h3', null, 'History'),
-    h(ErrorNote, { error }),
-    h(
-      'ol',
-      { class: 'items' },
-      history?.changes.map((change) => h(Change, { key: change.event.id, change, onShowEvent })),
-    ),
-    history !== undefined &&
-      h('p', { class: 'muted', role: 'status' }, countText(history, stateKey)),
-    history?.before !== undefined &&
-      h(Button, {
-        label: 'Read older events',
-        isDisabled: isBusy,
-        onClick: () => setShown({ value, history }),
-      }),
-  ]);
+  return (
+    <div class="history">
+      <h3>History</h3>
+      <ErrorNote error={error} />
+      <ol class="items">
+        {history?.changes.map((change) => (
+          <Change key={change.event.id} change={change} onShowEvent={onShowEvent} />
+        ))}
+      </ol>
+      {history !== undefined && (
+        <p class="muted" role="status">
+          {countText(history, stateKey)}
+        </p>
+      )}
+      {history?.before !== undefined && (
+        <Button
+          label="Read older events"
+          isDisabled={isBusy}
+          onClick={() => setShown({ value, history })}
+        />
+      )}
+    </div>
+  );
 }
 
 function Change(props: { change: KeyChange; onShowEvent: (eventId: string) => void }): VNode {
   const { event, before, isBeforeKnown, after } = props.change;
-  return h('li', null, [
-    h('div', { class: 'row' }, [
-      h('bdi', { class: 'author' }, clip(event.author ?? 'unknown', 60)),
-      h('time', null, timeText(event.timestamp)),
-      h(Button, { label: 'Show event', onClick: () => props.onShowEvent(event.id) }),
-    ]),
-    h('h4', null, 'Before'),
-    isBeforeKnown
-      ? h(ValueOrNothing, { value: before, nothing: 'nothing' })
-      : h('p', { class: 'muted' }, 'not known'),
-    h('h4', null, 'After'),
-    h(ValueOrNothing, { value: after, nothing: 'removed' }),
-  ]);
+  return (
+    <li>
+      <div class="row">
+        <bdi class="author">{clip(event.author ?? 'unknown', 60)}</bdi>
+        <time>{timeText(event.timestamp)}</time>
+        <Button label="Show event" onClick={() => props.onShowEvent(event.id)} />
+      </div>
+      <h4>Before</h4>
+      {isBeforeKnown ? (
+        <ValueOrNothing value={before} nothing="nothing" />
+      ) : (
+        <p class="muted">not known</p>
+      )}
+      <h4>After</h4>
+      <ValueOrNothing value={after} nothing="removed" />
+    </li>
+  );
 }
 
 function ValueOrNothing({ value, nothing }: { value: unknown; nothing: string }): VNode {
-  return value === undefined ? h('p', { class: 'muted' }, nothing) : h(JsonText, { value });
+  return value === undefined ? <p class="muted">{nothing}</p> : <JsonText value={value} />;
 }
 
 function countText({ changes, readCount, before }: KeyHistory, stateKey: string): string {

@@ -1,4 +1,4 @@
-import { type ComponentChildren, h, useState, type VNode } from './preact.js';
+import { type ComponentChildren, useState, type VNode } from './preact.js';
 import { clip, errorText, jsonText, visibleText } from './text.js';
 
 /** The characters of a long text that are shown at first, and the factor by which each step shows more. */
@@ -9,36 +9,51 @@ const MORE = 10;
 export function LongText({ text }: { text: string }): VNode {
   const [length, setLength] = useState(FIRST_LENGTH);
   const isCut = text.length > length;
-  return h('div', null, [
-    h('pre', { class: 'text', dir: 'auto' }, visibleText(isCut ? text.slice(0, length) : text)),
-    isCut &&
-      h(Button, {
-        label: `Show more of ${text.length.toLocaleString('en')} characters`,
-        onClick: () => setLength(length * MORE),
-      }),
-  ]);
+  return (
+    <div>
+      <pre class="text" dir="auto">
+        {visibleText(isCut ? text.slice(0, length) : text)}
+      </pre>
+      {isCut && (
+        <Button
+          label={`Show more of ${text.length.toLocaleString('en')} characters`}
+          onClick={() => setLength(length * MORE)}
+        />
+      )}
+    </div>
+  );
 }
 
 /** A stored value as JSON. */
 export function JsonText({ value }: { value: unknown }): VNode {
-  return h(LongText, { text: jsonText(value, 2) });
+  return <LongText text={jsonText(value, 2)} />;
 }
 
 /** The name of a key of the state, or of a placeholder. */
 export function Name({ name }: { name: string }): VNode {
-  return h('code', null, h('bdi', null, clip(name, 200)));
+  return (
+    <code>
+      <bdi>{clip(name, 200)}</bdi>
+    </code>
+  );
 }
 
 /** A list of names with their values; what is absent is left out. */
 export function Facts({ facts }: { facts: Readonly<Record<string, unknown>> }): VNode {
-  return h(
-    'dl',
-    { class: 'facts' },
-    Object.entries(facts).map(
-      ([name, value]) =>
-        value !== undefined &&
-        h('div', { key: name }, [h('dt', null, name), h('dd', null, h('bdi', null, visibleText(value)))]), // prettier-ignore
-    ),
+  return (
+    <dl class="facts">
+      {Object.entries(facts).map(
+        ([name, value]) =>
+          value !== undefined && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <bdi>{visibleText(value)}</bdi>
+              </dd>
+            </div>
+          ),
+      )}
+    </dl>
   );
 }
 
@@ -54,26 +69,28 @@ export function Button(props: {
   takesFocus?: boolean;
 }): VNode {
   const { label, onClick, spoken, isDisabled, isExpanded, isDanger, takesFocus } = props;
-  return h(
-    'button',
-    {
-      type: onClick === undefined ? 'submit' : 'button',
-      class: isDanger === true ? 'danger' : undefined,
-      disabled: isDisabled,
-      'aria-label': spoken,
-      'aria-expanded': isExpanded,
-      ref: takesFocus === true ? focus : null,
-      onClick,
-    },
-    label,
+  return (
+    <button
+      type={onClick === undefined ? 'submit' : 'button'}
+      class={isDanger === true ? 'danger' : undefined}
+      disabled={isDisabled}
+      aria-label={spoken}
+      aria-expanded={isExpanded}
+      ref={takesFocus === true ? focus : null}
+      onClick={onClick}
+    >
+      {label}
+    </button>
   );
 }
 
 /** An error, told to screen readers at once; nothing without one. */
 export function ErrorNote({ error }: { error: unknown }): VNode | null {
-  return error === undefined
-    ? null
-    : h('p', { class: 'error', role: 'alert' }, visibleText(errorText(error)));
+  return error === undefined ? null : (
+    <p class="error" role="alert">
+      {visibleText(errorText(error))}
+    </p>
+  );
 }
 
 /** A labelled input of one line. */
@@ -86,19 +103,27 @@ export function Field(props: {
 }): VNode {
   const { label, value, onValue, hint, list } = props;
   const listId = `list-${label.replace(/\W+/g, '-')}`;
-  return h('label', { class: 'field' }, [
-    h('span', null, label),
-    h('input', {
-      type: 'text',
-      value,
-      placeholder: hint,
-      autocomplete: 'off',
-      spellcheck: false,
-      list: list === undefined ? undefined : listId,
-      onInput: (event) => onValue(event.currentTarget.value),
-    }),
-    list !== undefined && h('datalist', { id: listId }, list.map((option) => h('option', { key: option, value: option }))), // prettier-ignore
-  ]);
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        type="text"
+        value={value}
+        placeholder={hint}
+        autocomplete="off"
+        spellcheck={false}
+        list={list === undefined ? undefined : listId}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+      {list !== undefined && (
+        <datalist id={listId}>
+          {list.map((option) => (
+            <option key={option} value={option} />
+          ))}
+        </datalist>
+      )}
+    </label>
+  );
 }
 
 /** A button that asks once more before it does anything. */
@@ -111,13 +136,17 @@ export function ConfirmButton(props: {
   const { label, question, isDisabled = false, onConfirm } = props;
   const [isAsking, setAsking] = useState(false);
   if (!isAsking) {
-    return h(Button, { label, isDisabled, isDanger: true, onClick: () => setAsking(true) });
+    return (
+      <Button label={label} isDisabled={isDisabled} isDanger onClick={() => setAsking(true)} />
+    );
   }
-  return h('span', { role: 'group', 'aria-label': question, class: 'row' }, [
-    h('span', null, question),
-    h(Button, { label, isDanger: true, takesFocus: true, onClick: onConfirm }),
-    h(Button, { label: 'Cancel', onClick: () => setAsking(false) }),
-  ]);
+  return (
+    <span role="group" aria-label={question} class="row">
+      <span>{question}</span>
+      <Button label={label} isDanger takesFocus onClick={onConfirm} />
+      <Button label="Cancel" onClick={() => setAsking(false)} />
+    </span>
+  );
 }
 
 /** Moves the focus to an element that takes the place of the focused one, and selects its text. */
@@ -133,9 +162,12 @@ export function Items<Item>(props: {
 }): VNode {
   const [count, setCount] = useState(100);
   const { items, children } = props;
-  return h('div', null, [
-    h('ul', { class: 'items' }, items.slice(0, count).map(children)),
-    items.length > count &&
-      h(Button, { label: `Show more of ${items.length}`, onClick: () => setCount(count * 2) }),
-  ]);
+  return (
+    <div>
+      <ul class="items">{items.slice(0, count).map(children)}</ul>
+      {items.length > count && (
+        <Button label={`Show more of ${items.length}`} onClick={() => setCount(count * 2)} />
+      )}
+    </div>
+  );
 }

@@ -3,7 +3,7 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import { Inspector, type Selection } from './inspector.js';
 import { CSS } from './styles.js';
 import { UntilForgotten } from './until_forgotten.js';
-import { h, render } from './view/preact.js';
+import { render } from './view/preact.js';
 
 const NAME = 'adk-session-inspector';
 
@@ -153,20 +153,23 @@ export class SessionInspectorElement extends Base implements InspectorProperties
     const onSelection = (selection: Selection): void => {
       if (number === this.#serviceNumber) this.#note(selection);
     };
+    const onForgotten = (): void => {
+      // No session is selected afterwards.
+      onSelection({ appName: this.#appName ?? '', userId: this.#userId ?? '', session: undefined });
+    };
     const view =
-      service === undefined || service === null
-        ? h('p', { class: 'inspector' }, 'Set the property “service” of this element.')
-        : h(UntilForgotten, {
-            ...{ key: number, service },
-            // No session is selected afterwards.
-            onForgotten: () =>
-              onSelection({
-                appName: this.#appName ?? '',
-                userId: this.#userId ?? '',
-                session: undefined,
-              }),
-            show: () => h(Inspector, { service, given: this.#given ?? given, onSelection }),
-          });
+      service === undefined || service === null ? (
+        <p class="inspector">Set the property “service” of this element.</p>
+      ) : (
+        <UntilForgotten
+          key={number}
+          service={service}
+          onForgotten={onForgotten}
+          show={() => (
+            <Inspector service={service} given={this.#given ?? given} onSelection={onSelection} />
+          )}
+        />
+      );
     render(view, this.shadowRoot);
   }
 

@@ -17,7 +17,7 @@ import { EventWindow, type JumpTarget } from './timeline/event_window.js';
 import { Timeline } from './timeline/timeline.js';
 import { useMeasured } from './view/hooks.js';
 import { ErrorNote } from './view/parts.js';
-import { h, useCallback, useEffect, useMemo, useRef, useState, type VNode } from './view/preact.js';
+import { useCallback, useEffect, useMemo, useRef, useState, type VNode } from './view/preact.js';
 import { panelOf, type Tab, TabList } from './view/tabs.js';
 
 /** What the inspector shows: an app, a user or all (`''`), and a session or none. */
@@ -85,19 +85,19 @@ export function Inspector({ service, given, onSelection }: InspectorProps): VNod
   };
   const shown = isNarrow ? view : pane;
   const { appName, userId, session } = selection;
-  const sessions = h(
-    SessionList,
-    {
-      service,
-      appName,
-      userId,
-      apps,
-      selected: session,
-      onApp: (appName) => select({ appName, userId, session: undefined }),
-      onUser: (userId) => select({ appName, userId, session: undefined }),
-      onSelect: selectSession,
-    },
-    h(ImportButton, { ...imports }),
+  const sessions = (
+    <SessionList
+      service={service}
+      appName={appName}
+      userId={userId}
+      apps={apps}
+      selected={session}
+      onApp={(appName) => select({ appName, userId, session: undefined })}
+      onUser={(userId) => select({ appName, userId, session: undefined })}
+      onSelect={selectSession}
+    >
+      <ImportButton {...imports} />
+    </SessionList>
   );
   const onDrop = (event: DragEvent): void => {
     const files = [...(event.dataTransfer?.files ?? [])];
@@ -107,36 +107,38 @@ export function Inspector({ service, given, onSelection }: InspectorProps): VNod
     imports.add(files);
     setView('sessions');
   };
-  return h(
-    'section',
-    {
-      class: isNarrow ? 'inspector narrow' : 'inspector',
-      'aria-label': 'Session inspector',
-      ref: root,
-      onDragOver: (event) => event.preventDefault(),
-      onDrop,
-    },
-    [
-      isNarrow &&
-        h(TabList<ViewId>, {
-          label: 'Views',
-          tabs: [...LISTS, ...PANES],
-          selected: shown,
-          onSelect: show,
-        }),
-      (!isNarrow || shown === 'sessions') &&
-        h('div', { class: 'column', ...(isNarrow && panelOf('sessions')) }, sessions),
-      h(OpenSession, {
-        key: JSON.stringify(session),
-        service,
-        session,
-        shown,
-        isNarrow,
-        template,
-        onTemplate: setTemplate,
-        onShow: show,
-      }),
-    ],
+  return (
+    <section
+      class={isNarrow ? 'inspector narrow' : 'inspector'}
+      aria-label="Session inspector"
+      ref={root}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={onDrop}
+    >
+      {isNarrow && (
+        <TabList<ViewId>
+          label="Views"
+          tabs={[...LISTS, ...PANES]}
+          selected={shown}
+          onSelect={show}
+        />
+      )}
+      {(!isNarrow || shown === 'sessions') && (
+        <div class="column" {...(isNarrow && panelOf('sessions'))}>
+          {sessions}
+        </div>
+      )}
+      <OpenSession
+        key={JSON.stringify(session)}
+        service={service}
+        session={session}
+        shown={shown}
+        isNarrow={isNarrow}
+        template={template}
+        onTemplate={setTemplate}
+        onShow={show}
+      />
+    </section>
   );
 }
 
@@ -198,38 +200,62 @@ function OpenSession(props: OpenSessionProps): VNode {
     await rewind(await service, { ...session, before: { eventId } });
     await stores?.live.reload();
   };
-  const none = (what: string): VNode => h('p', { class: 'muted' }, what);
   const paneView = (): VNode => {
-    if (shown === 'storage') return h(StorageView, { service });
-    if (stores === undefined) return none('Select a session.');
+    if (shown === 'storage') return <StorageView service={service} />;
+    if (stores === undefined) return <Hint text="Select a session." />;
     const { live } = stores;
     if (shown === 'state') {
-      return h(StateView, { service, live, shownKey, onShowKey: showKey, onShowEvent: showEvent });
+      return (
+        <StateView
+          service={service}
+          live={live}
+          shownKey={shownKey}
+          onShowKey={showKey}
+          onShowEvent={showEvent}
+        />
+      );
     }
     if (shown === 'template') {
-      return h(TemplateEditor, { live, text: props.template, onText: props.onTemplate });
+      return <TemplateEditor live={live} text={props.template} onText={props.onTemplate} />;
     }
-    if (shown === 'session') return h(SessionDetails, { service, live });
-    return event === undefined
-      ? none('Select an event.')
-      : h(EventDetail, { key: event.id, event, onShowKey: showKey, onRewind: rewindTo });
+    if (shown === 'session') return <SessionDetails service={service} live={live} />;
+    return event === undefined ? (
+      <Hint text="Select an event." />
+    ) : (
+      <EventDetail key={event.id} event={event} onShowKey={showKey} onRewind={rewindTo} />
+    );
   };
   const timeline = (): VNode =>
-    stores === undefined
-      ? none(session === undefined ? 'Select a session.' : 'The session cannot be shown.')
-      : h(Timeline, { ...stores, selected: event, isRaw, onRaw: showRaw, onSelect: selectEvent });
+    stores === undefined ? (
+      <Hint text={session === undefined ? 'Select a session.' : 'The session cannot be shown.'} />
+    ) : (
+      <Timeline {...stores} selected={event} isRaw={isRaw} onRaw={showRaw} onSelect={selectEvent} />
+    );
   const isPane = PANES.some(({ id }) => id === shown);
-  return h('div', { class: 'open-session' }, [
-    h(ErrorNote, { error }),
-    (!isNarrow || shown === 'timeline') &&
-      h('div', { class: 'column', ...(isNarrow && panelOf('timeline')) }, timeline()),
-    isPane &&
-      h('div', { class: 'column pane' }, [
-        !isNarrow &&
-          h(TabList<ViewId>, { label: 'Details', tabs: PANES, selected: shown, onSelect: onShow }),
-        h('div', { class: 'panel', key: shown, ...panelOf(shown) }, paneView()),
-      ]),
-  ]);
+  return (
+    <div class="open-session">
+      <ErrorNote error={error} />
+      {(!isNarrow || shown === 'timeline') && (
+        <div class="column" {...(isNarrow && panelOf('timeline'))}>
+          {timeline()}
+        </div>
+      )}
+      {isPane && (
+        <div class="column pane">
+          {!isNarrow && (
+            <TabList<ViewId> label="Details" tabs={PANES} selected={shown} onSelect={onShow} />
+          )}
+          <div key={shown} class="panel" {...panelOf(shown)}>
+            {paneView()}
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Hint({ text }: { text: string }): VNode {
+  return <p class="muted">{text}</p>;
 }
 
 function openStores(

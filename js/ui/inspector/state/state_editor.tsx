@@ -1,7 +1,7 @@
 import { STORED_PREFIXES } from '../../../values/state/scope.js';
 import { useAction } from '../view/hooks.js';
 import { Button, ErrorNote, focus } from '../view/parts.js';
-import { h, useState, type VNode } from '../view/preact.js';
+import { useState, type VNode } from '../view/preact.js';
 import { clip, jsonText } from '../view/text.js';
 
 /** Reads the JSON that a user typed. @throws SyntaxError with a sentence for people */
@@ -28,21 +28,23 @@ export function ValueEditor(props: {
     event.preventDefault();
     void run(() => onSave(parseValue(text)));
   };
-  return h('form', { onSubmit: save, class: 'editor' }, [
-    h('textarea', {
-      'aria-label': `Value of ${clip(stateKey, 60)} as JSON`,
-      rows: 5,
-      spellcheck: false,
-      value: text,
-      ref: focus,
-      onInput: (event) => setText(event.currentTarget.value),
-    }),
-    h(ErrorNote, { error }),
-    h('div', { class: 'row' }, [
-      h(Button, { label: 'Save', isDisabled: isBusy }),
-      h(Button, { label: 'Cancel', onClick: onCancel }),
-    ]),
-  ]);
+  return (
+    <form onSubmit={save} class="editor">
+      <textarea
+        aria-label={`Value of ${clip(stateKey, 60)} as JSON`}
+        rows={5}
+        spellcheck={false}
+        value={text}
+        ref={focus}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <ErrorNote error={error} />
+      <div class="row">
+        <Button label="Save" isDisabled={isBusy} />
+        <Button label="Cancel" onClick={onCancel} />
+      </div>
+    </form>
+  );
 }
 
 const PREFIXES = new Map<string, string>(STORED_PREFIXES);
@@ -66,14 +68,36 @@ export function NewKey({
       setText('""');
     });
   };
-  return h('form', { onSubmit: save, class: 'editor', 'aria-label': 'New key' }, [
-    h('div', { class: 'row' }, [
-      h('select', { 'aria-label': 'Scope', value: scope, onChange: (event) => setScope(event.currentTarget.value) },
-        [...PREFIXES.keys()].map((id) => h('option', { key: id, value: id }, id))), // prettier-ignore
-      h('input', { type: 'text', 'aria-label': 'Name of the new key', placeholder: 'key', value: name, onInput: (event) => setName(event.currentTarget.value) }), // prettier-ignore
-      h('input', { type: 'text', 'aria-label': 'Value of the new key as JSON', value: text, onInput: (event) => setText(event.currentTarget.value) }), // prettier-ignore
-      h(Button, { label: 'Add', isDisabled: isBusy }),
-    ]),
-    h(ErrorNote, { error }),
-  ]);
+  return (
+    <form onSubmit={save} class="editor" aria-label="New key">
+      <div class="row">
+        <select
+          aria-label="Scope"
+          value={scope}
+          onChange={(event) => setScope(event.currentTarget.value)}
+        >
+          {[...PREFIXES.keys()].map((id) => (
+            <option key={id} value={id}>
+              {id}
+            </option>
+          ))}
+        </select>
+        <input
+          type="text"
+          aria-label="Name of the new key"
+          placeholder="key"
+          value={name}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
+        <input
+          type="text"
+          aria-label="Value of the new key as JSON"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <Button label="Add" isDisabled={isBusy} />
+      </div>
+      <ErrorNote error={error} />
+    </form>
+  );
 }

@@ -2,7 +2,7 @@ import type { GivenService } from '../../core/call/given_service.js';
 import { coreOf } from '../../core/core_of.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { Button } from './view/parts.js';
-import { h, useLayoutEffect, useState, type VNode } from './view/preact.js';
+import { useLayoutEffect, useState, type VNode } from './view/preact.js';
 
 interface UntilForgottenProps {
   service: GivenService<SessionService>;
@@ -34,8 +34,10 @@ export function UntilForgotten({ service, onForgotten, show }: UntilForgottenPro
     };
   }, [service]);
   if (!isForgotten) return show();
-  return h('section', { class: 'inspector', 'aria-label': 'Session inspector' }, [
-    h('p', { role: 'status' }, 'The local data was erased.'),
-    h(Button, { label: 'Show again', onClick: () => setForgotten(false) }),
-  ]);
+  return (
+    <section class="inspector" aria-label="Session inspector">
+      <p role="status">The local data was erased.</p>
+      <Button label="Show again" onClick={() => setForgotten(false)} />
+    </section>
+  );
 }
