@@ -20,23 +20,12 @@ function cyclic(): object {
   return value;
 }
 
+/** One of each way in which the writer refuses; `tests/js/values/json/write.test.ts` has all values. */
 const NO_JSON: [string, unknown][] = [
   ['a function', () => 1],
-  ['a symbol', Symbol('x')],
-  ['a bigint', 1n],
-  ['NaN', Number.NaN],
-  ['Infinity', Infinity],
-  ['-Infinity', -Infinity],
   ['a cycle', cyclic()],
-  ['a Map', new Map([['a', 1]])],
-  ['a Set', new Set([1])],
   ['an instance of a class', new Money()],
-  ['a typed array', new Uint8Array(3)],
-  ['an ArrayBuffer', new ArrayBuffer(3)],
-  ['half a surrogate pair', LONE],
   ['a key with half a surrogate pair', { [LONE]: 1 }],
-  ['a toJSON that gives NaN', { toJSON: () => Number.NaN }],
-  ['a toJSON that throws', { toJSON: throws }],
   ['a getter that throws', Object.defineProperty({}, 'a', { get: throws, enumerable: true })],
   ['a revoked proxy', revoked()],
 ];
