@@ -292,7 +292,7 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
       summarised: this.history.list.summarised,
       hasOlder: this.history.hasOlder,
       isLoadingOlder: this.#loadingOlder !== undefined,
-      ...(this.isForgotten ? NO_RUNS : this.#shownRuns),
+      ...(this.isForgotten || status === 'deleted' ? NO_RUNS : this.#shownRuns),
       unsent: this.unsent.states,
       ...members,
     });

@@ -156,6 +156,39 @@ for (const [name, open] of Object.entries(SERVICES)) {
       await served.end();
     });
 
+    it('takes one of two answers that devices give at once, and shows the question as answered', async () => {
+      const served = await new ServedAgent(confirming).open();
+      const pages = [await served.page(open(served)), await served.page(open(served))];
+      const chats = pages.map(({ chat }) => chat);
+      await chats[0]!.ask(asks('two cups'));
+      for (const chat of chats) await snapshotOf(chat, ({ questions }) => questions.length === 1);
+      const answers = chats.map((chat) => chat.answer({ c1: { confirmed: true } }));
+      await Promise.allSettled(answers);
+      for (const chat of chats) await snapshotOf(chat, ({ questions }) => questions.length === 0);
+      await snapshotOf(chats[0]!, ({ run, events }) => run === undefined && events.length >= 4);
+      const stored = await served.service.getSession(KEY);
+      assert.deepEqual(
+        stored?.events.map(({ author }) => author),
+        ['user', 'guide', 'user', 'guide'],
+      );
+      await served.end();
+    });
+
+    it('shows that its session was deleted during a run, of which nothing more is stored', async () => {
+      const { run, say } = scripted();
+      const served = await new ServedAgent(run).open();
+      const { chat } = await served.page(open(served));
+      await chat.ask(asks('hi'));
+      say('Gre');
+      await snapshotOf(chat, hasDrafts('Gre'));
+      await served.remote().deleteSession(KEY);
+      const gone = await snapshotOf(chat, ({ status }) => status === 'deleted');
+      assert.deepEqual([gone.events, gone.drafts], [[], []]);
+      say('en', undefined);
+      assert.equal(await served.service.getSession(KEY), undefined);
+      await served.end();
+    });
+
     it('shows the run of another device, and can cancel it', async () => {
       const { run, say } = scripted();
       const served = await new ServedAgent(run).open();
