@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { createEvent } from '../../../../js/index.js';
-import { echo } from '../../ui/live/runs/agents.js';
+import type { RunAgent } from '../../../../js/ui/live/index.js';
 import { ALL_RIGHTS, feedEvents, KEY, requestTo, serve } from '../fixture.js';
 
 const SECRET = 'a-secret';
@@ -54,6 +54,15 @@ const SESSIONS = `${USERS}/sessions`;
 const SESSION = `${SESSIONS}/{sessionId}`;
 const APP = '/apps/{appName}';
 
+/** Answers each message with a call that asks for a credential. */
+const asksForLogin: RunAgent = async function* () {
+  const { content, actions } = EVENTS[0]!;
+  const customMetadata = { login: CREDENTIAL };
+  yield { author: 'shop', content: content!, actions, longRunningToolIds: ['c1'], customMetadata };
+};
+
+const RUN = { ...KEY, newMessage: { parts: [{ text: 'Tea?' }] } };
+
 /** The bodies that make the routes succeed, and the queries that some need. */
 const REQUESTS: Readonly<Record<string, { readonly body?: unknown; readonly query?: string }>> = {
   [`GET ${SESSIONS}`]: {},
@@ -90,12 +99,14 @@ const REQUESTS: Readonly<Record<string, { readonly body?: unknown; readonly quer
   [`DELETE ${APP}/state`]: {},
   [`GET ${APP}/changes`]: {},
   [`GET ${USERS}/changes`]: {},
+  'POST /run': { body: RUN },
+  'POST /run_sse': { body: { ...RUN, streaming: true } },
 };
 
 async function serveSecrets() {
   const served = serve({
     authorize: () => ({ ...ALL_RIGHTS, maySeeCredentials: false }),
-    run: echo,
+    run: asksForLogin,
   });
   const { service } = served;
   const session = await service.createSession({ ...KEY, state: STATE, labels: LABELS });
