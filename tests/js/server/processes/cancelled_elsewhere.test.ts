@@ -1,11 +1,9 @@
-import { after, before } from 'node:test';
-
-import { emptied, type Server, startPostgres } from '../../stores/database/servers.js';
+import { bothServers } from '../../stores/database/both_servers.js';
+import { emptied } from '../../stores/database/servers.js';
 import { endsElsewhere } from './cancelled_elsewhere.js';
 
-let postgres: Server;
-before(async () => (postgres = await startPostgres()));
-after(() => postgres.remove());
+const servers = bothServers();
 
 endsElsewhere('SQLite', (log) => log.sqliteUrl);
-endsElsewhere('PostgreSQL', () => emptied('postgresql', postgres));
+endsElsewhere('PostgreSQL', () => emptied('postgresql', servers.postgres));
+endsElsewhere('MariaDB', () => emptied('mariadb', servers.mariadb));
