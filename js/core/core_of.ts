@@ -1,5 +1,4 @@
 /** The core of a service: what other folders use of it beside its public methods. A user's own service has no core. */
-import type { MaybePromise } from './call/call.js';
 import type { Abortable, CompositeSessionKey } from '../values/model/session.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { StateShape } from '../values/state/state_shape.js';
@@ -68,13 +67,11 @@ export interface Core {
   readonly serverAgent?: ServerAgent | undefined;
   readonly feed: { readonly feed: SharedFeed };
   /** Reads a session's own state at its creation, without its events; `undefined` if it is not known. */
-  initialState(request: CompositeSessionKey & Abortable): MaybePromise<InitialState>;
+  initialState(request: CompositeSessionKey & Abortable): Promise<InitialState>;
   /** Finds the rewinds of a session, without its other events. `undefined` if the storage cannot find them alone. */
-  rewinds(
-    request: CompositeSessionKey & Abortable,
-  ): MaybePromise<readonly RewindTarget[] | undefined>;
+  rewinds(request: CompositeSessionKey & Abortable): Promise<readonly RewindTarget[] | undefined>;
   /** Returns the verbs of histories, if the store has them. `undefined`: `js/core/history` computes histories. */
-  history(request: Abortable): MaybePromise<ServiceHistory | undefined>;
+  history(request: Abortable): Promise<ServiceHistory | undefined>;
 }
 
 /** Returns the core of a service; `undefined` for a user's own service, which has only public methods. */

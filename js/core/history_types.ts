@@ -2,7 +2,6 @@
  * The verbs of histories, as whoever has the whole session computes them. Each request is a JSON-safe object that says
  * what is meant. A request that is sent again changes nothing: it has the ids of what it stores.
  */
-import type { MaybePromise } from './call/call.js';
 import type { AskedRun } from '../values/model/asked_run.js';
 import type { WriteIdentity } from '../values/model/diagnostic.js';
 import type { Content } from '../values/model/event/content.js';
@@ -152,8 +151,8 @@ export interface StateAtRead extends HistoryRead {
 
 /** The verbs of the histories of a service. `fork` returns a handle on the new session. */
 export interface ServiceHistory {
-  rewind(request: RewindWrite & Abortable & WriteIdentity): MaybePromise<StoredRewind>;
-  fork(request: ForkWrite & Abortable & WriteIdentity): MaybePromise<Session>;
-  branches(request: BranchesRead & Abortable): MaybePromise<SessionBranches>;
-  stateAt(request: StateAtRead & Abortable): MaybePromise<HistoryState>;
+  rewind(request: RewindWrite & Abortable & WriteIdentity): Promise<StoredRewind>;
+  fork(request: ForkWrite & Abortable & WriteIdentity): Promise<Session>;
+  branches(request: BranchesRead & Abortable): Promise<SessionBranches>;
+  stateAt(request: StateAtRead & Abortable): Promise<HistoryState>;
 }

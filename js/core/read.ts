@@ -1,5 +1,5 @@
 /** What a service reads of a session, and what a store finds. A read has a kind, as a write has; see `write.ts`. */
-import type { Call, MaybePromise } from './call/call.js';
+import type { Call } from './call/call.js';
 import type { BranchesRead, HistoryState, SessionBranches, StateAtRead } from './history_types.js';
 import type { Event } from '../values/model/event/event.js';
 import type { StoredEvent, StoredEvents } from '../values/model/event_page.js';
@@ -215,7 +215,7 @@ export interface Found {
 type ReadVerb<Kind extends ReadKind> = (
   request: SessionReads[Kind],
   call: Call,
-) => MaybePromise<Found[Kind] | undefined>;
+) => Promise<Found[Kind] | undefined>;
 
 /** The kinds that every store reads. */
 type CommonKind = 'window' | 'page' | 'ids' | 'since';
@@ -228,11 +228,11 @@ export type ReadVerbs = {
 };
 
 /** Runs the function of a read's kind. Without one, nothing is found. */
-export function runRead<Kind extends ReadKind>(
+export async function runRead<Kind extends ReadKind>(
   verbs: ReadVerbs,
   request: SessionRead<Kind>,
   call: Call,
-): MaybePromise<Found[Kind] | undefined> {
+): Promise<Found[Kind] | undefined> {
   const { [request.kind]: verb } = verbs as { readonly [Key in ReadKind]?: ReadVerb<Key> };
   return verb?.call(verbs, request, call);
 }

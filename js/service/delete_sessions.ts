@@ -1,5 +1,5 @@
 import { optionalTime } from '../values/model/values/time.js';
-import { type Call, type MaybePromise, requireNotAborted, takeOptions } from '../core/call/call.js';
+import { type Call, requireNotAborted, takeOptions } from '../core/call/call.js';
 import { requireFunction } from '../values/errors/option_values.js';
 import { reportUncaught } from '../core/call/uncaught.js';
 import { isSessionError, SessionError } from '../values/errors/errors.js';
@@ -28,9 +28,9 @@ export interface DeletableSessions {
     owner: { readonly appName: string; readonly userId: string | undefined },
     page: { readonly limit: number; readonly after: ListedSession | undefined },
     call: Call,
-  ): MaybePromise<readonly ListedSession[]>;
+  ): Promise<readonly ListedSession[]>;
   /** Deletes a session if it has not changed since it was listed. Returns whether it was deleted. */
-  deleteUnchanged(appName: string, session: DeletableSession, call: Call): MaybePromise<boolean>;
+  deleteUnchanged(appName: string, session: DeletableSession, call: Call): Promise<boolean>;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Call, type MaybePromise, takeOptions } from '../core/call/call.js';
+import { type Call, takeOptions } from '../core/call/call.js';
 import { callCore, createMemoryStorage } from '../core/wasm/core.js';
 import type {
   Abortable,
@@ -19,7 +19,7 @@ import * as reads from './read/on_demand.js';
 import { WasmStore } from '../core/storage/wasm/wasm_store.js';
 import { MemoryOperations } from '../core/storage/operations/memory_operations.js';
 import { parseTexts } from '../core/storage/stored_events.js';
-import { ServiceCore } from './service_core.js';
+import { ServiceCore, takeDeletion } from './service_core.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
 
@@ -45,7 +45,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
     const parts: ServiceParts = {
       storage: { kind: 'memory', durable: false },
       traits: { isSynchronous: true },
-      reads: () => reads,
+      reads: () => Promise.resolve(reads),
       openStore: ({ clock }) =>
         new WasmStore(createMemoryStorage(), {
           holdsData: true,
@@ -68,34 +68,62 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
   /** @internal */
   createSessionSync(request: ImportedSessionRequest<S>): Session<S>;
   createSessionSync(request: ImportedSessionRequest<S>): Session<S> {
-    return this.#run(request, (request, call) => this.#core.create(request, false, call));
+    return this.#runNow(request, (request, call) =>
+      this.#core.callMemory(call, ({ now }) => {
+        const newSession = this.#core.takeNew({ ...request, operation: undefined }, false);
+        // Without `ifAbsent` it is created, or the call fails.
+        const created = now.create(newSession, call)!;
+        this.#core.feed.publish(newSession, created);
+        return this.#core.reader.open<S>(newSession, created);
+      }),
+    );
+  }
+
+  override getSession(request: GetSessionRequest): Promise<Session<S> | undefined> {
+    return this.#core.calls.run('getSession', request, (request, call) => this.#get(request, call));
   }
 
   /** Like `getSession`, but synchronous. */
   getSessionSync(request: GetSessionRequest): Session<S> | undefined {
-    return this.#run(request, (request, call) => this.#core.reader.get<S>(request, call));
+    return this.#runNow(request, (request, call) => this.#get(request, call));
+  }
+
+  #get(
+    request: GetSessionRequest,
+    call: Call,
+  ): Session<S> | undefined | Promise<Session<S> | undefined> {
+    return this.#core.callMemory(call, (store) =>
+      this.#core.reader.getNow<S>(request, call, store, reads),
+    );
   }
 
   /** Like `listSessions`, but synchronous. */
   listSessionsSync(request: ListSessionsRequest<keyof S & string>): ListSessionsResponse<S>;
   listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S>;
   listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S> {
-    return this.#run(request, (request, call) =>
-      this.#core.lists(call, (lists) => lists.list<S>(request, call)),
+    return this.#runNow(request, (request, call) =>
+      this.#core.callMemory(call, (store) =>
+        this.#core.listsOf(reads).listNow<S>(request, call, store),
+      ),
     );
   }
 
   /** Like `deleteSession`, but synchronous. */
   deleteSessionSync(request: DeleteSessionRequest): void {
-    this.#run(request, (request, call) => this.#core.delete(request, call));
+    this.#runNow(request, (request, call) =>
+      this.#core.callMemory(call, ({ now }) => {
+        const write = takeDeletion({ ...request, created: undefined, operation: undefined });
+        if (write !== undefined) this.#core.feed.publish(write, now.delete(write, call));
+      }),
+    );
   }
 
-  #run<Request extends Abortable, T>(
+  #runNow<Request extends Abortable, T>(
     request: Request,
-    work: (request: Request, call: Call) => MaybePromise<T>,
+    work: (request: Request, call: Call) => T | Promise<T>,
   ): T {
     const taken = this.#core.calls.begin(request);
-    // Throws if the wasm is not loaded and cannot be loaded synchronously.
+    // Throws if the wasm is not loaded and cannot be loaded synchronously. Then nothing is waited for.
     callCore(() => undefined);
     return work(taken, { signal: taken.signal }) as T;
   }

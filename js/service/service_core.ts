@@ -29,7 +29,7 @@ import type { HiddenMembers, WriteIdentity } from '../values/model/diagnostic.js
 import type { ServiceHistory } from '../core/history_types.js';
 import type { StorageInfo } from '../values/model/storage_info.js';
 import { isRevision } from '../core/storage/checked_rows.js';
-import type { ReadList, Results, Store, StoreTraits } from '../core/storage/store.js';
+import type { ReadList, Results, MemoryStore, Store, StoreTraits } from '../core/storage/store.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import { type DeltaSnapshot, snapshotDelta } from '../values/state/delta.js';
 import {
@@ -42,13 +42,7 @@ import { Appender } from './append/appender.js';
 import { Computation } from './append/computation.js';
 import { orderedWriter } from './append/state_writer.js';
 import { Calls } from '../core/call/calls.js';
-import {
-  after,
-  type Call,
-  type MaybePromise,
-  requireNotAborted,
-  takeOptions,
-} from '../core/call/call.js';
+import { type Call, requireNotAborted, takeOptions } from '../core/call/call.js';
 import { Diagnostics } from '../core/call/diagnostics.js';
 import { runAfter, TimeLimit } from '../core/call/time_limit.js';
 import { Handles } from '../core/handle/handle.js';
@@ -59,8 +53,9 @@ import type { ReaderParts } from './read/reader_parts.js';
 import type { SessionLists } from './read/session_lists.js';
 import { SessionReader } from './read/session_reader.js';
 import { READS, type Reads } from './read/reads.js';
+import type * as onDemandReads from './read/on_demand.js';
 import { takeNewSession } from './new_session.js';
-import type { Computed, DeleteWrite, Placed, WriteKind } from '../core/write.js';
+import type { Computed, CreateWrite, DeleteWrite, Placed, WriteKind } from '../core/write.js';
 import type { DeletableSessions } from './delete_sessions.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { serviceHistory } from './service_history.js';
@@ -150,31 +145,52 @@ export class ServiceCore implements Core {
     });
   }
 
-  /** Reads lists of sessions, once their part is loaded. */
-  lists<T>(call: Call, read: (lists: SessionLists) => MaybePromise<T>): MaybePromise<T> {
-    return after(this.reads(call.signal), ({ SessionLists }) =>
-      read((this.#lists ??= new SessionLists(this.#readerParts))),
-    );
+  /** Returns what reads lists of sessions, once that part is loaded. */
+  async lists(call: Call): Promise<SessionLists> {
+    return this.listsOf(await this.reads(call.signal));
   }
 
-  /** Reads pages of events, once their part is loaded. */
-  pages<T>(call: Call, read: (pages: EventPages) => MaybePromise<T>): MaybePromise<T> {
-    return after(this.reads(call.signal), ({ EventPages }) =>
-      read((this.#pages ??= new EventPages(this.#readerParts))),
-    );
+  listsOf({ SessionLists }: typeof onDemandReads): SessionLists {
+    return (this.#lists ??= new SessionLists(this.#readerParts));
+  }
+
+  /** Returns what reads pages of events, once that part is loaded. */
+  async pages({ signal }: Call): Promise<EventPages> {
+    const { EventPages } = await this.reads(signal);
+    return (this.#pages ??= new EventPages(this.#readerParts));
   }
 
   /** Reads a session's own state at its creation; `undefined` if it is not known. */
-  initialState(request: CompositeSessionKey & Abortable): MaybePromise<StateShape | undefined> {
-    return this.pages(request, (pages) => pages.initialState(request));
+  async initialState(request: CompositeSessionKey & Abortable): Promise<StateShape | undefined> {
+    return (await this.pages(request)).initialState(request);
   }
 
-  create<S extends object>(
+  async create<S extends object>(
     request: ImportedSessionRequest<S> & Pick<GetSessionRequest, 'config'> & WriteIdentity,
     ifAbsent: boolean,
     call: Call,
-  ): MaybePromise<Session<S>> {
-    const newSession = takeNewSession(request, {
+  ): Promise<Session<S>> {
+    const newSession = this.takeNew(request, ifAbsent);
+    const { key } = newSession;
+    const { config } = request;
+    // Another call may create the session after the read. The next round reads it, unless it was
+    // deleted again.
+    for (let rounds = MAX_ROUNDS; rounds > 0; rounds -= 1) {
+      const found = ifAbsent ? await this.reader.get<S>({ ...key, config }, call) : undefined;
+      if (found !== undefined) return found;
+      requireNotAborted(call.signal);
+      const created = await this.write(newSession, call);
+      if (created !== undefined) return this.reader.open<S>(newSession, created);
+    }
+    throw neverRead(key.sessionId);
+  }
+
+  /** Takes the request for a new session. */
+  takeNew<S extends object>(
+    request: ImportedSessionRequest<S> & WriteIdentity,
+    ifAbsent: boolean,
+  ): CreateWrite {
+    return takeNewSession(request, {
       ifAbsent,
       schema: this.#schema,
       autoTitle: this.#autoTitle,
@@ -182,87 +198,62 @@ export class ServiceCore implements Core {
       clock: this.clock,
       newId: this.#newId,
     });
-    const { key } = newSession;
-    const { config } = request;
-    const create = (): MaybePromise<Session<S> | undefined> => {
-      requireNotAborted(call.signal);
-      return after(
-        this.write(newSession, call),
-        (created) => created && this.reader.open<S>(newSession, created),
-      );
-    };
-    // Another call may create the session after the read. The next round reads it, unless it was
-    // deleted again.
-    const getOrCreate = (rounds: number): MaybePromise<Session<S>> => {
-      if (rounds === 0) throw neverRead(key.sessionId);
-      const read = ifAbsent ? this.reader.get<S>({ ...key, config }, call) : undefined;
-      return after(
-        read,
-        (found) => found ?? after(create(), (created) => created ?? getOrCreate(rounds - 1)),
-      );
-    };
-    return getOrCreate(MAX_ROUNDS);
   }
 
-  delete(
+  async delete(
     request: DeleteSessionRequest & Pick<HiddenMembers, 'created' | 'operation'>,
     call: Call,
-  ): MaybePromise<void> {
-    const { appName, userId, sessionId, created, operation } = request;
-    requireUser(request);
-    if (!isId(sessionId)) return undefined;
-    const key = { appName, userId, sessionId };
-    return this.remove({ kind: 'delete', what: 'session', key, created, operation }, call);
+  ): Promise<void> {
+    const write = takeDeletion(request);
+    if (write !== undefined) await this.remove(write, call);
   }
 
   /** Deletes a user, or its state alone. */
-  removeOf(
+  async removeOf(
     what: 'user' | 'userState',
     request: UserRequest & WriteIdentity,
     call: Call,
-  ): MaybePromise<void> {
+  ): Promise<void> {
     const { appName, userId, operation } = request;
     requireUser(request);
     return this.remove({ kind: 'delete', what, key: { appName, userId }, operation }, call);
   }
 
-  remove(write: DeleteWrite, call: Call): MaybePromise<void> {
-    return after(this.write(write, call), () => undefined);
+  async remove(write: DeleteWrite, call: Call): Promise<void> {
+    await this.write(write, call);
   }
 
   /** Stores a write, and tells what it has changed. */
-  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]> {
-    const stored = this.callStore<Results[Kind]>(call, (store) => store.write(write, call));
-    return after(stored, (written) => {
-      this.feed.publish(write, written);
-      return written;
-    });
+  async write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
+    const written = await this.callStore<Results[Kind]>(call, (store) => store.write(write, call));
+    this.feed.publish(write, written);
+    return written;
   }
 
   /** Whether the storage applies each `StorageOperation` once. */
-  keepsOperations(): MaybePromise<boolean> {
+  keepsOperations(): Promise<boolean> {
     return this.callStore({}, (store) => store.traits.keepsOperations === true);
   }
 
   /** The sessions of the storage, for `deleteSessions`. */
   readonly deletable: DeletableSessions = {
-    list: ({ appName, userId }, { limit, after: place }, call) => {
+    list: async ({ appName, userId }, { limit, after: place }, call) => {
       const orderBy = 'lastUpdateTime' as const;
       const list = { appName, userId, order: 'asc', orderBy, after: place } as const;
       const numbers = { offset: 0, limit, withTotal: false };
-      const read = this.callStore<ReadList>(call, (store) =>
+      const { sessions } = await this.callStore<ReadList>(call, (store) =>
         store.list({ ...list, ...numbers }, call),
       );
-      return after(read, ({ sessions }) => sessions);
+      return sessions;
     },
-    deleteUnchanged: (appName, session, call) => {
+    deleteUnchanged: async (appName, session, call) => {
       const { userId, sessionId, revision, labels } = session;
       // A damaged session is not deleted by its age.
       if (!isRevision(revision)) return false;
       const key = { appName, userId, sessionId };
       const unchanged = { revision, labels: labels === '' ? undefined : labels };
       const write = { kind: 'delete', what: 'session', key, unchanged } as const;
-      return after(this.write(write, call), ({ isDeleted }) => isDeleted);
+      return (await this.write(write, call)).isDeleted;
     },
   };
 
@@ -273,7 +264,7 @@ export class ServiceCore implements Core {
     return snapshot;
   }
 
-  update(request: UpdateStateRequest & WriteIdentity, call: Call): MaybePromise<void> {
+  async update(request: UpdateStateRequest & WriteIdentity, call: Call): Promise<void> {
     const { appName, userId, sessionId, stateDelta, operation } = request;
     requireOwner(request);
     if (stateDelta === undefined) throw invalid('stateDelta', 'must be given');
@@ -283,7 +274,8 @@ export class ServiceCore implements Core {
       const delta = computation?.run ?? take(stateDelta).delta;
       const write = { kind: 'update', key: { appName, userId }, delta, operation } as const;
       // A function that has failed changes nothing, so nothing is published.
-      return after(this.write(write, call), () => computation?.finish(() => undefined));
+      await this.write(write, call);
+      return computation?.finish(() => undefined);
     }
     requireId('sessionId', sessionId);
     if (userId === undefined) throw invalid('userId', 'must be given with a sessionId');
@@ -298,38 +290,37 @@ export class ServiceCore implements Core {
   }
 
   /** Changes the title, the labels and the expiry of a session. */
-  describe(
+  async describe(
     key: CompositeSessionKey & WriteIdentity,
     changes: SessionChanges & Expiry,
     call: Call,
-  ): MaybePromise<void> {
+  ): Promise<void> {
     const { appName, userId, sessionId, operation } = key;
     requireKey(key);
     const taken = takeOptions(changes);
     const expiry = takeExpiry(taken, this.#traits.expires === true);
     const change = { ...takeDescription(taken), expiry, operation };
     const own = { appName, userId, sessionId };
-    return after(this.write({ kind: 'describe', key: own, ...change }, call), (isThere) => {
-      if (!isThere) throw sessionNotFound(sessionId);
-    });
+    const isThere = await this.write({ kind: 'describe', key: own, ...change }, call);
+    if (!isThere) throw sessionNotFound(sessionId);
   }
 
   /** Finds the rewinds of a session; see `Core`. */
-  rewinds(
+  async rewinds(
     request: CompositeSessionKey & Abortable,
-  ): MaybePromise<readonly RewindTarget[] | undefined> {
-    return this.pages(request, (pages) => pages.rewinds(request));
+  ): Promise<readonly RewindTarget[] | undefined> {
+    return (await this.pages(request)).rewinds(request);
   }
 
   /** Returns the verbs of histories, if the store computes them. */
-  history({ signal }: Abortable): MaybePromise<ServiceHistory | undefined> {
+  async history({ signal }: Abortable): Promise<ServiceHistory | undefined> {
     this.calls.begin({ signal });
-    const isOfStore = this.callStore({ signal }, (store) => store.traits.computesHistories);
-    return after(isOfStore, (isOfStore) => (isOfStore ? serviceHistory(this) : undefined));
+    const isOfStore = await this.callStore({ signal }, (store) => store.traits.computesHistories);
+    return isOfStore === true ? serviceHistory(this) : undefined;
   }
 
-  open(call: Call): MaybePromise<void> {
-    const run = (): MaybePromise<void> => this.callStore(call, (store) => store.open(call));
+  async open(call: Call): Promise<void> {
+    const run = (): Promise<void> => this.callStore(call, (store) => store.open(call));
     // Also over memory, whose other calls load it at once.
     const wait = loadWasm();
     return wait === undefined ? run() : runAfter(call.signal, wait, run);
@@ -384,14 +375,33 @@ export class ServiceCore implements Core {
     return wait === undefined ? load() : wait.then(load);
   }
 
+  /** Calls the store of memory: at once, unless the wasm cannot be loaded at once. */
+  callMemory<T>({ signal }: Call, work: (store: MemoryStore) => T): T | Promise<T> {
+    this.appender.flush();
+    const wait = this.#load(true);
+    const run = (): T => work(this.#openStore() as MemoryStore);
+    return wait === undefined ? run() : runAfter(signal, wait, run);
+  }
+
   /** Calls the store once it can be opened. */
-  callStore<T>({ signal }: Call, work: (store: Store) => MaybePromise<T>): MaybePromise<T> {
+  callStore<T>({ signal }: Call, work: (store: Store) => T | Promise<T>): Promise<T> {
     // Before anything is awaited, so that appends called earlier are first in line.
     this.appender.flush();
     const wait = this.#load(this.#traits.isSynchronous === true);
-    const run = (): MaybePromise<T> => work(this.#openStore());
+    const run = async (): Promise<T> => await work(this.#openStore());
     return wait === undefined ? run() : runAfter(signal, wait, run);
   }
+}
+
+/** Takes the request to delete a session. Returns `undefined` if no session can have its id. */
+export function takeDeletion(
+  request: DeleteSessionRequest & Pick<HiddenMembers, 'created' | 'operation'>,
+): DeleteWrite | undefined {
+  const { appName, userId, sessionId, created, operation } = request;
+  requireUser(request);
+  if (!isId(sessionId)) return undefined;
+  const key = { appName, userId, sessionId };
+  return { kind: 'delete', what: 'session', key, created, operation };
 }
 
 /** @param unsettled what the storage has not settled */

@@ -1,4 +1,4 @@
-import { after, type Call, type MaybePromise } from '../core/call/call.js';
+import type { Call } from '../core/call/call.js';
 import type { Calls } from '../core/call/calls.js';
 import type { ServiceHistory } from '../core/history_types.js';
 import type { Found, SessionRead } from '../core/read.js';
@@ -13,26 +13,21 @@ interface HistoryParts extends Pick<ReaderParts, 'callStore'> {
   readonly calls: Calls;
   readonly reader: SessionReader;
   /** Stores a write, and publishes what it has changed. */
-  write<Kind extends 'rewind' | 'fork'>(
-    write: Placed<Kind>,
-    call: Call,
-  ): MaybePromise<Results[Kind]>;
+  write<Kind extends 'rewind' | 'fork'>(write: Placed<Kind>, call: Call): Promise<Results[Kind]>;
 }
 
 /** Makes the verbs of a service whose store computes histories. */
 export function serviceHistory(core: HistoryParts): ServiceHistory {
   const { calls, reader } = core;
-  const read = <Kind extends 'branches' | 'stateAt'>(
+  const read = async <Kind extends 'branches' | 'stateAt'>(
     request: SessionRead<Kind>,
     call: Call,
-  ): MaybePromise<Found[Kind]> => {
-    const found = core.callStore<Found[Kind] | undefined>(call, (store) =>
+  ): Promise<Found[Kind]> => {
+    const found = await core.callStore<Found[Kind] | undefined>(call, (store) =>
       store.read(request, call),
     );
-    return after(found, (found) => {
-      if (found === undefined) throw sessionNotFound(request.key.sessionId);
-      return found;
-    });
+    if (found === undefined) throw sessionNotFound(request.key.sessionId);
+    return found;
   };
   return {
     rewind: (request) =>
@@ -40,11 +35,10 @@ export function serviceHistory(core: HistoryParts): ServiceHistory {
         core.write({ ...request, kind: 'rewind' }, call),
       ),
     fork: (request) =>
-      calls.run('fork', request, (request, call) =>
-        after(core.write({ ...request, kind: 'fork' }, call), (forked) =>
-          reader.openForked({ ...request.key, sessionId: request.newSessionId }, forked),
-        ),
-      ),
+      calls.run('fork', request, async (request, call) => {
+        const forked = await core.write({ ...request, kind: 'fork' }, call);
+        return reader.openForked({ ...request.key, sessionId: request.newSessionId }, forked);
+      }),
     branches: (request) =>
       calls.run('branches', request, (request, call) =>
         read({ ...request, kind: 'branches' }, call),

@@ -38,7 +38,6 @@ import type { StateShape } from '../values/state/state_shape.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { CloseOptions, StorageInfo } from '../values/model/storage_info.js';
 import { makeDisposable } from '../core/call/disposable.js';
-import { after } from '../core/call/call.js';
 import { requireSession } from '../core/handle/handle.js';
 import { ownMembers } from '../values/json/copy.js';
 import type {
@@ -57,7 +56,7 @@ import { markRaw } from '../values/members/raw.js';
 
 /**
  * A session service over any storage. It takes plain objects, calls its store, and returns plain
- * objects. All storages behave the same, except that memory does its work before a call returns.
+ * objects. All storages behave the same, except that memory writes before a call returns.
  */
 export class StoredSessionService<S extends object = StateShape> implements SessionService<S> {
   /** Closes the service at the end of an `await using` block. */
@@ -110,9 +109,9 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   listSessions(request: ListSessionsRequest<keyof S & string>): Promise<ListSessionsResponse<S>>;
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>>;
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>> {
-    return this.#run('listSessions', request, ({ labels, stateKeys, ...rest }, call) => {
+    return this.#run('listSessions', request, async ({ labels, stateKeys, ...rest }, call) => {
       const own = { ...rest, labels: ownMembers(labels), stateKeys: ownMembers(stateKeys) };
-      return this.#core.lists(call, (lists) => lists.list(own, call));
+      return (await this.#core.lists(call)).list(own, call);
     });
   }
 
@@ -121,8 +120,8 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   ): AsyncGenerator<Session<S>, void, undefined> {
     const core = this.#core;
     const list = (page: ListSessionsPageRequest) =>
-      core.calls.run('listSessions', page, (page, call) =>
-        core.lists(call, (lists) => lists.list<S>(page, call, true)),
+      core.calls.run('listSessions', page, async (page, call) =>
+        (await core.lists(call)).list<S>(page, call, true),
       );
     return core.calls.walk(request, async function* (request) {
       const { walkSessions } = await core.reads(request.signal);
@@ -131,29 +130,29 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   listEvents(request: ListEventsRequest): Promise<EventsPage> {
-    return this.#run('listEvents', request, (request, call) =>
-      this.#core.pages(call, (pages) => pages.list(request, call)),
+    return this.#run('listEvents', request, async (request, call) =>
+      (await this.#core.pages(call)).list(request, call),
     );
   }
 
   getEvents(request: GetEventsRequest): Promise<StoredEvents> {
-    return this.#run('getEvents', request, ({ eventIds, ...key }, call) => {
+    return this.#run('getEvents', request, async ({ eventIds, ...key }, call) => {
       const own = { ...key, eventIds: ownMembers(eventIds) };
-      return this.#core.pages(call, (pages) => pages.byIds(own, call));
+      return (await this.#core.pages(call)).byIds(own, call);
     });
   }
 
   listChanges(request: ListChangesRequest): Promise<ChangesSince<S>> {
-    return this.#run('listChanges', request, (request, call) =>
-      this.#core.pages(call, (pages) => pages.changes<S>(request, call)),
+    return this.#run('listChanges', request, async (request, call) =>
+      (await this.#core.pages(call)).changes<S>(request, call),
     );
   }
 
   events(request: EventsRequest): AsyncGenerator<Event, void, undefined> {
     const core = this.#core;
     const list = (page: ListEventsRequest, order: EventsRequest['order']) =>
-      core.calls.run('listEvents', page, (page, call) =>
-        core.pages(call, (pages) => pages.list(page, call, order)),
+      core.calls.run('listEvents', page, async (page, call) =>
+        (await core.pages(call)).list(page, call, order),
       );
     return core.calls.walk(request, async function* (request) {
       const { walkEvents } = await core.reads(request.signal);
@@ -162,8 +161,8 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   loadOlder(session: Session<S>, limit?: number, options: Abortable = {}): Promise<boolean> {
-    return this.#run('loadOlder', { session, limit }, (request, call) =>
-      this.#core.pages(call, (pages) => pages.addOlder(request, options, call)),
+    return this.#run('loadOlder', { session, limit }, async (request, call) =>
+      (await this.#core.pages(call)).addOlder(request, options, call),
     );
   }
 
@@ -181,25 +180,23 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   appendEvent<E extends NewEvent>(request: AppendEventRequest<S, E>): Promise<AppendedEvent<E>> {
-    return this.#run('appendEvent', request, (request, call) => {
+    return this.#run('appendEvent', request, async (request, call) => {
       const { event } = request;
-      return after(this.#core.appender.append(request, [event], call), () => {
-        const appended: unknown = event;
-        return appended as AppendedEvent<E>;
-      });
+      await this.#core.appender.append(request, [event], call);
+      const appended: unknown = event;
+      return appended as AppendedEvent<E>;
     });
   }
 
   appendEvents<E extends NewEvent>(
     request: AppendEventsRequest<S, E>,
   ): Promise<AppendedEvent<E>[]> {
-    return this.#run('appendEvents', request, (request, call) => {
+    return this.#run('appendEvents', request, async (request, call) => {
       const { events } = request;
       if (!Array.isArray(events)) throw invalidValue('events', 'must be an array', events);
-      return after(this.#core.appender.append(request, [...events], call), () => {
-        const appended: unknown = events;
-        return appended as AppendedEvent<E>[];
-      });
+      await this.#core.appender.append(request, [...events], call);
+      const appended: unknown = events;
+      return appended as AppendedEvent<E>[];
     });
   }
 
@@ -212,8 +209,8 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   sessionInfo(request: SessionInfoRequest): Promise<SessionInfo<S>> {
-    return this.#run('sessionInfo', request, (request, call) =>
-      this.#core.pages(call, (pages) => pages.info<S>(request, call)),
+    return this.#run('sessionInfo', request, async (request, call) =>
+      (await this.#core.pages(call)).info<S>(request, call),
     );
   }
 
@@ -242,11 +239,15 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   deleteAppState(request: AppRequest): Promise<void> {
-    return this.#run('deleteAppState', request, (request: AppRequest & WriteIdentity, call) => {
-      const key = { appName: requireId('appName', request.appName) };
-      const { operation } = request;
-      return this.#core.remove({ kind: 'delete', what: 'appState', key, operation }, call);
-    });
+    return this.#run(
+      'deleteAppState',
+      request,
+      async (request: AppRequest & WriteIdentity, call) => {
+        const key = { appName: requireId('appName', request.appName) };
+        const { operation } = request;
+        return this.#core.remove({ kind: 'delete', what: 'appState', key, operation }, call);
+      },
+    );
   }
 
   watch(request: WatchRequest, options: ListenOptions): StopWatching;

@@ -49,6 +49,16 @@ describe('Imports', () => {
     assert.deepEqual(upward, []);
   });
 
+  it('of what is a promise only sometimes are in the folder of the wasm: elsewhere functions are async', () => {
+    const users = [...importsOfTypeScript()].filter(([, imports]) =>
+      imports.has('js/core/storage/wasm/maybe_promise.ts'),
+    );
+    assert.deepEqual(
+      users.map(([file]) => file),
+      ['js/core/storage/wasm/wasm_store.ts'],
+    );
+  });
+
   it('of src/ have no cycle', () => {
     const files = importsOfRust();
     assert.ok(files.get('src/core/storage/shared.rs')?.has('src/core/write/mod.rs'));

@@ -1,15 +1,12 @@
-/** The checks around each call of a service, and helpers for results that are promises only sometimes. */
+/** The checks around each call of a service. */
 import { messageOf } from '../../values/errors/describe.js';
 import { requireObject, requireSignal } from '../../values/errors/option_values.js';
 import type { StorageCall } from '../../values/model/diagnostic.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
 import type { ReadPolicy } from '../../values/model/values/read_policy.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
-import { isPromise } from '../../values/members/is_promise.js';
 import { isTooLong, tooLongError } from '../../values/json/too_long.js';
 import type { CallFacts } from './diagnostics.js';
-
-export type MaybePromise<T> = T | Promise<T>;
 
 /**
  * A call of a service. The public method makes it, and every function on the way to the storage passes the same object
@@ -28,28 +25,6 @@ export interface Call extends StorageCall {
 export function afterCommit(call: Call): Call {
   // Most calls have no signal, and a copy takes longer than this check.
   return call.signal === undefined ? call : { ...call, signal: undefined };
-}
-
-/** Passes a value to `next`: at once, or once it resolves if it is a promise. */
-export function after<T, U>(
-  value: MaybePromise<T>,
-  next: (value: T) => MaybePromise<U>,
-): MaybePromise<U> {
-  return isPromise(value) ? value.then(next) : next(value);
-}
-
-/** Calls a function. If it throws or rejects, `answer` makes a result from the error. */
-export function recovered<T>(
-  run: () => MaybePromise<T>,
-  answer: (error: unknown) => MaybePromise<T>,
-): MaybePromise<T> {
-  let result: MaybePromise<T>;
-  try {
-    result = run();
-  } catch (error) {
-    return answer(error);
-  }
-  return isPromise(result) ? result.catch(answer) : result;
 }
 
 /**

@@ -1,15 +1,9 @@
 import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import type { CallDiagnostic, HiddenMembers } from '../../values/model/diagnostic.js';
-import type { Abortable } from '../../values/model/session.js';
 import { isPromise } from '../../values/members/is_promise.js';
-import {
-  type Call,
-  type MaybePromise,
-  requestError,
-  requireNotAborted,
-  takeRequest,
-} from './call.js';
+import type { Abortable } from '../../values/model/session.js';
+import { type Call, requestError, requireNotAborted, takeRequest } from './call.js';
 import type { CallFacts, Diagnostics } from './diagnostics.js';
 import { holdProgram } from './program_hold.js';
 
@@ -49,7 +43,7 @@ export class Calls {
   run<Request extends object, T>(
     method: CallDiagnostic['method'],
     request: Request,
-    work: (request: Request, call: Call) => MaybePromise<T>,
+    work: (request: Request, call: Call) => T | Promise<T>,
   ): Promise<T> {
     const facts: CallFacts | undefined = this.#diagnostics && { retries: 0 };
     const report = facts && this.#diagnostics?.begin(method, facts);

@@ -13,6 +13,7 @@ let timer: ReturnType<typeof setInterval> | undefined;
 export function holdProgram(): () => void {
   holds += 1;
   timer ??= setInterval(() => undefined, LONGEST_DELAY);
+  if (holds === 1 && typeof timer === 'object') timer.ref();
   return release;
 }
 
@@ -25,6 +26,8 @@ export function holdProgramUntil(call: Promise<unknown>): void {
 function release(): void {
   holds -= 1;
   if (holds > 0) return;
+  // Node keeps the timer: to make one for each call would take longer than a call over memory may.
+  if (typeof timer === 'object') return void timer.unref();
   clearInterval(timer);
   timer = undefined;
 }

@@ -1,6 +1,6 @@
 /** Limits waits by timeouts and by signals. */
 import type { HostAbortSignal } from '../../values/model/host.js';
-import { abortedError, type MaybePromise, requireNotAborted } from './call.js';
+import { abortedError, requireNotAborted } from './call.js';
 import { onAbort } from './on_abort.js';
 
 /** Makes the reason of a limit that fires, from its timeout in milliseconds. */
@@ -125,7 +125,7 @@ export class TimeLimit {
     );
   }
 
-  async #unlessFired<T>(work: T | PromiseLike<T>, onFire: () => MaybePromise<T>): Promise<T> {
+  async #unlessFired<T>(work: T | PromiseLike<T>, onFire: () => T | PromiseLike<T>): Promise<T> {
     let end!: () => void;
     const fired = new Promise<void>((resolve) => (end = resolve)).then(onFire);
     if (this.#firing === undefined) this.#waits.add(end);
@@ -206,11 +206,11 @@ export async function untilAborted<T>(
 export function runAfter<T>(
   signal: HostAbortSignal | undefined,
   wait: Promise<unknown>,
-  run: () => MaybePromise<T>,
+  run: () => T | Promise<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const ignore = signal && onAbort(signal, () => reject(abortedError(signal)));
-    const begin = (): MaybePromise<T> => {
+    const begin = (): T | Promise<T> => {
       ignore?.();
       requireNotAborted(signal);
       return run();

@@ -1,5 +1,5 @@
 import { requireText } from '../../values/errors/option_values.js';
-import { type MaybePromise, takeRequest } from '../call/call.js';
+import { takeRequest } from '../call/call.js';
 import { EVENTS_PER_TASK, nextTask } from '../call/next_task.js';
 import { requireService } from '../call/given_service.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -62,7 +62,7 @@ export interface SourceSession {
   /** The invocations that rewinds among the events name, and that begin before these, or may. */
   readonly olderInvocations?: readonly string[] | undefined;
   /** Returns `undefined` if the state before the first event is not known. */
-  readonly initialState: () => MaybePromise<Readonly<StateShape> | undefined>;
+  readonly initialState: () => Promise<Readonly<StateShape> | undefined>;
 }
 
 /** Returns a session that was read with all its events as the source of its history. */

@@ -2,14 +2,14 @@
  * The interface between the services and what stores sessions. A store runs the rules over memory, IndexedDB, a
  * `Storage`, a server or a cache. It takes a write or a request, and the call that it belongs to.
  */
-import type { Call, MaybePromise } from '../call/call.js';
+import type { Call } from '../call/call.js';
 import { SessionError } from '../../values/errors/errors.js';
 import type { Description } from '../../values/model/description.js';
 import type { StorageCall } from '../../values/model/diagnostic.js';
 import type { StoredRewind } from '../history_types.js';
 import type { SharedScope } from '../../values/state/scope.js';
 import type { Found, ReadKind, ReadSession, SessionHead, SessionRead } from '../read.js';
-import type { Placed, PlacedAppend, WriteKind } from '../write.js';
+import type { CreateWrite, DeleteWrite, Placed, PlacedAppend, WriteKind } from '../write.js';
 import type { ChangedRequest, ChangedRows } from './changed_rows.js';
 import type { ListTime, TimedPlace } from './list_place.js';
 import type { StateOwner } from './scopes.js';
@@ -149,7 +149,7 @@ export type StoredKind = Exclude<WriteKind, 'rewind' | 'fork'>;
 type WriteVerb<Kind extends WriteKind> = (
   write: Placed<Kind>,
   call: Call,
-) => MaybePromise<Results[Kind]>;
+) => Promise<Results[Kind]>;
 
 /** A function for each kind of writes. */
 export type WriteVerbs = { readonly [Kind in StoredKind]: WriteVerb<Kind> } & {
@@ -165,7 +165,7 @@ export function runWrite<Kind extends WriteKind>(
   verbs: WriteVerbs,
   write: Placed<Kind>,
   call: Call,
-): MaybePromise<Results[Kind]> {
+): Promise<Results[Kind]> {
   const { [write.kind]: verb } = verbs as { readonly [Key in WriteKind]?: WriteVerb<Key> };
   if (verb === undefined) throw computesNoHistories();
   return verb.call(verbs, write, call);
@@ -210,18 +210,28 @@ export interface StoreTraits {
   readonly readsBack?: boolean | undefined;
 }
 
+/** What memory does before a call returns. Its writes have no `operation`. */
+export interface SynchronousStore {
+  create(write: CreateWrite, call: Call): CreatedSession | undefined;
+  append(write: PlacedAppend, call: Call): Appended;
+  delete(write: DeleteWrite, call: Call): Deletion;
+  find<Kind extends ReadKind>(request: SessionRead<Kind>, call: Call): Found[Kind] | undefined;
+  sessions(request: ListRequest, call: Call): ReadList;
+}
+
 /**
- * Sessions, their states and events, in any storage. The service has checked all names in the requests. The store over
- * memory returns no promises.
+ * Sessions, their states and events, in any storage. The service has checked all names in the requests.
  *
  * Each method fails with a `SessionError`. If the signal fires before the commit begins, a write fails with
  * `aborted`, unless a storage ignores the signal.
  */
 export interface Store {
   readonly traits: StoreTraits;
+  /** Present over memory. */
+  readonly now?: SynchronousStore | undefined;
   /** Opens the storage, or checks that it still responds. */
-  open(call: Call): MaybePromise<void>;
-  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): MaybePromise<Results[Kind]>;
+  open(call: Call): Promise<void>;
+  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]>;
   /**
    * Stores appends to different sessions in one transaction. A promise may reject although its append would succeed
    * alone; the caller then repeats that append alone. Absent if the storage has no such transaction.
@@ -233,16 +243,19 @@ export interface Store {
   read<Kind extends ReadKind>(
     request: SessionRead<Kind>,
     call: Call,
-  ): MaybePromise<Found[Kind] | undefined>;
+  ): Promise<Found[Kind] | undefined>;
   /** Lists sessions of a user; without `userId` of all users of the app. */
-  list(request: ListRequest, call: Call): MaybePromise<ReadList>;
+  list(request: ListRequest, call: Call): Promise<ReadList>;
   /** Returns a shared state as JSON. The keys have no prefix. */
-  state(request: StateRequest, call: Call): MaybePromise<string>;
+  state(request: StateRequest, call: Call): Promise<string>;
   /** Finds what other programs have changed in an app. Returns `undefined` if the storage does not know that. */
-  changes?(request: FindChangedRequest, call: Call): MaybePromise<ChangedRows | undefined>;
+  changes?(request: FindChangedRequest, call: Call): Promise<ChangedRows | undefined>;
   /**
    * Ends the store, and frees its memory in the wasm. Calls that have begun still finish. A storage is closed by its service:
    * others may use it too.
    */
   close?(): void;
 }
+
+/** The store over memory. */
+export type MemoryStore = Store & { readonly now: SynchronousStore };

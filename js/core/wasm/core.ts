@@ -25,7 +25,6 @@ import {
 } from '../../values/errors/errors.js';
 import { tooLongError } from '../../values/json/too_long.js';
 import { isPromise } from '../../values/members/is_promise.js';
-import type { MaybePromise } from '../call/call.js';
 import type { SharedScope } from '../../values/state/scope.js';
 import { loadWasm, requireWasm } from './loading.js';
 
@@ -67,7 +66,7 @@ let suspicion: { thrown: unknown } | undefined;
  * storages: a stack overflow in that code would pass for the instance's death.
  */
 export function callCore<T>(call: () => T): T {
-  return callWasmStorage(false, call) as T;
+  return callWasmStorage(false, call);
 }
 
 /**
@@ -75,12 +74,12 @@ export function callCore<T>(call: () => T): T {
  *
  * @param holdsData whether the service holds data in the instance, which is lost if the instance dies
  */
-export function callWasmStorage<T>(holdsData: boolean, call: () => unknown): MaybePromise<T> {
+export function callWasmStorage<T>(holdsData: boolean, call: () => T): T {
   requireWasm();
   if (holdsData) requireLive();
   try {
-    const result = call() as MaybePromise<T>;
-    return isPromise(result) ? result.catch(fail) : result;
+    const result = call();
+    return isPromise(result) ? (result.catch(fail) as T) : result;
   } catch (thrown) {
     suspicion = { thrown };
     return fail(thrown);

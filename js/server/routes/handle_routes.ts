@@ -70,9 +70,8 @@ export const HANDLE_ROUTES: readonly Route[] = [
         view,
         isShown,
       };
-      const page = await requireCore(call).pages({ signal }, (pages) =>
-        pages.readPage(request, { signal }),
-      );
+      const pages = await requireCore(call).pages({ signal });
+      const page = await pages.readPage(request, { signal });
       const starts = page.hasOlder === true ? await startsOf(call, page.events) : {};
       return { ...page, ...summarisedIn(page.events), ...starts };
     },
@@ -88,9 +87,8 @@ export const HANDLE_ROUTES: readonly Route[] = [
       const { query, form, signal } = call;
       // The service checks that it is there.
       const request = { ...keyOf(call), ...query, since: query.since! };
-      const { events, ...changes } = await requireCore(call).pages({ signal }, (pages) =>
-        pages.changes(request, { signal }),
-      );
+      const pages = await requireCore(call).pages({ signal });
+      const { events, ...changes } = await pages.changes(request, { signal });
       return {
         ...changes,
         lastUpdateTime: form.writeTime(changes.lastUpdateTime),
@@ -121,7 +119,8 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   const key = { appName, userId, sessionId };
   const last = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
   const request = { key, ...last, skipCorrupt: true };
-  const { labels } = await core.pages({ signal }, (pages) => pages.readPage(request, { signal }));
+  const pages = await core.pages({ signal });
+  const { labels } = await pages.readPage(request, { signal });
   // A database prints the text of labels in its own way, and compares that.
   if (!isEqualText(labels ?? '{}', JSON.stringify(expected ?? {}))) return false;
   return core.deletable.deleteUnchanged(

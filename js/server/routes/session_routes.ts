@@ -231,9 +231,8 @@ async function infoFor(call: RouteCall): Promise<SessionInfo> {
   const { core, service, rights, signal } = call;
   if (core === undefined) return service.sessionInfo(keyOf(call));
   const shown = (event: Event): Event => publicView(event, rights.maySeeCredentials);
-  const { created, revision, info } = await core.pages({ signal }, (pages) =>
-    pages.readInfo(keyOf(call), { signal }, shown),
-  );
+  const pages = await core.pages({ signal });
+  const { created, revision, info } = await pages.readInfo(keyOf(call), { signal }, shown);
   addRevisions(call, { created, revision });
   return info;
 }

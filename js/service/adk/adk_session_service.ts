@@ -31,6 +31,7 @@ import {
 } from './framework_session_service.js';
 import { runWith } from './run_with.js';
 import { FrameworkStateWriter } from './framework_state_writer.js';
+import { runPlanNow } from '../../core/storage/reads/read_plan.js';
 import { type ReadOptions, RunnerReads } from './runner_reads.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
 
@@ -168,9 +169,9 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
     }
 
     getSessionSync(request: GetSessionRequest): Session | undefined {
-      // Memory is done when a call returns.
-      const read = this.#reads.read(request, (request) => this.#memory.getSessionSync(request));
-      return read as Session | undefined;
+      return runPlanNow(this.#reads.plan(request), (request) =>
+        this.#memory.getSessionSync(request),
+      );
     }
 
     listSessionsSync(request: ListSessionsRequest): ListSessionsResponse;

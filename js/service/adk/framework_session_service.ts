@@ -10,6 +10,7 @@ import type {
   RevisionCheck,
 } from '../../values/model/session.js';
 import { CORE, type Core, coreOf } from '../../core/core_of.js';
+import { runPlan } from '../../core/storage/reads/read_plan.js';
 import type { RunnerReads } from './runner_reads.js';
 import type {
   ListSessionsPageRequest,
@@ -188,15 +189,15 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     }
 
     async getSession(request: GetSessionRequest): Promise<Session | undefined> {
-      return await this.#reads.read(request, (request) => this.#service.getSession(request));
+      const plan = this.#reads.plan(request);
+      return await runPlan(plan, (request) => this.#service.getSession(request));
     }
 
     override async getOrCreateSession(request: CreateSessionRequest): Promise<Session> {
       acceptToolConfirmations(request);
-      const read = this.#reads.read(request, (request) =>
-        this.#service.getOrCreateSession(request),
-      );
-      return (await read) as Session;
+      const plan = this.#reads.plan(request);
+      const read = await runPlan(plan, (request) => this.#service.getOrCreateSession(request));
+      return read as Session;
     }
 
     override appendEvent<E extends NewEvent>(

@@ -1,8 +1,8 @@
-import type { MaybePromise } from '../../core/call/call.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { optionalCount, requireOneOf } from '../../values/errors/option_values.js';
 import type { GetSessionConfig, GetSessionRequest, Session } from '../../values/model/session.js';
 import { HISTORY_VIEWS, type HistoryView } from '../../values/model/values/history_view.js';
+import type { Plan } from '../../core/storage/reads/read_plan.js';
 import { readBack } from '../read/window/read_back.js';
 
 /** The options of what a `Runner` reads, which all services for the framework take. */
@@ -42,27 +42,28 @@ export class RunnerReads {
     throw invalid('numRecentEvents', "needs the view 'model': only its windows suit a model");
   }
 
-  /** Reads a session as the request says, and by the options where it says nothing. */
-  read<Request extends object, Read extends Session | undefined>(
+  /** Plans the reads of a session: as the request says, and by the options where it says nothing. */
+  *plan<Request extends object>(
     request: Request,
-    read: (request: Request) => MaybePromise<Read>,
-  ): MaybePromise<Read | Session | undefined> {
+  ): Plan<Request, Session | undefined, Session | undefined> {
     const config = configOf(request);
-    if (config === undefined) return read(request);
+    if (config === undefined) return yield request;
     const { view = this.#view, numRecentEvents, afterTimestamp, skipCorrupt } = config;
-    const readWith = (more: GetSessionConfig): MaybePromise<Read> =>
-      read({ ...request, config: { ...config, ...more } });
+    const withConfig = (more: GetSessionConfig): Request => ({
+      ...request,
+      config: { ...config, ...more },
+    });
     const count = this.#numRecentEvents;
     const hasWindow = numRecentEvents !== undefined || afterTimestamp !== undefined;
     if (count === undefined || hasWindow || view !== 'model') {
-      return config.view === undefined ? readWith({ view }) : read(request);
+      return yield config.view === undefined ? withConfig({ view }) : request;
     }
-    return readBack(
-      (last) => readWith({ view, numRecentEvents: last }),
-      skipCorrupt === true,
-      count,
-      ({ length }) => length - count,
-    );
+    const plan = readBack(skipCorrupt === true, count, ({ length }) => length - count);
+    let step = plan.next();
+    while (step.done !== true) {
+      step = plan.next(yield withConfig({ view, numRecentEvents: step.value }));
+    }
+    return step.value;
   }
 }
 

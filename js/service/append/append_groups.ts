@@ -1,7 +1,5 @@
 import { mayBeWritten } from '../../values/errors/unwritten.js';
 import type { Appended, Store } from '../../core/storage/store.js';
-import { isPromise } from '../../values/members/is_promise.js';
-import { after, type MaybePromise } from '../../core/call/call.js';
 import type { PlacedAppend } from '../../core/write.js';
 import {
   countRetry,
@@ -76,18 +74,20 @@ export class AppendGroups {
     this.#parts = parts;
   }
 
-  /**
-   * Stores events, at once if nothing has to be waited for. Appends through one handle are stored one after the other.
-   */
-  add(append: QueuedAppend): MaybePromise<StoredAppend> {
+  /** Stores events in memory, at once. Returns `undefined` if something has to be waited for. */
+  addNow(append: QueuedAppend): StoredAppend | undefined {
     const { isSynchronous, prepare, store, load } = this.#parts;
-    if (isSynchronous && this.#ready.length === 0 && load(true) === undefined) {
-      const { placed, written } = prepare(append);
-      return after(store().write(placed, append.call), (appended) => {
-        written(appended);
-        return { appended, groupSize: 1 };
-      });
-    }
+    if (!isSynchronous || append.write.operation !== undefined) return undefined;
+    if (this.#ready.length > 0 || load(true) !== undefined) return undefined;
+    const { placed, written } = prepare(append);
+    const appended = store().now?.append(placed, append.call);
+    if (appended === undefined) return undefined;
+    written(appended);
+    return { appended, groupSize: 1 };
+  }
+
+  /** Stores events. Appends through one handle are stored one after the other. */
+  add(append: QueuedAppend): Promise<StoredAppend> {
     // An append without a handle here waits for no other.
     const ordered = append.handle?.record ?? append;
     let queue = this.#queues.get(ordered);
@@ -119,9 +119,8 @@ export class AppendGroups {
   /**
    * Starts groups once the store is loaded.
    *
-   * Waits only for promises, so that synchronous writes finish in this tick. After a group of several sessions
-   * the event loop goes on first: a storage may have taken milliseconds for it without a pause. Browsers have
-   * no immediates and no such storage, and the timers of a hidden page may take a minute.
+   * After a group of several sessions the event loop goes on first: a storage may have taken milliseconds for it
+   * without a pause. Browsers have no immediates and no such storage, and the timers of a hidden page may take a minute.
    *
    * @param isAll whether to start more groups than should be under way at once
    */
@@ -143,7 +142,7 @@ export class AppendGroups {
         if (group.length === 0) continue;
         for (const joined of isMany ? [group] : group.map((each) => [each])) {
           for (const [index, outcome] of this.#store(joined).entries()) {
-            void after(outcome, () => this.#finish(joined[index]!.queue));
+            void outcome.then(() => this.#finish(joined[index]!.queue));
           }
         }
         if (isMany && group.length > 1 && typeof setImmediate === 'function') this.#pause();
@@ -189,9 +188,7 @@ export class AppendGroups {
   }
 
   /** Counts a group as under way until its first attempt has settled, or is slow. */
-  #count(attempts: readonly MaybePromise<unknown>[]): void {
-    const pending = attempts.filter(isPromise);
-    if (pending.length === 0) return;
+  #count(attempts: readonly Promise<unknown>[]): void {
     this.#groups += 1;
     let isCounted = true;
     const stop = (): void => {
@@ -202,7 +199,7 @@ export class AppendGroups {
       this.#schedule();
     };
     const timer = setTimeout(stop, SLOW_GROUP);
-    void Promise.allSettled(pending).then(stop);
+    void Promise.allSettled(attempts).then(stop);
   }
 
   /** Makes a handle ready for its next turn, if more appends wait. */
@@ -226,41 +223,33 @@ export class AppendGroups {
    * Stores writes, several of them in one transaction. Never throws or rejects: each call gets its own outcome.
    *
    * @param earlier an attempt that failed, with its error if it may have stored the events
-   * @returns for each write a promise, or `undefined` if its calls have their outcomes
+   * @returns for each write when its calls have their outcomes
    */
-  #store(
-    joined: readonly JoinedAppends[],
-    earlier?: { readonly doubt: unknown },
-  ): MaybePromise<void>[] {
+  #store(joined: readonly JoinedAppends[], earlier?: { readonly doubt: unknown }): Promise<void>[] {
     const size = joined.reduce((sum, { calls }) => sum + calls.length, 0);
-    let attempts: MaybePromise<Appended>[];
+    let attempts: Promise<Appended>[];
+    const prepared: PreparedAppend[] = [];
     try {
-      const prepared = joined.map(({ append }) => this.#parts.prepare(append));
+      for (const { append } of joined) prepared.push(this.#parts.prepare(append));
       const placed = prepared.map(
         ({ placed }, index) => [placed, joined[index]!.append.call] as const,
       );
       const store = this.#parts.store();
-      const appended = placed.length === 1 ? [store.write(...placed[0]!)] : store.writeAll!(placed);
-      attempts = prepared.map(({ written }, index) =>
-        after(appended[index]!, (appended) => {
-          written(appended);
-          return appended;
-        }),
-      );
+      attempts = placed.length === 1 ? [store.write(...placed[0]!)] : [...store.writeAll!(placed)];
     } catch (error) {
       attempts = joined.map(() => Promise.reject(error as Error));
     }
     if (earlier === undefined) this.#count(attempts);
-    return joined.map((each, index) => {
-      const succeed = (appended: Appended): void =>
+    return joined.map(async (each, index) => {
+      try {
+        const appended = await attempts[index]!;
+        prepared[index]!.written(appended);
         endJoined(each, ({ resolve }) => resolve({ appended, groupSize: size }));
-      const fail = (error: unknown): MaybePromise<void> => {
+      } catch (error) {
         if (size > 1) return this.#storeEach(each, error);
         // Any other error would claim that nothing was written.
         endJoined(each, ({ reject }) => reject(earlier?.doubt ?? error));
-      };
-      const attempt = attempts[index]!;
-      return isPromise(attempt) ? attempt.then(succeed, fail) : succeed(attempt);
+      }
     });
   }
 

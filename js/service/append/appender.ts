@@ -19,7 +19,7 @@ import { takeExpectedEvents } from './expected_events.js';
 import { applyWritten } from './handle_update.js';
 import { positionFor } from './missed_rewinds.js';
 import type { ServiceFeed } from '../../core/watch/service_feed.js';
-import { after, afterCommit, type Call, type MaybePromise } from '../../core/call/call.js';
+import { afterCommit, type Call } from '../../core/call/call.js';
 import type { Calls } from '../../core/call/calls.js';
 import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import { snapshotHandle } from '../../core/handle/handle.js';
@@ -92,11 +92,11 @@ export class Appender {
    * @returns the stored events, in order, without partial events. A partial event is a piece of a
    *   streamed answer, which is not stored.
    */
-  append(
+  async append(
     request: HandleRequest,
     newEvents: readonly NewEvent[],
     call: Call,
-  ): MaybePromise<readonly EventToStore[]> {
+  ): Promise<readonly EventToStore[]> {
     const { expectedRevision, expectedEvents, titleChange, claim, run } = request;
     const session = snapshotHandle(request.session);
     const expected = optionalCount('expectedRevision', expectedRevision);
@@ -132,17 +132,16 @@ export class Appender {
       titleChange: titleChange ?? firstTitle(mayTitle ? firstTitleOf(snapshots) : undefined),
     };
     const handle = { session, record, writer, events: taken };
-    const stored = taken.length > 0 ? this.#groups.add({ write, call, handle }) : undefined;
-    return after(stored, (stored) => {
-      noteFacts(call, taken.length, stored?.groupSize);
-      const readCall = afterCommit(call);
-      return after(reader.addMissingCalls(session, record, events, readCall), () =>
-        after(
-          stale === 'merge' ? reader.renewView(session, record, readCall) : undefined,
-          () => taken,
-        ),
-      );
-    });
+    const append = { write, call, handle };
+    const stored =
+      taken.length === 0
+        ? undefined
+        : (this.#groups.addNow(append) ?? (await this.#groups.add(append)));
+    noteFacts(call, taken.length, stored?.groupSize);
+    const readCall = afterCommit(call);
+    if (record.view === 'model') await reader.addMissingCalls(session, record, events, readCall);
+    if (stale === 'merge' && record.isViewStale) await reader.renewView(session, record, readCall);
+    return taken;
   }
 
   /**
@@ -151,11 +150,11 @@ export class Appender {
    * @param placed the append without its events. Its title is that of the client, which another may precede
    * @param call see {@link Appender.append}
    */
-  appendPlaced(
+  async appendPlaced(
     placed: Omit<PlacedAppend, 'events'>,
     newEvents: readonly NewEvent[],
     call: Call,
-  ): MaybePromise<Appended> {
+  ): Promise<Appended> {
     requireKey(placed.key);
     const events = (newEvents as readonly Event[])
       .filter(isStored)
@@ -168,10 +167,10 @@ export class Appender {
       expectedEvents: takeExpectedEvents(placed.expectedEvents, events),
       titleChange: firstTitle(title) ?? placed.titleChange,
     };
-    return after(this.#groups.add({ write, call }), ({ appended, groupSize }) => {
-      noteFacts(call, events.length, groupSize);
-      return appended;
-    });
+    const append = { write, call };
+    const { appended, groupSize } = this.#groups.addNow(append) ?? (await this.#groups.add(append));
+    noteFacts(call, events.length, groupSize);
+    return appended;
   }
 
   /**
@@ -179,12 +178,12 @@ export class Appender {
    *
    * @param stateDelta the delta of the event, or the caller's function that computes it
    */
-  appendUnread(
+  async appendUnread(
     { key, operation }: Pick<AppendWrite, 'key' | 'operation'>,
     event: Event,
     stateDelta: unknown,
     call: Call,
-  ): MaybePromise<void> {
+  ): Promise<void> {
     const { feed, callStore, calls } = this.#parts;
     const events: EventSnapshot[] = [];
     const take = (delta: unknown): Computed => {
@@ -202,11 +201,9 @@ export class Appender {
       position: { created: -1, revision: 0, lastEventId: undefined },
       compute: computation?.run,
     };
-    const appended = callStore<Appended>(call, (store) => store.write(write, call));
-    return after(appended, (appended) => {
-      const publish = (): void => feed.publish(write, appended);
-      return computation === undefined ? publish() : computation.finish(publish);
-    });
+    const appended = await callStore<Appended>(call, (store) => store.write(write, call));
+    const publish = (): void => feed.publish(write, appended);
+    return computation === undefined ? publish() : computation.finish(publish);
   }
 
   /** Starts all waiting appends, so that they come before the service's next call. */

@@ -1,10 +1,4 @@
-import {
-  after,
-  type Call,
-  type MaybePromise,
-  requireNotAborted,
-  takeOptions,
-} from '../../core/call/call.js';
+import { type Call, requireNotAborted, takeOptions } from '../../core/call/call.js';
 import { optionalBoolean, optionalCount, requireOneOf } from '../../values/errors/option_values.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import type { SessionError } from '../../values/errors/errors.js';
@@ -74,11 +68,11 @@ export class EventPages {
    * @param walk the order of the walk that reads the page. Without a cursor, a walk in order `'asc'` begins with the first
    *   events
    */
-  list(
+  async list(
     request: ListEventsRequest,
     call: Call,
     walk?: EventsRequest['order'],
-  ): MaybePromise<EventsPage> {
+  ): Promise<EventsPage> {
     const { appName, userId, sessionId, before, after: newer } = request;
     requireUser(request);
     if (before !== undefined && newer !== undefined) {
@@ -98,48 +92,42 @@ export class EventPages {
     const isToEnd = walk === 'asc' || (walk === 'desc' && isAtCursor);
     const view = requireOneOf('view', request.view ?? 'raw', HISTORY_VIEWS);
     const page = { key, direction, eventId, limit, withCount, isToEnd, skipCorrupt, view } as const;
-    return after(this.readPage({ ...page, created: wasCreated }, call), (read) => {
-      const { created, events, hasOlder, firstId, eventCount } = read;
-      if (events === undefined || (wasCreated !== undefined && wasCreated !== created)) {
-        throw foreignCursor(member, EVENT_CURSOR, 'of a deleted session or event');
-      }
-      const cursor = (eventId: string): string =>
-        cursorText(EVENT_CURSOR, owner, [created, eventId]);
-      const lastId = read.lastId ?? (direction === 'after' ? eventId : undefined);
-      return {
-        events,
-        ...(hasOlder === true && firstId !== undefined && { before: cursor(firstId) }),
-        ...(lastId !== undefined && { after: cursor(lastId) }),
-        ...(eventCount !== undefined && withCount && { eventCount }),
-      };
-    });
+    const read = await this.readPage({ ...page, created: wasCreated }, call);
+    const { created, events, hasOlder, firstId, eventCount } = read;
+    if (events === undefined || (wasCreated !== undefined && wasCreated !== created)) {
+      throw foreignCursor(member, EVENT_CURSOR, 'of a deleted session or event');
+    }
+    const cursor = (eventId: string): string => cursorText(EVENT_CURSOR, owner, [created, eventId]);
+    const lastId = read.lastId ?? (direction === 'after' ? eventId : undefined);
+    return {
+      events,
+      ...(hasOlder === true && firstId !== undefined && { before: cursor(firstId) }),
+      ...(lastId !== undefined && { after: cursor(lastId) }),
+      ...(eventCount !== undefined && withCount && { eventCount }),
+    };
   }
 
   /** Reads a page as its view shows it. */
-  readPage(page: PageRequest, call: Call): MaybePromise<ReadPage> {
+  async readPage(page: PageRequest, call: Call): Promise<ReadPage> {
     const { sessionId } = page.key;
     requireId('sessionId', sessionId);
-    const read = this.#parts.callStore(call, (store) => readPage(store, page, call));
-    return after(read, (read) => {
-      if (read === undefined) throw sessionNotFound(sessionId);
-      return read;
-    });
+    const read = await this.#parts.callStore(call, (store) => readPage(store, page, call));
+    if (read === undefined) throw sessionNotFound(sessionId);
+    return read;
   }
 
   /** Finds the rewinds of a session; see `Core`. */
-  rewinds({
+  async rewinds({
     appName,
     userId,
     sessionId,
     signal,
-  }: CompositeSessionKey & Abortable): MaybePromise<readonly RewindTarget[] | undefined> {
+  }: CompositeSessionKey & Abortable): Promise<readonly RewindTarget[] | undefined> {
     const request = { key: { appName, userId, sessionId }, skipCorrupt: true };
-    return this.#parts.callStore<readonly RewindTarget[] | undefined>({ signal }, (store) =>
-      after(
-        store.read({ ...request, kind: 'markers' }, { signal }),
-        (markers) => markers && startsIn(markers.events, rewindTargets(markers.events)),
-      ),
+    const markers = await this.#parts.callStore({ signal }, (store) =>
+      store.read({ ...request, kind: 'markers' }, { signal }),
     );
+    return markers && startsIn(markers.events, rewindTargets(markers.events));
   }
 
   /** Computes the result of `sessionInfo`. */
@@ -163,14 +151,12 @@ export class EventPages {
   }
 
   /** Reads the session's own state at its creation; `undefined` if it is not known. */
-  initialState(request: CompositeSessionKey & Abortable): MaybePromise<StateShape | undefined> {
+  async initialState(request: CompositeSessionKey & Abortable): Promise<StateShape | undefined> {
     const { appName, userId, sessionId, signal } = request;
     const key = { appName, userId, sessionId };
     const page = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
-    return after(
-      this.readPage({ key, ...page, skipCorrupt: true }, { signal }),
-      ({ initialState }) => initialStateOf<StateShape>(initialState).initialState,
-    );
+    const read = await this.readPage({ key, ...page, skipCorrupt: true }, { signal });
+    return initialStateOf<StateShape>(read.initialState).initialState;
   }
 
   /**
@@ -178,11 +164,11 @@ export class EventPages {
    *
    * @returns whether even older events are stored
    */
-  addOlder(
+  async addOlder(
     { session, limit }: { readonly session: Session; readonly limit: unknown },
     options: Abortable,
     given: Call,
-  ): MaybePromise<boolean> {
+  ): Promise<boolean> {
     const { signal } = takeOptions(options);
     requireNotAborted(signal);
     const { appName, userId, id: sessionId, events, state } = snapshotHandle(session);
@@ -201,51 +187,46 @@ export class EventPages {
     const view = handles.viewOf(state);
     const known = handles.createdRevisionOf(state, undefined);
     const rest = { view, isShown: true, created: known };
-    return after(this.readPage({ ...page, ...rest }, { ...given, signal }), (read) => {
-      const { created, events: older, hasOlder } = read;
-      if (created !== (known ?? created)) throw sessionNotFound(sessionId);
-      if (older === undefined) throw notStored();
-      if (!Object.isExtensible(events)) throw invalid('session.events', 'was frozen meanwhile');
-      putOlder(events, eventId, older);
-      return hasOlder === true;
-    });
+    const read = await this.readPage({ ...page, ...rest }, { ...given, signal });
+    const { created, events: older, hasOlder } = read;
+    if (created !== (known ?? created)) throw sessionNotFound(sessionId);
+    if (older === undefined) throw notStored();
+    if (!Object.isExtensible(events)) throw invalid('session.events', 'was frozen meanwhile');
+    putOlder(events, eventId, older);
+    return hasOlder === true;
   }
 
   /** Reads events by their ids. */
-  byIds(request: GetEventsRequest, call: Call): MaybePromise<StoredEvents> {
+  async byIds(request: GetEventsRequest, call: Call): Promise<StoredEvents> {
     const { appName, userId, sessionId } = request;
     requireKey(request);
     const eventIds = takeEventIds(request.eventIds);
     const key = { appName, userId, sessionId };
-    const read = this.#parts.callStore(call, (store) =>
+    const found = await this.#parts.callStore(call, (store) =>
       store.read({ kind: 'ids', key, eventIds }, call),
     );
-    return after(read, (found) => {
-      if (found === undefined) throw sessionNotFound(sessionId);
-      const byId = new Map(found.events.map((stored) => [stored.event.id, stored]));
-      const { created, revision } = found;
-      return { created, revision, events: eventIds.flatMap((id) => byId.get(id) ?? []) };
-    });
+    if (found === undefined) throw sessionNotFound(sessionId);
+    const byId = new Map(found.events.map((stored) => [stored.event.id, stored]));
+    const { created, revision } = found;
+    return { created, revision, events: eventIds.flatMap((id) => byId.get(id) ?? []) };
   }
 
   /** Reads what has changed in a session since a revision. */
-  changes<S extends object>(
+  async changes<S extends object>(
     request: ListChangesRequest,
     call: Call,
-  ): MaybePromise<ChangesSince<S>> {
+  ): Promise<ChangesSince<S>> {
     const { appName, userId, sessionId, since, created } = request;
     requireKey(request);
     optionalCount('since', since ?? NaN);
     optionalCount('created', created);
     const key = { appName, userId, sessionId };
     const given = { key, since, created };
-    const read = this.#parts.callStore(call, (store) =>
+    const changed = await this.#parts.callStore(call, (store) =>
       store.read({ ...given, kind: 'since' }, call),
     );
-    return after(read, (changed) => {
-      if (changed === undefined) throw sessionNotFound(sessionId);
-      return changesOf(changed, given) as ChangesSince<S>;
-    });
+    if (changed === undefined) throw sessionNotFound(sessionId);
+    return changesOf(changed, given) as ChangesSince<S>;
   }
 }
 

@@ -1,5 +1,6 @@
 import { isTime } from '../../values/model/values/time.js';
-import { after as whenRead, type Call, type MaybePromise } from '../../core/call/call.js';
+import type { Call } from '../../core/call/call.js';
+import { type Plan, runPlan, runPlanNow } from '../../core/storage/reads/read_plan.js';
 import { optionalBoolean, optionalCount, requireOneOf } from '../../values/errors/option_values.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { isWellFormed } from '../../values/json/text.js';
@@ -12,7 +13,12 @@ import type {
 } from '../../values/model/session_list.js';
 import type { ListTime, TimedPlace } from '../../core/storage/list_place.js';
 import { LIST_CURSOR } from '../../core/storage/reads/list_cursor.js';
-import type { ListedSession, ListRequest, ReadList } from '../../core/storage/store.js';
+import type {
+  ListedSession,
+  ListRequest,
+  MemoryStore,
+  ReadList,
+} from '../../core/storage/store.js';
 import { cursorText, readPlace } from '../../values/json/cursor.js';
 import { corruptSession, makeHandles } from './listed_records.js';
 import { type SessionFilter, takeFilter } from './session_filter.js';
@@ -22,6 +28,9 @@ import type { ReaderParts } from './reader_parts.js';
 const CHUNK = 1000;
 /** If a read had too few sessions that the filter admits, the next one has this many times as many. */
 const GROWTH = 4;
+
+/** A plan of reads of lists. */
+type ListPlan<Result> = Plan<ListRequest, ReadList, Result>;
 
 /** A list of sessions. Only its own cursors are accepted. */
 interface SessionList extends Pick<SessionFilter, 'labels' | 'title'> {
@@ -50,24 +59,46 @@ export class SessionLists {
   }
 
   /** @param isWalk whether the page may have more sessions than its limit, if they were read in any case */
-  list<S extends object>(
+  async list<S extends object>(
     request: ListSessionsPageRequest,
     call: Call,
     isWalk = false,
-  ): MaybePromise<SessionsPage<S>> {
+  ): Promise<SessionsPage<S>> {
+    const plan = this.#plan<S>(request, isWalk);
+    return this.#parts.callStore(call, (store) =>
+      runPlan(plan, (request) => store.list(request, call)),
+    );
+  }
+
+  /** Lists sessions of memory at once. */
+  listNow<S extends object>(
+    request: ListSessionsPageRequest,
+    call: Call,
+    { now }: MemoryStore,
+  ): SessionsPage<S> {
+    return runPlanNow(this.#plan<S>(request, false), (request) => now.sessions(request, call));
+  }
+
+  /** Takes a request, and plans its reads. */
+  #plan<S extends object>(
+    request: ListSessionsPageRequest,
+    isWalk: boolean,
+  ): ListPlan<SessionsPage<S>> {
     const { appName } = request;
     const filter = takeFilter(request);
     const list = takeList(request, filter);
     const page = takePage(request, list, filter !== undefined);
     const { limit, withTotal } = page;
     const stateKeys = optionalKeys(request.stateKeys);
-    const read =
-      filter === undefined
-        ? this.#read(list, page, call)
-        : this.#readFiltered(list, filter, limit, page.after, call);
-    return whenRead(read, ({ sessions: records, total: totalItems, shared }) => {
+    const { handles } = this.#parts;
+    return (function* (): ListPlan<SessionsPage<S>> {
+      const read =
+        filter === undefined
+          ? yield* readPage(list, page)
+          : yield* readFiltered(list, filter, limit, page.after);
+      const { sessions: records, total: totalItems, shared } = read;
       const listed = isWalk ? records : records.slice(0, limit);
-      const sessions = makeHandles<S>(listed, appName, shared, this.#parts.handles, stateKeys);
+      const sessions = makeHandles<S>(listed, appName, shared, handles, stateKeys);
       const number = limit ? page.number : 1;
       const size = limit ?? (withTotal ? totalItems : sessions.length);
       const totalPages = size && Math.ceil(totalItems / size);
@@ -81,55 +112,42 @@ export class SessionLists {
         ...(withTotal && { totalItems, totalPages }),
         ...(last && { nextCursor: listCursor(list, number, placeOf(last, list)) }),
       };
-    });
+    })();
   }
+}
 
-  #read(
-    { appName, userId, order, orderBy }: SessionList,
-    page: Pick<ListRequest, 'offset' | 'limit' | 'withTotal' | 'after' | 'description'>,
-    call: Call,
-  ): MaybePromise<ReadList> {
-    const { offset, limit, withTotal, after, description } = page;
-    const list = { appName, userId, order, orderBy, offset, limit };
-    return this.#parts.callStore(call, (store) =>
-      store.list({ ...list, withTotal, after, description }, call),
-    );
-  }
+function* readPage(
+  { appName, userId, order, orderBy }: SessionList,
+  page: Pick<ListRequest, 'offset' | 'limit' | 'withTotal' | 'after' | 'description'>,
+): ListPlan<ReadList> {
+  const { offset, limit, withTotal, after, description } = page;
+  const list = { appName, userId, order, orderBy, offset, limit };
+  return yield { ...list, withTotal, after, description };
+}
 
-  /** Reads sessions in the order of the list until there are enough that the filter admits. */
-  #readFiltered(
-    list: SessionList,
-    filter: SessionFilter,
-    limit: number | undefined,
-    after: TimedPlace | undefined,
-    call: Call,
-    size = limit,
-  ): MaybePromise<ReadList> {
-    const { admits, title, labels } = filter;
+/** Reads sessions in the order of the list until there are enough that the filter admits. */
+function* readFiltered(
+  list: SessionList,
+  { admits, title, labels }: SessionFilter,
+  limit: number | undefined,
+  start: TimedPlace | undefined,
+): ListPlan<ReadList> {
+  const description = { title, labels };
+  const sessions: ListedSession[] = [];
+  const users = new Map<string, string>();
+  let after = start;
+  for (let size = limit; ; size! *= GROWTH) {
     const chunk = size && Math.min(size, CHUNK);
-    const page = {
-      offset: 0,
-      limit: chunk,
-      withTotal: false,
-      after,
-      description: { title, labels },
-    };
-    return whenRead(this.#read(list, page, call), (read) => {
-      const { sessions: records, total, shared } = read;
-      const admitted = records.filter(({ title, labels }) => admits(title, labels));
-      const last = records.at(-1);
-      const missing = limit === undefined ? 0 : limit - admitted.length;
-      if (missing <= 0 || last === undefined || records.length < chunk!) {
-        return { sessions: admitted, total, shared };
-      }
-      const place = placeOf(last, list);
-      const rest = this.#readFiltered(list, filter, missing, place, call, chunk! * GROWTH);
-      return whenRead(rest, ({ sessions: others, shared: { users } }) => ({
-        sessions: [...admitted, ...others],
-        total,
-        shared: { app: shared.app, users: new Map([...shared.users, ...users]) },
-      }));
-    });
+    const page = { offset: 0, limit: chunk, withTotal: false, after, description };
+    const { sessions: records, total, shared } = yield* readPage(list, page);
+    sessions.push(...records.filter(({ title, labels }) => admits(title, labels)));
+    for (const [userId, state] of shared.users) users.set(userId, state);
+    const last = records.at(-1);
+    const isEnough = limit === undefined || sessions.length >= limit;
+    if (isEnough || last === undefined || records.length < chunk!) {
+      return { sessions, total, shared: { app: shared.app, users } };
+    }
+    after = placeOf(last, list);
   }
 }
 

@@ -31,22 +31,42 @@ import type {
 } from '../../values/model/session.js';
 import type { EventCount } from '../../values/model/values/event_count.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { ReadSession } from '../../core/read.js';
-import type { Store, CreatedSession } from '../../core/storage/store.js';
+import type { ReadSession, SessionRead, WindowRequest } from '../../core/read.js';
+import type { CreatedSession, MemoryStore } from '../../core/storage/store.js';
+import { runPlan, runPlanNow } from '../../core/storage/reads/read_plan.js';
 import { IS_OF_USER, type SharedScope } from '../../values/state/scope.js';
 import { ownerOf, type StateOwner } from '../../core/storage/scopes.js';
-import { after, type Call, type MaybePromise, takeOptions } from '../../core/call/call.js';
+import { type Call, takeOptions } from '../../core/call/call.js';
 import type { NewSession } from '../../core/write.js';
 import { replaceEvents } from '../../core/handle/event_index.js';
 import type { HandleRecord, HandleSnapshot, HandleWindow } from '../../core/handle/handle.js';
-import { isPromise } from '../../values/members/is_promise.js';
 import type { ReaderParts } from './reader_parts.js';
+import type * as onDemandReads from './on_demand.js';
 import type { Reads } from './reads.js';
 import type { MissingCalls } from './window/missing_calls.js';
-import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
+import { HISTORY_VIEWS, type HistoryView } from '../../values/model/values/history_view.js';
 import type { ViewReader } from './view/view_reader.js';
 import { parseTexts } from '../../core/storage/stored_events.js';
 import { parseState } from './stored_state.js';
+
+/** A request for a session, with its defaults. */
+interface TakenRequest {
+  readonly request: WindowRequest;
+  readonly view: HistoryView;
+}
+
+/** Takes a request. Returns `undefined` if no session can have its id. */
+function takeRead(request: Omit<GetSessionRequest, 'signal'>): TakenRequest | undefined {
+  const { appName, userId, sessionId } = request;
+  const config = request.config && takeOptions(request.config, 'config.');
+  requireUser(request);
+  const last = optionalCountOrAll('config.numRecentEvents', config?.numRecentEvents);
+  const after = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
+  const skipCorrupt = optionalBoolean('config.skipCorrupt', config?.skipCorrupt) ?? false;
+  const view = requireOneOf('config.view', config?.view ?? 'raw', HISTORY_VIEWS);
+  if (!isId(sessionId)) return undefined;
+  return { request: { key: { appName, userId, sessionId }, last, after, skipCorrupt }, view };
+}
 
 /** The parts that compute the views of one service. */
 interface Views {
@@ -66,43 +86,52 @@ export class SessionReader {
     this.#reads = reads;
   }
 
-  get<S extends object>(
+  async get<S extends object>(
     request: Omit<GetSessionRequest, 'signal'>,
     call: Call,
-  ): MaybePromise<Session<S> | undefined> {
-    const { appName, userId, sessionId } = request;
-    const config = request.config && takeOptions(request.config, 'config.');
-    requireUser(request);
-    const last = optionalCountOrAll('config.numRecentEvents', config?.numRecentEvents);
-    const from = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
-    const skipCorrupt = optionalBoolean('config.skipCorrupt', config?.skipCorrupt) ?? false;
-    const view = requireOneOf('config.view', config?.view ?? 'raw', HISTORY_VIEWS);
-    if (!isId(sessionId)) return undefined;
-    const key = { appName, userId, sessionId };
-    const load = (store: Store): MaybePromise<ReadSession | undefined> => {
-      if (view === 'raw') {
-        return store.read({ kind: 'window', key, last, after: from, skipCorrupt }, call);
-      }
-      return after(this.#loadViews(call), ({ reader }) =>
-        reader.get(store, { key, last, after: from, skipCorrupt, view }, call),
-      );
-    };
-    return after(this.#parts.callStore(call, load), (read) => {
-      if (read === undefined) return undefined;
-      const isWhole = (last ?? 'all') === 'all' && from === undefined;
-      const window = { isWhole, afterTimestamp: from, view };
-      return this.#makeHandle<S>(key, read, read.events, window, read);
+  ): Promise<Session<S> | undefined> {
+    const taken = takeRead(request);
+    if (taken === undefined) return undefined;
+    const { request: window, view } = taken;
+    const read = await this.#parts.callStore<ReadSession | undefined>(call, async (store) => {
+      if (view === 'raw') return store.read({ ...window, kind: 'window' }, call);
+      const { reader } = await this.#loadViews(call);
+      const plan = reader.get(store.traits, { ...window, view });
+      return runPlan(plan, (request) => store.read(request, call));
     });
+    return read && this.#openRead(taken, read);
   }
 
-  #loadViews({ signal }: Call): MaybePromise<Views> {
-    return (
-      this.#views ??
-      after(this.#reads(signal), ({ MissingCalls, ViewReader }) => {
-        const views = { reader: new ViewReader(), missingCalls: new MissingCalls() };
-        return (this.#views ??= views);
-      })
-    );
+  /** Reads a session of memory at once. */
+  getNow<S extends object>(
+    request: Omit<GetSessionRequest, 'signal'>,
+    call: Call,
+    { traits, now }: MemoryStore,
+    reads: typeof onDemandReads,
+  ): Session<S> | undefined {
+    const taken = takeRead(request);
+    if (taken === undefined) return undefined;
+    const { request: window, view } = taken;
+    const find = (request: SessionRead) => now.find(request, call);
+    const read =
+      view === 'raw'
+        ? now.find({ ...window, kind: 'window' }, call)
+        : runPlanNow(this.#viewsOf(reads).reader.get(traits, { ...window, view }), find);
+    return read && this.#openRead(taken, read);
+  }
+
+  async #loadViews({ signal }: Call): Promise<Views> {
+    return this.#views ?? this.#viewsOf(await this.#reads(signal));
+  }
+
+  #viewsOf({ MissingCalls, ViewReader }: typeof onDemandReads): Views {
+    return (this.#views ??= { reader: new ViewReader(), missingCalls: new MissingCalls() });
+  }
+
+  #openRead<S extends object>({ request, view }: TakenRequest, read: ReadSession): Session<S> {
+    const { key, last = 'all', after: from } = request;
+    const window = { isWhole: last === 'all' && from === undefined, afterTimestamp: from, view };
+    return this.#makeHandle<S>(key, read, read.events, window, read);
   }
 
   /** Makes a handle on a session that was created. */
@@ -124,67 +153,63 @@ export class SessionReader {
   /**
    * Called after an append. Adds the calls that the events answer, if the handle has the view for models and lacks them.
    */
-  addMissingCalls(
+  async addMissingCalls(
     session: Session,
     { view }: HandleRecord,
     events: readonly Event[],
     call: Call,
-  ): MaybePromise<void> {
+  ): Promise<void> {
     const { appName, userId, id: sessionId } = session;
-    const readLast = (numRecentEvents: EventCount): MaybePromise<Session | undefined> => {
+    const readLast = (numRecentEvents: EventCount): Promise<Session | undefined> => {
       // The append is stored, so a damaged event must not fail it. A later read reports the damaged
       // event.
       const config = { numRecentEvents, skipCorrupt: true, view };
       return this.get({ appName, userId, sessionId, config }, call);
     };
-    if (view !== 'model') return undefined;
     // The handle was read with the view, so the part is loaded.
-    return this.#views?.missingCalls.add(session, events, readLast);
+    if (view === 'model') await this.#views?.missingCalls.add(session, events, readLast);
   }
 
   /**
    * Called after an append through a handle that merges. If the handle got an event that changes which other events its
    * view shows, reads its window again. Never fails, because the append is stored. The next append tries again.
    */
-  renewView(session: HandleSnapshot, record: HandleRecord, call: Call): MaybePromise<void> {
-    if (!record.isViewStale) return undefined;
+  async renewView(session: HandleSnapshot, record: HandleRecord, call: Call): Promise<void> {
     const { appName, userId, id: sessionId, events } = session;
-    const isWhole = record.firstEventId !== undefined;
-    // A read without a number returns all events that can be reached.
-    const numRecentEvents = isWhole ? undefined : events.length;
-    const config = { numRecentEvents, view: record.view, skipCorrupt: true } as const;
-    const renew = (read: Session | undefined): MaybePromise<void> => {
-      if (read === undefined) return undefined;
-      // Another append through the handle was stored after the read.
-      const isOld = (this.#parts.handles.revisionOf(read.state) ?? 0) < record.revision;
-      if (isOld) return this.renewView(session, record, call);
-      replaceEvents(session, read.events);
-      if (isWhole) record.firstEventId = read.events[0]?.id ?? '';
-      record.isViewStale = false;
-    };
-    try {
-      const renewed = after(this.get({ appName, userId, sessionId, config }, call), renew);
-      return isPromise(renewed) ? renewed.catch(() => undefined) : renewed;
-    } catch {
-      return undefined;
+    while (record.isViewStale) {
+      const isWhole = record.firstEventId !== undefined;
+      // A read without a number returns all events that can be reached.
+      const numRecentEvents = isWhole ? undefined : events.length;
+      const config = { numRecentEvents, view: record.view, skipCorrupt: true } as const;
+      try {
+        const read = await this.get({ appName, userId, sessionId, config }, call);
+        if (read === undefined) return;
+        // Another append through the handle was stored after the read.
+        if ((this.#parts.handles.revisionOf(read.state) ?? 0) < record.revision) continue;
+        replaceEvents(session, read.events);
+        if (isWhole) record.firstEventId = read.events[0]?.id ?? '';
+        record.isViewStale = false;
+      } catch {
+        return;
+      }
     }
   }
 
-  sharedState(
+  async sharedState(
     scope: SharedScope,
     { appName, userId }: StateOwner,
     call: Call,
-  ): MaybePromise<StateShape> {
+  ): Promise<StateShape> {
     requireId('appName', appName);
     if (IS_OF_USER[scope]) requireId('userId', userId);
     // The request for the state of the app may name a user.
     const owner = ownerOf(scope, { appName, userId });
-    const text = this.#parts.callStore<string>(call, (store) =>
+    const text = await this.#parts.callStore<string>(call, (store) =>
       store.state({ scope, ...owner }, call),
     );
-    const name = (): string =>
-      scope === 'user' ? `user ${JSON.stringify(userId)}` : `app ${JSON.stringify(appName)}`;
-    return after(text, (text) => parseState(text, name));
+    return parseState(text, () =>
+      scope === 'user' ? `user ${JSON.stringify(userId)}` : `app ${JSON.stringify(appName)}`,
+    );
   }
 
   #makeHandle<S extends object>(

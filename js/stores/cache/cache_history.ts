@@ -1,5 +1,5 @@
 import { untilAborted } from '../../core/call/time_limit.js';
-import type { Call, MaybePromise } from '../../core/call/call.js';
+import type { Call } from '../../core/call/call.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import { branchesOf } from '../../core/history/branches.js';
@@ -144,7 +144,7 @@ export class CacheHistory {
   async #compute<T>(
     key: CompositeSessionKey,
     call: Call,
-    work: (session: LocalSession) => MaybePromise<T>,
+    work: (session: LocalSession) => T | Promise<T>,
   ): Promise<readonly [LocalSession, T]> {
     const session = await this.#read(key);
     if (session === undefined) throw sessionNotFound(key.sessionId);
@@ -190,9 +190,11 @@ export class CacheHistory {
         title: title === '' ? undefined : title,
         // Older events than those that are here may have changed it.
         initialState: () =>
-          hasOlder || initialState === undefined
-            ? undefined
-            : (JSON.parse(initialState) as StateShape),
+          Promise.resolve(
+            hasOlder || initialState === undefined
+              ? undefined
+              : (JSON.parse(initialState) as StateShape),
+          ),
         ...{ birth, revision, hasOlder, isPlain: copy?.created === null },
       };
     });
@@ -257,7 +259,7 @@ export class CacheHistory {
   async #askOrCompute<T>(
     key: CompositeSessionKey,
     call: Call,
-    local: (session: LocalSession) => MaybePromise<T>,
+    local: (session: LocalSession) => T | Promise<T>,
     ask: RemoteCall<T | undefined>,
   ): Promise<T> {
     const { pending, remote } = this.#parts;

@@ -1,4 +1,4 @@
-import type { Call, MaybePromise } from '../../core/call/call.js';
+import type { Call } from '../../core/call/call.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { endsWithin, untilAborted } from '../../core/call/time_limit.js';
 import type { ReadPolicy } from '../../values/model/values/read_policy.js';
@@ -49,7 +49,7 @@ export interface ReadParts extends SessionReadParts {
 }
 
 /** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
-type Read<T> = (store: SharedReads, call: Call) => MaybePromise<T>;
+type Read<T> = (store: SharedReads, call: Call) => Promise<T>;
 
 type SharedReads = Pick<Store, 'read' | 'list' | 'state'>;
 
@@ -188,7 +188,7 @@ export class CacheReads implements ReadVerbs {
     key: CompositeSessionKey,
     events: EventNeed<T>,
     call: Call,
-    read: (store: LocalReads, call: Call, part?: LocalPart) => MaybePromise<T | undefined>,
+    read: (store: LocalReads, call: Call, part?: LocalPart) => Promise<T | undefined>,
   ): Promise<T | undefined> {
     return this.#orFromRemote(call, read, () =>
       this.#readLocal(key, events, call, async (reads, part) => read(reads, call, part)),

@@ -1,6 +1,7 @@
 import { takeRequest } from '../../core/call/call.js';
 import { KeyedQueue } from '../../core/call/keyed_queue.js';
-import { decided, growingRead } from '../../core/storage/reads/growing_read.js';
+import { nextLast } from '../../core/storage/reads/growing_read.js';
+import type { EventCount } from '../../values/model/values/event_count.js';
 import { type GivenService, givenService } from '../../core/call/given_service.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
 import {
@@ -152,14 +153,16 @@ export function sessionHistory<S extends object = StateShape>(
   };
 
   /** Reads a session from the event on, or all of it if it has no such event. */
-  const readSince = (sessionId: string, eventId: string | undefined) =>
-    growingRead(FIRST_WINDOW, async (last) => {
-      const isWhole = last === 'all';
-      const session = await readSession(sessionId, isWhole ? undefined : last, 'raw');
+  const readSince = async (sessionId: string, eventId: string | undefined) => {
+    let last: EventCount = FIRST_WINDOW;
+    while (last !== 'all') {
+      const session = await readSession(sessionId, last, 'raw');
       const { events = [] } = session ?? {};
-      const isEnough = isWhole || events.length < last || events.some(({ id }) => id === eventId);
-      return isEnough ? decided(session) : undefined;
-    });
+      if (events.length < last || events.some(({ id }) => id === eventId)) return session;
+      last = nextLast(last);
+    }
+    return readSession(sessionId, undefined, 'raw');
+  };
 
   const write = async (item: GivenItem, sessionId: string, isAgain: boolean): Promise<void> => {
     const { appendAfter, eventsOf, emptied } = await loadPart(() => import('./conversion.js'));

@@ -1,5 +1,5 @@
 import { type DrivenWrite, callCore, toSessionError } from '../../wasm/core.js';
-import { type Call, type MaybePromise, requireNotAborted } from '../../call/call.js';
+import { type Call, requireNotAborted } from '../../call/call.js';
 import type { SessionError } from '../../../values/errors/errors.js';
 import { type Plan, unpackPlan } from '../wasm/packed.js';
 import { contractViolation } from '../checked_rows.js';
@@ -26,13 +26,13 @@ export interface PreparedWrite<T> {
   readonly request: StorageWriteRequest;
   readonly decide: (found: Found) => Changes | undefined;
   /**
-   * Calls the verb with this write alone. Returns without a promise if the storage does.
+   * Calls the verb with this write alone.
    *
    * @throws SessionError the error of the decision, even if the storage hides it; else `storage_failed`
    */
-  readonly run: () => MaybePromise<T>;
+  readonly run: () => Promise<T>;
   /** Called after another verb was given the write. Runs the write once more if its decision needs more rows. */
-  readonly succeed: () => MaybePromise<T>;
+  readonly succeed: () => T | Promise<T>;
   /** Called if that verb failed. */
   readonly fail: (error: unknown) => never;
 }
@@ -72,7 +72,7 @@ export function prepareWrite<Verb extends WriteVerb, T>(
     }
     throw refusal ?? storageError(verb, error);
   };
-  const succeed = (): MaybePromise<T> => {
+  const succeed = (): T | Promise<T> => {
     // The storage should have let the error through, but hid it.
     if (refusal !== undefined) return fail(refusal);
     if (state !== 'decided') return fail(contractViolation(verb, 'ended without calling decide'));
@@ -80,18 +80,16 @@ export function prepareWrite<Verb extends WriteVerb, T>(
     if (!write.replan()) return callCore(end);
     return prepareWrite(verb, storage, write, parts, end).run();
   };
-  const run = (): MaybePromise<T> => {
-    let result: void | PromiseLike<void>;
-    let isLater: boolean;
+  const run = async (): Promise<T> => {
     try {
       requireNotAborted(request.signal);
-      result = storage[verb](request, checkedDecide);
-      // Any value with a `then` is awaited, as `await` would do.
-      isLater = typeof result?.then === 'function';
+      const stored = storage[verb](request, checkedDecide);
+      // Runners of parallel agents see each tick of an append. A storage that answers at once takes none.
+      if (typeof stored?.then === 'function') await stored;
     } catch (error) {
       return fail(error);
     }
-    return isLater ? Promise.resolve(result).then(succeed, fail) : succeed();
+    return succeed();
   };
   return { request, decide: checkedDecide, run, succeed, fail };
 }

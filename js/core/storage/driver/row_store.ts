@@ -1,10 +1,4 @@
-import {
-  after,
-  afterCommit,
-  type Call,
-  type MaybePromise,
-  requireNotAborted,
-} from '../../call/call.js';
+import { afterCommit, type Call, requireNotAborted } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
 import { kindOf } from '../../../values/errors/describe.js';
 import { SessionError } from '../../../values/errors/errors.js';
@@ -78,7 +72,7 @@ import { requestOf, settled } from './storage_calls.js';
  * Runs the rules over a {@link Storage}. The storage reads and writes rows; the core decides what to write.
  *
  * It checks each result of the storage, so that an error names the storage's fault and not a later consequence.
- * Errors that the storage throws become a `SessionError`. If the storage returns no promise, neither does an append.
+ * Errors that the storage throws become a `SessionError`.
  */
 export class RowStore implements Store, ReadVerbs, WriteVerbs {
   readonly traits: StoreTraits;
@@ -105,13 +99,13 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
   }
 
   /** Calls the storage. Its first call waits until it is loaded. */
-  #with<T>({ signal }: Call, work: (storage: OwnStorage) => MaybePromise<T>): MaybePromise<T> {
+  async #with<T>({ signal }: Call, work: (storage: OwnStorage) => Promise<T>): Promise<T> {
     if (this.#storage !== undefined) return work(this.#storage);
     // A failure is not kept: it may be a network error while a page loads the code.
     this.#loading ??= this.#load()
       .then((storage) => this.#take(storage))
       .finally(() => (this.#loading = undefined));
-    return untilAborted(signal, this.#loading).then(work);
+    return work(await untilAborted(signal, this.#loading));
   }
 
   #take(storage: OwnStorage): OwnStorage {
@@ -146,26 +140,23 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
 
   readonly write: Store['write'] = (write, call) => runWrite(this, write, call);
 
-  create(write: CreateWrite, call: Call): MaybePromise<CreatedSession | undefined> {
+  create(write: CreateWrite, call: Call): Promise<CreatedSession | undefined> {
     return createOnce(
-      async () => this.#with(call, (storage) => this.#create(storage, write, call)),
+      () => this.#with(call, (storage) => this.#create(storage, write, call)),
       () => this.window({ key: write.key, last: 0 }, afterCommit(call)),
     );
   }
 
-  #create(
+  async #create(
     storage: OwnStorage,
     creation: CreateWrite,
     call: Call,
-  ): MaybePromise<CreatedSession | undefined> {
+  ): Promise<CreatedSession | undefined> {
     const { key, events, description } = creation;
     if (description.title || description.labels) requireDescribe(storage);
-    const created = prepareCreate(storage, creation, call).run();
+    const created = await prepareCreate(storage, creation, call).run();
     if (this.traits.lacksTransactions !== true || events.length === 0) return created;
-    return after(
-      created,
-      (created) => created && this.#readCreated(created, key, afterCommit(call)),
-    );
+    return created && this.#readCreated(created, key, afterCommit(call));
   }
 
   /** Reads a new session again. It is stored, so a failed read must not fail the creation: its handle is then stale. */
@@ -178,14 +169,16 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
     return { ...(read ?? created), shared: created.shared };
   }
 
-  append(write: PlacedAppend, call: Call): MaybePromise<Appended> {
+  append(write: PlacedAppend, call: Call): Promise<Appended> {
     const storage = this.#storage;
     if (storage !== undefined && write.operation === undefined) {
       return appendTo(storage, write, call).run();
     }
-    const append = (write: PlacedAppend): MaybePromise<Appended> =>
-      this.#with(call, (storage) => appendTo(storage, write, call).run());
-    return appendOnce(append, (changes) => this.#rowsSince(changes, call), write);
+    return appendOnce(
+      (write) => this.#with(call, (storage) => appendTo(storage, write, call).run()),
+      (changes) => this.#rowsSince(changes, call),
+      write,
+    );
   }
 
   /** Absent until the storage is loaded. */
@@ -209,10 +202,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
     );
   }
 
-  describe(
-    { key, title, labels, expiry, operation }: DescribeWrite,
-    call: Call,
-  ): MaybePromise<boolean> {
+  describe({ key, title, labels, expiry, operation }: DescribeWrite, call: Call): Promise<boolean> {
     const given = {
       key: storageKey(key) as DescribeWrite['key'],
       title,
@@ -227,7 +217,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
       throw contractViolation('describe', violation);
     };
     return describeOnce(
-      async () => this.#with(call, (storage) => settled('describe', call, () => describe(storage))),
+      () => this.#with(call, (storage) => settled('describe', call, () => describe(storage))),
       () => this.window({ key, last: 0 }, afterCommit(call)),
     );
   }
@@ -268,7 +258,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
   }
 
   async changes(request: FindChangedRequest, call: Call): Promise<ChangedRows | undefined> {
-    return this.#with(call, (storage) => {
+    return this.#with<ChangedRows | undefined>(call, async (storage) => {
       if (storage.changedSince === undefined) return undefined;
       return settled('changedSince', call, async () =>
         storage.changedSince!(requestOf(request, call)),

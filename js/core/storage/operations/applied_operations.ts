@@ -2,7 +2,6 @@
  * The answers to a write that a storage has applied before: a late request, or one that was sent twice. It changes
  * nothing.
  */
-import { after, type MaybePromise, recovered } from '../../call/call.js';
 import { SessionError } from '../../../values/errors/errors.js';
 import type { PlacedAppend } from '../../write.js';
 import type { StorageOperation } from '../../../values/model/diagnostic.js';
@@ -49,15 +48,17 @@ export function refuseApplied(
 }
 
 /** Runs a write. If the storage has applied it before, `answer` makes the result. */
-function unlessApplied<T>(
-  write: () => MaybePromise<T>,
-  answer: (created: number, error: SessionError) => MaybePromise<T>,
-): MaybePromise<T> {
-  return recovered(write, (error) => {
+async function unlessApplied<T>(
+  write: () => Promise<T>,
+  answer: (created: number, error: SessionError) => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
     const created = createdOf.get(error as SessionError);
     if (created === undefined) throw error;
     return answer(created, error as SessionError);
-  });
+  }
 }
 
 /**
@@ -66,10 +67,10 @@ function unlessApplied<T>(
  * @param rowsSince reads the session with the events that were written after a revision
  */
 export function appendOnce(
-  append: (write: PlacedAppend) => MaybePromise<Appended>,
-  rowsSince: (request: SinceRequest) => MaybePromise<RowsSince | undefined>,
+  append: (write: PlacedAppend) => Promise<Appended>,
+  rowsSince: (request: SinceRequest) => Promise<RowsSince | undefined>,
   write: PlacedAppend,
-): MaybePromise<Appended> {
+): Promise<Appended> {
   if (write.operation === undefined) return append(write);
   const { key, position } = write;
   const { created, revision } = position;
@@ -94,44 +95,41 @@ export function appendOnce(
  * @param known the revision that created the session, if the caller knows it
  */
 function sessionOnce<T, Session extends Pick<ReadSession, 'created'>>(
-  write: () => MaybePromise<T>,
-  read: () => MaybePromise<Session | undefined>,
+  write: () => Promise<T>,
+  read: () => Promise<Session | undefined>,
   answer: (session: Session) => T,
   known = UNKNOWN,
-): MaybePromise<T> {
-  return unlessApplied(write, (created, error) =>
-    after(read(), (session) => {
-      const isOwn = (revision: number) => revision === UNKNOWN || revision === session?.created;
-      if (session === undefined || !isOwn(created) || !isOwn(known)) throw error;
-      return answer(session);
-    }),
-  );
+): Promise<T> {
+  return unlessApplied(write, async (created, error) => {
+    const session = await read();
+    const isOwn = (revision: number) => revision === UNKNOWN || revision === session?.created;
+    if (session === undefined || !isOwn(created) || !isOwn(known)) throw error;
+    return answer(session);
+  });
 }
 
 /** Answers a creation that was applied before with the session, if it is still the one that it created. */
 export function createOnce(
-  create: () => MaybePromise<CreatedSession | undefined>,
-  read: () => MaybePromise<ReadSession | undefined>,
-): MaybePromise<CreatedSession | undefined> {
+  create: () => Promise<CreatedSession | undefined>,
+  read: () => Promise<ReadSession | undefined>,
+): Promise<CreatedSession | undefined> {
   return sessionOnce(create, read, (session) => ({ ...session, shared: NO_REVISIONS }));
 }
 
 /** Answers a change of the title or the labels that was applied before. */
 export function describeOnce(
-  describe: () => MaybePromise<boolean>,
-  read: () => MaybePromise<ReadSession | undefined>,
-): MaybePromise<boolean> {
+  describe: () => Promise<boolean>,
+  read: () => Promise<ReadSession | undefined>,
+): Promise<boolean> {
   return sessionOnce(describe, read, () => true);
 }
 
 /** Answers a change of a shared state that was applied before. */
-export function updateOnce(
-  update: () => MaybePromise<SharedRevisions>,
-): MaybePromise<SharedRevisions> {
+export function updateOnce(update: () => Promise<SharedRevisions>): Promise<SharedRevisions> {
   return unlessApplied(update, () => NO_REVISIONS);
 }
 
 /** Answers a deletion that was applied before. */
-export function deleteOnce(remove: () => MaybePromise<Deletion>): MaybePromise<Deletion> {
+export function deleteOnce(remove: () => Promise<Deletion>): Promise<Deletion> {
   return unlessApplied(remove, () => ({ isDeleted: false }));
 }

@@ -1,4 +1,4 @@
-import { after, type Call, type MaybePromise } from '../../call/call.js';
+import type { Call } from '../../call/call.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { Store, Deletion } from '../store.js';
 
@@ -6,24 +6,20 @@ import type { Store, Deletion } from '../store.js';
 const MAX_ATTEMPTS = 100;
 
 /** Deletes a session if it is the one that was created at a revision: reads it, and deletes it if it has not changed. */
-export function deleteCreated(
+export async function deleteCreated(
   store: Pick<Store, 'read' | 'write'>,
   key: CompositeSessionKey,
   created: number,
   call: Call,
-  attempts = MAX_ATTEMPTS,
-): MaybePromise<Deletion> {
-  return after(store.read({ kind: 'window', key, last: 0 }, call), (session) => {
-    if (session?.created !== created || attempts === 0) return { isDeleted: false };
+): Promise<Deletion> {
+  for (let attempts = MAX_ATTEMPTS; attempts > 0; attempts -= 1) {
+    const session = await store.read({ kind: 'window', key, last: 0 }, call);
+    if (session?.created !== created) break;
     const { revision, labels } = session;
-    const write = {
-      kind: 'delete',
-      what: 'session',
-      key,
-      unchanged: { revision, labels },
-    } as const;
-    return after(store.write(write, call), (deletion) =>
-      deletion.isDeleted ? deletion : deleteCreated(store, key, created, call, attempts - 1),
-    );
-  });
+    const unchanged = { revision, labels };
+    const write = { kind: 'delete', what: 'session', key, unchanged } as const;
+    const deletion = await store.write(write, call);
+    if (deletion.isDeleted) return deletion;
+  }
+  return { isDeleted: false };
 }

@@ -1,4 +1,4 @@
-import { after, type Call, type MaybePromise } from '../../call/call.js';
+import type { Call } from '../../call/call.js';
 import { rewindTargetOf } from '../../history/marks.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
@@ -9,22 +9,19 @@ import type { Store } from '../store.js';
  * Finds where each rewind among some events of a session starts. Returns `undefined` without rewinds, and over a server
  * whose answer would have said it.
  */
-export function rewindStarts(
+export async function rewindStarts(
   store: Pick<Store, 'read' | 'traits'>,
   key: CompositeSessionKey,
   events: readonly Event[],
   call: Call,
-): MaybePromise<RewindStart[] | undefined> {
+): Promise<RewindStart[] | undefined> {
   const targets = rewindTargets(events);
   if (targets.size === 0 || store.traits.computesViews) return undefined;
   const read = { key, skipCorrupt: true };
-  return after(store.read({ ...read, kind: 'markers' }, call), (markers) => {
-    if (markers !== undefined) return startsIn(markers.events, targets);
-    return after(
-      store.read({ ...read, last: 'all', kind: 'window' }, call),
-      (session) => session && startsIn(session.events, targets),
-    );
-  });
+  const markers = await store.read({ ...read, kind: 'markers' }, call);
+  if (markers !== undefined) return startsIn(markers.events, targets);
+  const session = await store.read({ ...read, last: 'all', kind: 'window' }, call);
+  return session && startsIn(session.events, targets);
 }
 
 /** Returns the invocations that rewinds among events name. */

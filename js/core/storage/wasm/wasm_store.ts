@@ -1,19 +1,15 @@
 import { isPromise } from '../../../values/members/is_promise.js';
-import {
-  after,
-  afterCommit,
-  type Call,
-  type MaybePromise,
-  requireNotAborted,
-} from '../../call/call.js';
+import { afterCommit, type Call, requireNotAborted } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
 import {
   type CreateWrite,
   type DeleteWrite,
   type DescribeWrite,
   NO_CONDITIONS,
+  type Placed,
   type PlacedAppend,
   type UpdateWrite,
+  type WriteKind,
 } from '../../write.js';
 import type { StorageOperation } from '../../../values/model/diagnostic.js';
 import type { Event } from '../../../values/model/event/event.js';
@@ -22,9 +18,10 @@ import type { StoredEvents } from '../../../values/model/event_page.js';
 import { callWasmStorage, requireRoom, type WasmStorage } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import {
-  runRead,
   type ChangedSession,
   type SinceRequest,
+  type Found,
+  type ReadKind,
   type IdsRequest,
   type MarkersRequest,
   type PageRequest,
@@ -32,23 +29,26 @@ import {
   type ReadPage,
   type WindowRequest,
   type ReadSession,
-  type ReadVerbs,
+  type SessionReads,
+  type SessionRead,
 } from '../../read.js';
 import {
   type Appended,
+  computesNoHistories,
   type CreatedSession,
   type Deletion,
   type ListedSession,
   type ListRequest,
   type MissedEvent,
   type ReadList,
-  runWrite,
+  type Results,
   type SharedRevisions,
   type SharedStates,
   type StateRequest,
   type Store,
+  type StoredKind,
   type StoreTraits,
-  type WriteVerbs,
+  type SynchronousStore,
 } from '../store.js';
 import { changedSession, type RowsSince, storedEvents } from '../changes.js';
 import {
@@ -76,6 +76,7 @@ import {
   unpackCreated,
   unpackOutcome,
 } from './packed.js';
+import { after, type MaybePromise } from './maybe_promise.js';
 
 /** The events of a read: from memory texts of many events each, joined by commas; from IndexedDB its records. */
 export type StoredFragments = readonly unknown[];
@@ -110,9 +111,27 @@ export interface CoreStorage {
   readonly operations?: MemoryOperations;
 }
 
+/** A function for each kind of writes and of reads, but for those of histories, and for those that the service computes. */
+type Verbs = {
+  readonly [Kind in StoredKind]: Write<Kind>;
+} & {
+  readonly [Kind in 'window' | 'page' | 'markers' | 'ids' | 'since']: Read<Kind>;
+};
+
+type Write<Kind extends WriteKind> = (
+  write: Placed<Kind>,
+  call: Call,
+) => MaybePromise<Results[Kind]>;
+
+type Read<Kind extends ReadKind> = (
+  request: SessionReads[Kind],
+  call: Call,
+) => MaybePromise<Found[Kind] | undefined>;
+
 /** Memory or IndexedDB, both in the wasm. Memory answers at once, so it ignores the signal. */
-export class WasmStore implements Store, ReadVerbs, WriteVerbs {
+export class WasmStore implements Store, Verbs {
   readonly traits: StoreTraits;
+  readonly now: SynchronousStore | undefined;
   readonly core: WasmStorage;
   readonly #storage: CoreStorage;
 
@@ -122,6 +141,8 @@ export class WasmStore implements Store, ReadVerbs, WriteVerbs {
     const { holdsData, operations } = storage;
     const keepsOperations = operations !== undefined;
     this.traits = { continuesViews: true, isSynchronous: holdsData, keepsOperations };
+    // Over memory these verbs return no promise, unless a write has an operation.
+    if (holdsData) this.now = this as SynchronousStore;
   }
 
   /** Runs a write once, if the storage keeps operations. `createdOf` is that of {@link MemoryOperations}. */
@@ -137,7 +158,7 @@ export class WasmStore implements Store, ReadVerbs, WriteVerbs {
 
   /** Calls the wasm, which answers at once or with a promise. */
   #call<T>(call: () => unknown): MaybePromise<T> {
-    return callWasmStorage<T>(this.#storage.holdsData, call);
+    return callWasmStorage(this.#storage.holdsData, call as () => MaybePromise<T>);
   }
 
   #read<T>(call: Call, read: (caller: Caller | undefined) => unknown): MaybePromise<T> {
@@ -145,11 +166,15 @@ export class WasmStore implements Store, ReadVerbs, WriteVerbs {
     return orAborted(call.signal, result);
   }
 
-  open(call: Call): MaybePromise<void> {
-    return this.#read(call, () => this.core.open());
+  async open(call: Call): Promise<void> {
+    await this.#read(call, () => this.core.open());
   }
 
-  readonly write: Store['write'] = (write, call) => runWrite(this, write, call);
+  async write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
+    const { [write.kind]: verb } = this as { readonly [Key in WriteKind]?: Write<Key> };
+    if (verb === undefined) throw computesNoHistories();
+    return verb.call(this, write, call);
+  }
 
   create(write: CreateWrite, call: Call): MaybePromise<CreatedSession | undefined> {
     const { key, operation } = write;
@@ -163,23 +188,38 @@ export class WasmStore implements Store, ReadVerbs, WriteVerbs {
     };
     if (operation === undefined) return create();
     return createOnce(
-      () => this.#once(key, operation, create, (session) => session?.created),
-      () => this.window({ key, last: 0 }, afterCommit(call)),
+      async () => this.#once(key, operation, create, (session) => session?.created),
+      async () => this.window({ key, last: 0 }, afterCommit(call)),
     );
   }
 
-  describe(write: DescribeWrite, call: Call): MaybePromise<boolean> {
+  describe(write: DescribeWrite, call: Call): Promise<boolean> {
     const { key, operation } = write;
     const caller = callerOf(call);
     const describe = (): MaybePromise<boolean> =>
       this.#call(() => this.core.describe(write, caller));
     return describeOnce(
-      () => this.#once(key, operation, describe, (isThere) => (isThere ? UNKNOWN : undefined)),
-      () => this.window({ key, last: 0 }, afterCommit(call)),
+      async () =>
+        this.#once(key, operation, describe, (isThere) => (isThere ? UNKNOWN : undefined)),
+      async () => this.window({ key, last: 0 }, afterCommit(call)),
     );
   }
 
-  readonly read: Store['read'] = (request, call) => runRead(this, request, call);
+  async read<Kind extends ReadKind>(
+    request: SessionRead<Kind>,
+    call: Call,
+  ): Promise<Found[Kind] | undefined> {
+    return this.find(request, call);
+  }
+
+  /** Reads, as {@link read} does. */
+  find<Kind extends ReadKind>(
+    request: SessionRead<Kind>,
+    call: Call,
+  ): MaybePromise<Found[Kind] | undefined> {
+    const { [request.kind]: verb } = this as { readonly [Key in ReadKind]?: Read<Key> };
+    return verb?.call(this, request, call);
+  }
 
   window(request: WindowRequest, call: Call): MaybePromise<ReadSession | undefined> {
     const { key, skipCorrupt = false } = request;
@@ -201,26 +241,24 @@ export class WasmStore implements Store, ReadVerbs, WriteVerbs {
     return this.#read(call, (caller) => this.core.get(names, numbers, caller));
   }
 
-  page(request: PageRequest, call: Call): MaybePromise<ReadPage | undefined> {
+  async page(request: PageRequest, call: Call): Promise<ReadPage | undefined> {
     const { sessionId } = request.key;
-    const read = this.#read<CorePage | undefined>(call, (caller) =>
+    const page = await this.#read<CorePage | undefined>(call, (caller) =>
       this.core.page(request, caller),
     );
-    return after(read, (page) => {
-      if (page === undefined) return undefined;
-      const { events, ...session } = page;
-      if (events === undefined) return session;
-      const { skipCorrupt = false } = request;
-      return { ...session, events: this.#storage.parse(events, sessionId, skipCorrupt) };
-    });
+    if (page === undefined) return undefined;
+    const { events, ...session } = page;
+    if (events === undefined) return session;
+    const { skipCorrupt = false } = request;
+    return { ...session, events: this.#storage.parse(events, sessionId, skipCorrupt) };
   }
 
   markers(request: MarkersRequest, call: Call): MaybePromise<ReadMarkers | undefined> {
     const { key, eventId, skipCorrupt = false } = request;
     const { sessionId } = key;
-    const page = { key, direction: 'before', eventId, limit: 1, withCount: false } as const;
+    const last = { key, direction: 'before', eventId, limit: 1, withCount: false } as const;
     const read = this.#read<CorePage | undefined>(call, (caller) =>
-      this.core.page({ ...page, onlyMarkers: true }, caller),
+      this.core.page({ ...last, onlyMarkers: true }, caller),
     );
     return after(read, (page) => {
       if (page?.events === undefined) return undefined;
@@ -229,14 +267,12 @@ export class WasmStore implements Store, ReadVerbs, WriteVerbs {
     });
   }
 
-  ids({ key, eventIds }: IdsRequest, call: Call): MaybePromise<StoredEvents | undefined> {
+  async ids({ key, eventIds }: IdsRequest, call: Call): Promise<StoredEvents | undefined> {
     const { appName, userId, sessionId } = key;
-    const found = this.#read<FoundEvents | undefined>(call, (caller) =>
+    const found = await this.#read<FoundEvents | undefined>(call, (caller) =>
       this.core.events(appName, userId, sessionId, [...eventIds], caller),
     );
-    return after(found, (found) => {
-      return found && { ...found, events: storedEvents(found.events, sessionId) };
-    });
+    return found && { ...found, events: storedEvents(found.events, sessionId) };
   }
 
   since(request: SinceRequest, call: Call): MaybePromise<ChangedSession | undefined> {
@@ -250,7 +286,12 @@ export class WasmStore implements Store, ReadVerbs, WriteVerbs {
     return this.#session({ key, since, last: MOST_CHANGED }, call);
   }
 
-  list(request: ListRequest, call: Call): MaybePromise<ReadList> {
+  async list(request: ListRequest, call: Call): Promise<ReadList> {
+    return this.sessions(request, call);
+  }
+
+  /** Lists sessions. */
+  sessions(request: ListRequest, call: Call): MaybePromise<ReadList> {
     const listed = this.#read<CoreList>(call, (caller) => this.core.list(request, caller));
     return after(listed, ({ sessions, total, app, users }) => ({
       sessions: this.#storage.toListed?.(sessions) ?? (sessions as ListedSession[]),
@@ -265,22 +306,22 @@ export class WasmStore implements Store, ReadVerbs, WriteVerbs {
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([write], holdsData, true);
     const caller = callerOf(call);
-    const appended = callWasmStorage<PackedAppended>(holdsData, () =>
+    const appended = this.#call<PackedAppended>(() =>
       this.core.append(packed, numbers, texts, caller, packComputed(write.compute)),
     );
     return after(appended, (appended) => unpackAppend(appended, write));
   }
 
-  #appendOnce(write: PlacedAppend, call: Call): MaybePromise<Appended> {
+  #appendOnce(write: PlacedAppend, call: Call): Promise<Appended> {
     return appendOnce(
-      ({ operation, ...rest }) =>
+      async ({ operation, ...rest }) =>
         this.#once(
           rest.key,
           operation,
           () => this.append(rest, call),
           ({ created }) => created,
         ),
-      (changes) => this.#rowsSince(changes, call),
+      async (changes) => this.#rowsSince(changes, call),
       write,
     );
   }
@@ -299,17 +340,17 @@ export class WasmStore implements Store, ReadVerbs, WriteVerbs {
     };
   }
 
-  update({ key, delta, operation }: UpdateWrite, call: Call): MaybePromise<SharedRevisions> {
+  update({ key, delta, operation }: UpdateWrite, call: Call): Promise<SharedRevisions> {
     const { appName, userId } = key;
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
     requireRoom(text.length);
     const caller = callerOf(call);
     const update = (): MaybePromise<SharedRevisions> =>
       this.#call(() => this.core.update(appName, userId, text, caller, packComputed(compute)));
-    return updateOnce(() => this.#once(storageKey(key), operation, update, () => UNKNOWN));
+    return updateOnce(async () => this.#once(storageKey(key), operation, update, () => UNKNOWN));
   }
 
-  state({ appName, userId }: StateRequest, call: Call): MaybePromise<string> {
+  async state({ appName, userId }: StateRequest, call: Call): Promise<string> {
     return this.#read(call, (caller) => this.core.shared_state(appName, userId, caller));
   }
 
@@ -329,7 +370,8 @@ export class WasmStore implements Store, ReadVerbs, WriteVerbs {
       }));
     };
     const mark = what === 'session' ? DELETED : UNKNOWN;
-    return deleteOnce(() => this.#once(key, operation, remove, () => mark));
+    if (operation === undefined) return remove();
+    return deleteOnce(async () => this.#once(key, operation, remove, () => mark));
   }
 
   close(): void {

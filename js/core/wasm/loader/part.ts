@@ -1,5 +1,4 @@
 /** Parts of the package, which a page loads when it uses them. */
-import { after, type MaybePromise } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import { messageOf } from '../../../values/errors/describe.js';
@@ -23,18 +22,13 @@ export async function loadPart<Module>(load: () => Promise<Module>): Promise<Mod
 }
 
 /**
- * Returns a part of the package: at once if it is loaded, else once it is loaded. A bundler puts it into a file of its
+ * Loads a part of the package, once. A bundler puts it into a file of its
  * own, so a page that does not use it does not load it.
  */
-export type Part<Module> = (signal?: HostAbortSignal) => MaybePromise<Module>;
+export type Part<Module> = (signal?: HostAbortSignal) => Promise<Module>;
 
 /** Makes a part that is loaded when it is first used. After a failure the next use loads it again. */
 export function onDemand<Module>(load: () => Promise<Module>): Part<Module> {
   let loaded: Module | undefined;
-  return (signal) =>
-    loaded ??
-    after(untilAborted(signal, loadPart(load)), (module) => {
-      loaded = module;
-      return module;
-    });
+  return async (signal) => (loaded ??= await untilAborted(signal, loadPart(load)));
 }

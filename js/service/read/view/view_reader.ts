@@ -1,5 +1,4 @@
 /** Reads sessions, as a view shows them; see `js/core/history`. */
-import { after, type Call, type MaybePromise, recovered } from '../../../core/call/call.js';
 import { isSessionError } from '../../../values/errors/errors.js';
 import { hasCallParts } from '../../../core/history/calls/call_marks.js';
 import { isMarker } from '../../../core/history/marks.js';
@@ -10,7 +9,8 @@ import type { ComputedView } from '../../../values/model/values/history_view.js'
 import { copyJson } from '../../../values/json/copy.js';
 import { putLast } from '../../../values/members/bounded_map.js';
 import type { ChangedSession, WindowRequest, ReadSession } from '../../../core/read.js';
-import type { Store } from '../../../core/storage/store.js';
+import type { StoreTraits } from '../../../core/storage/store.js';
+import { find, type ReadPlan } from '../../../core/storage/reads/read_plan.js';
 import { MOST_CHANGED } from '../../../core/wasm/protocol.js';
 import {
   continuedTail,
@@ -20,16 +20,14 @@ import {
   tailOfView,
   type ViewTail,
 } from './view_parts.js';
-import { decided, growingRead, nextLast } from '../../../core/storage/reads/growing_read.js';
+import { nextLast } from '../../../core/storage/reads/growing_read.js';
 import { sessionName } from '../../../values/model/values/session_name.js';
 
 /** What a view is computed from. */
 interface ViewSource {
-  readonly store: Store;
   /** The request without a window. */
   readonly request: WindowRequest;
   readonly view: ComputedView;
-  readonly call: Call;
 }
 
 /** The last events of a view, or all of them, with the read of the last stored events. */
@@ -92,60 +90,50 @@ export class ViewReader {
   /** By key and view; the first one was used least recently. */
   readonly #cache = new Map<string, CachedView>();
 
-  get(
-    store: Store,
+  /** Plans the reads of a session, and returns it as the view shows it. */
+  *get(
+    traits: StoreTraits,
     { last, after: from, view, ...request }: WindowRequest & { readonly view: ComputedView },
-    call: Call,
-  ): MaybePromise<ReadSession | undefined> {
-    const inWindow = { ...request, last, after: from };
-    if (store.traits.computesViews) return store.read({ ...inWindow, view, kind: 'window' }, call);
+  ): ReadPlan<ReadSession | undefined> {
+    if (traits.computesViews) {
+      return yield* find({ ...request, last, after: from, view, kind: 'window' });
+    }
     if (last === undefined || last === 'all' || from !== undefined) {
       const all = last === 'all' ? last : undefined;
-      return after(store.read({ ...request, last: all, kind: 'window' }, call), (read) => {
-        if (read === undefined) return undefined;
-        const { events } = viewOf(read.events, view, read.olderInvocations);
-        return {
-          ...read,
-          events: from === undefined ? events : windowOf(read, events, view, last, from),
-        };
-      });
+      const read = yield* find({ ...request, last: all, kind: 'window' });
+      if (read === undefined) return undefined;
+      const { events } = viewOf(read.events, view, read.olderInvocations);
+      const shown = from === undefined ? events : windowOf(read, events, view, last, from);
+      return { ...read, events: shown };
     }
     const { key, skipCorrupt } = request;
     const name = JSON.stringify([sessionName(key), view, skipCorrupt]);
     const cached = this.#cache.get(name);
     const isUsable = cached !== undefined && cached.limit >= last && cached.countAfterMarker < last;
-    return after(
-      isUsable ? this.#renew(name, cached, store, request, call) : undefined,
-      (renewed) => {
-        return after(renewed && changesAfter(store, renewed, request, call), (session) => {
-          const continued = renewed && session && this.#continue(name, renewed, session, last);
-          return continued ?? this.#readEnd(name, { store, request, view, call }, last);
-        });
-      },
-    );
+    const renewed = isUsable ? yield* this.#renew(name, cached, request) : undefined;
+    const changed = renewed && (yield* changesAfter(renewed, request));
+    const continued = renewed && changed && this.#continue(name, renewed, changed, last);
+    return continued ?? (yield* this.#readEnd(name, { request, view }, last, traits));
   }
 
   /** Returns a cached view if it is recent, or if the last stored events are still those that it was made of. */
-  #renew(
+  *#renew(
     name: string,
     cached: CachedView,
-    store: Store,
     request: Omit<WindowRequest, 'last' | 'after' | 'view'>,
-    call: Call,
-  ): MaybePromise<CachedView | undefined> {
+  ): ReadPlan<CachedView | undefined> {
     if (performance.now() - cached.readAt < MAX_CACHED_MS) return cached;
     const { created, limit, storedIds } = cached;
     const last = Math.min(2 * limit, storedIds.length);
-    return after(store.read({ ...request, last, kind: 'window' }, call), (read) => {
-      if (read?.created !== created || read.events.length < last) return undefined;
-      const known = new Set(storedIds);
-      const ids = read.events.map(({ id }) => id).filter((id) => known.has(id));
-      const expected = lastOf(storedIds, ids.length);
-      if (ids.length === 0 || ids.some((id, at) => id !== expected[at])) return undefined;
-      const renewed = { ...cached, readAt: performance.now() };
-      this.#put(name, renewed);
-      return renewed;
-    });
+    const read = yield* find({ ...request, last, kind: 'window' });
+    if (read?.created !== created || read.events.length < last) return undefined;
+    const known = new Set(storedIds);
+    const ids = read.events.map(({ id }) => id).filter((id) => known.has(id));
+    const expected = lastOf(storedIds, ids.length);
+    if (ids.length === 0 || ids.some((id, at) => id !== expected[at])) return undefined;
+    const renewed = { ...cached, readAt: performance.now() };
+    this.#put(name, renewed);
+    return renewed;
   }
 
   /**
@@ -181,24 +169,28 @@ export class ViewReader {
   /**
    * Reads the end of a view. Caches it if it differs from the last stored events, is short, and can be continued later.
    */
-  #readEnd(name: string, source: ViewSource, last: number): MaybePromise<ReadSession | undefined> {
-    return after(tailWithoutMarkers(source, last), ({ read, end }) => {
-      if (read === undefined) return undefined;
-      if (end !== undefined) return { ...read, events: end };
-      const size = { count: Math.max(last, this.#cache.get(name)?.limit ?? 0), within: last };
-      const isWhole =
-        read.events.length < last &&
-        read.olderInvocations === undefined &&
-        !source.request.skipCorrupt;
-      const whole = isWhole ? wholeView(read, source.view, size) : undefined;
-      return after(whole ?? tailByMarkers(source, size, ATTEMPTS), (end) => {
-        if (end === undefined) return undefined;
-        if (source.store.traits.continuesViews && size.count <= MAX_CACHED_EVENTS) {
-          this.#put(name, cachedView(end, source.view, size.count));
-        }
-        return { ...end.read, events: end.events.slice(end.within) };
-      });
-    });
+  *#readEnd(
+    name: string,
+    source: ViewSource,
+    last: number,
+    { continuesViews }: StoreTraits,
+  ): ReadPlan<ReadSession | undefined> {
+    const { read, end } = yield* tailWithoutMarkers(source, last);
+    if (read === undefined) return undefined;
+    if (end !== undefined) return { ...read, events: end };
+    const size = { count: Math.max(last, this.#cache.get(name)?.limit ?? 0), within: last };
+    const isWhole =
+      read.events.length < last &&
+      read.olderInvocations === undefined &&
+      !source.request.skipCorrupt;
+    const tail = isWhole
+      ? wholeView(read, source.view, size)
+      : yield* tailByMarkers(source, size, ATTEMPTS);
+    if (tail === undefined) return undefined;
+    if (continuesViews && size.count <= MAX_CACHED_EVENTS) {
+      this.#put(name, cachedView(tail, source.view, size.count));
+    }
+    return { ...tail.read, events: tail.events.slice(tail.within) };
   }
 
   #put(name: string, view: CachedView): void {
@@ -209,75 +201,67 @@ export class ViewReader {
 }
 
 /** Reads what has changed since a view was cached; `undefined` if an event cannot be read, so that the view is read again. */
-function changesAfter(
-  store: Store,
+function* changesAfter(
   { revision }: CachedView,
   { key }: WindowRequest,
-  call: Call,
-): MaybePromise<ChangedSession | undefined> {
-  return recovered(
-    () => store.read({ kind: 'since', key, since: revision, created: undefined }, call),
-    (error) => {
-      if (isSessionError(error, 'corrupt_record')) return undefined;
-      throw error;
-    },
-  );
+): ReadPlan<ChangedSession | undefined> {
+  try {
+    return yield* find({ key, since: revision, created: undefined, kind: 'since' });
+  } catch (error) {
+    if (isSessionError(error, 'corrupt_record')) return undefined;
+    throw error;
+  }
 }
 
 /** Reads the last stored events, and returns the end of the view if they decide it. */
-function tailWithoutMarkers(
-  { store, request, view, call }: ViewSource,
+function* tailWithoutMarkers(
+  { request, view }: ViewSource,
   last: number,
-): MaybePromise<{ read: ReadSession | undefined; end?: Event[] | undefined }> {
-  return after(store.read({ ...request, last, kind: 'window' }, call), (read) => {
-    if (read?.events.some(isMarker) !== false) return { read };
-    if (view === 'transcript') return { read, end: read.events };
-    const { events } = read;
-    // Without markers and calls, the view ends with the stored events. There may be fewer than asked for.
-    const isPlain = !events.some(hasCallParts);
-    if (isPlain) return { read, end: events };
-    const tail = tailOfLast([], events, view, { count: last });
-    return { read, end: typeof tail === 'string' ? undefined : tail.events };
-  });
+): ReadPlan<{ read: ReadSession | undefined; end?: Event[] | undefined }> {
+  const read = yield* find({ ...request, last, kind: 'window' });
+  if (read?.events.some(isMarker) !== false) return { read };
+  if (view === 'transcript') return { read, end: read.events };
+  const { events } = read;
+  // Without markers and calls, the view ends with the stored events. There may be fewer than asked for.
+  const isPlain = !events.some(hasCallParts);
+  if (isPlain) return { read, end: events };
+  const tail = tailOfLast([], events, view, { count: last });
+  return { read, end: typeof tail === 'string' ? undefined : tail.events };
 }
 
 /** Reads at least so many of the last events of a view, or all if it has fewer. */
-function tailByMarkers(
+function* tailByMarkers(
   source: ViewSource,
   size: Required<TailSize>,
   attempts: number,
-): MaybePromise<ReadTail | undefined> {
-  const { store, request, view, call } = source;
-  const readWhole = () =>
-    after(
-      store.read({ ...request, kind: 'window' }, call),
-      (read) => read && wholeView(read, view, size),
-    );
-  return after(
-    attempts === 0 ? undefined : store.read({ ...request, kind: 'markers' }, call),
-    (markers) => {
-      if (markers === undefined) return readWhole();
-      const attempt = (last: EventCount) =>
-        after(store.read({ ...request, last, kind: 'window' }, call), (read) => {
-          if (read === undefined) return decided(undefined);
-          const isSame = read.created === markers.created && read.revision === markers.revision;
-          if (!isSame) return after(tailByMarkers(source, size, attempts - 1), decided);
-          // A short read is the whole history, unless damaged events were left out.
-          if (last === 'all' || read.events.length < last) {
-            return after(request.skipCorrupt ? readWhole() : wholeView(read, view, size), decided);
-          }
-          const end = tailOfLast(markers.events, read.events, view, size);
-          if (end === 'needsEarlier') return undefined;
-          if (typeof end === 'string') return after(readWhole(), decided);
-          return decided({ read, ...end, isWhole: false });
-        });
-      // To read as many events as there are markers takes no longer than the markers took.
-      const least = markers.events.length;
-      return growingRead<ReadTail | undefined>(nextLast(size.count, { factor: 2 }), attempt, {
-        least,
-      });
-    },
-  );
+): ReadPlan<ReadTail | undefined> {
+  const { request, view } = source;
+  const markers = attempts === 0 ? undefined : yield* find({ ...request, kind: 'markers' });
+  if (markers === undefined) return yield* readWhole(source, size);
+  // To read as many events as there are markers takes no longer than the markers took.
+  const growth = { least: markers.events.length };
+  for (let last = nextLast(size.count, { factor: 2 }); ; last = nextLast(last, growth)) {
+    const read = yield* find({ ...request, last, kind: 'window' });
+    if (read === undefined) return undefined;
+    const isSame = read.created === markers.created && read.revision === markers.revision;
+    if (!isSame) return yield* tailByMarkers(source, size, attempts - 1);
+    // A short read is the whole history, unless damaged events were left out.
+    if (last === 'all' || read.events.length < last) {
+      return request.skipCorrupt ? yield* readWhole(source, size) : wholeView(read, view, size);
+    }
+    const end = tailOfLast(markers.events, read.events, view, size);
+    if (end === 'needsEarlier') continue;
+    if (typeof end === 'string') return yield* readWhole(source, size);
+    return { read, ...end, isWhole: false };
+  }
+}
+
+function* readWhole(
+  { request, view }: ViewSource,
+  size: Required<TailSize>,
+): ReadPlan<ReadTail | undefined> {
+  const read = yield* find({ ...request, kind: 'window' });
+  return read && wholeView(read, view, size);
 }
 
 function wholeView(read: ReadSession, view: ComputedView, size: TailSize): ReadTail {

@@ -1,11 +1,14 @@
 import type { Event } from '../../../values/model/event/event.js';
 import type { Session } from '../../../values/model/session.js';
-import { isPromise } from '../../../values/members/is_promise.js';
-import { after, type MaybePromise } from '../../../core/call/call.js';
 import { callId, missingCalls } from '../../../core/history/calls/call_pairs.js';
 import { compactedEndOf } from '../../../core/history/marks.js';
 import { partsOf } from '../../../values/model/event/parts.js';
-import { readBack, type ReadLast } from './read_back.js';
+import type { EventCount } from '../../../values/model/values/event_count.js';
+import { runPlan } from '../../../core/storage/reads/read_plan.js';
+import { readBack } from './read_back.js';
+
+/** Reads a session with the last events of its view for models, in one step of the storage. */
+type ReadLast<S extends object> = (last: EventCount) => Promise<Session<S> | undefined>;
 
 /**
  * Adds the calls whose responses were appended to handles that lack them. The view for models leaves out calls without a
@@ -26,40 +29,35 @@ export class MissingCalls {
    * Never fails, because the append is stored. If the read fails, the next append through the
    * handle tries again.
    */
-  add<S extends object>(
+  async add<S extends object>(
     session: Session<S>,
     appended: readonly Event[],
     readLast: ReadLast<S>,
-  ): MaybePromise<void> {
+  ): Promise<void> {
     const responses = [...(this.#responsesToRetry.get(session.state) ?? []), ...appended];
     this.#responsesToRetry.delete(session.state);
-    const retryLater = (): void => {
-      this.#responsesToRetry.set(session.state, responses);
-    };
     try {
-      const result = addMissing(session, responses, readLast);
-      return isPromise(result) ? result.catch(retryLater) : result;
+      await addMissing(session, responses, readLast);
     } catch {
-      retryLater();
+      this.#responsesToRetry.set(session.state, responses);
     }
   }
 }
 
-function addMissing<S extends object>(
+async function addMissing<S extends object>(
   session: Session<S>,
   appended: readonly Event[],
   readLast: ReadLast<S>,
-): MaybePromise<void> {
+): Promise<void> {
   const { events } = session;
   const stored = appended.filter(({ partial }) => partial !== true);
   const missing = missingCalls(stored, events);
-  if (missing.size === 0) return undefined;
-  const read = readBack(readLast, true, events.length, (read) => firstSharedPosition(events, read));
-  return after(read, (read) => {
-    if (read === undefined || !Object.isExtensible(events)) return;
-    const held = events.splice(0);
-    for (const event of withCalls(held, read.events, missing)) events.push(event);
-  });
+  if (missing.size === 0) return;
+  const latestStart = (read: Event[]): number => firstSharedPosition(events, read);
+  const read = await runPlan(readBack<S>(true, events.length, latestStart), readLast);
+  if (read === undefined || !Object.isExtensible(events)) return;
+  const held = events.splice(0);
+  for (const event of withCalls(held, read.events, missing)) events.push(event);
 }
 
 /** Returns the events of a handle with those that were read for the missing calls, in the order of the store. */

@@ -1,5 +1,5 @@
 import { raceSignal } from '../../../core/call/time_limit.js';
-import type { Call, MaybePromise } from '../../../core/call/call.js';
+import type { Call } from '../../../core/call/call.js';
 import { isSessionError, type SessionError } from '../../../values/errors/errors.js';
 import { isPlainObject } from '../../../values/json/rules.js';
 import type { Event } from '../../../values/model/event/event.js';
@@ -81,7 +81,7 @@ export interface RemoteSums extends OlderSums {
 export type OlderEvents = Pick<WholeSession, 'created' | 'events' | 'hasOlder' | 'rewindStarts'>;
 
 /** A request to the remote. The signal of its call ends it when the cache is closed. */
-export type RemoteCall<T> = (store: Store, call: Call) => MaybePromise<T>;
+export type RemoteCall<T> = (store: Store, call: Call) => Promise<T>;
 
 /** What a cache uses of the remote service. */
 export interface RemoteCore {
@@ -89,7 +89,7 @@ export interface RemoteCore {
   /** Present if the sessions are on a server, which may have an agent. */
   readonly serverAgent: ServerAgent | undefined;
   /** Calls the store once it can be opened. */
-  callStore<T>(call: Call, work: (store: Store) => MaybePromise<T>): MaybePromise<T>;
+  callStore<T>(call: Call, work: (store: Store) => Promise<T>): Promise<T>;
 }
 
 export interface RemoteConnectionParts {

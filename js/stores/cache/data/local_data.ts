@@ -1,4 +1,3 @@
-import type { MaybePromise } from '../../../core/call/call.js';
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import { messageOf } from '../../../values/errors/describe.js';
 import {
@@ -92,18 +91,18 @@ export class LocalData {
     this.#marker?.dropNote();
   }
 
-  read<T>(work: (transaction: CacheTransaction) => MaybePromise<T>): Promise<T> {
+  read<T>(work: (transaction: CacheTransaction) => T | Promise<T>): Promise<T> {
     return this.#run('readonly', work);
   }
 
   /** Runs work that may be stored. Nothing is, if it throws. */
-  write<T>(work: (transaction: CacheTransaction) => MaybePromise<T>): Promise<T> {
+  write<T>(work: (transaction: CacheTransaction) => T | Promise<T>): Promise<T> {
     return this.#run('readwrite', work);
   }
 
   async #run<T>(
     mode: 'readonly' | 'readwrite',
-    work: (transaction: CacheTransaction) => MaybePromise<T>,
+    work: (transaction: CacheTransaction) => T | Promise<T>,
   ): Promise<T> {
     let finding: DataCheck = 'same';
     let done: { result: T; transaction: CacheTransaction; before: number; client: string };

@@ -1,5 +1,5 @@
 /** Reads the local data: what the remote has said, with the operations over it. */
-import type { Call, MaybePromise } from '../../../core/call/call.js';
+import type { Call } from '../../../core/call/call.js';
 import {
   eventsThrough,
   pageThrough,
@@ -64,7 +64,7 @@ export interface LocalRead<T> {
 export function readLocally<T>(
   data: LocalData,
   key: CompositeSessionKey,
-  read: (reads: LocalReads, part: LocalPart) => MaybePromise<T>,
+  read: (reads: LocalReads, part: LocalPart) => Promise<T>,
 ): Promise<LocalRead<T>> {
   return data.read(async (transaction) => {
     const view = await transaction.view(key);

@@ -1,4 +1,4 @@
-import type { Call, MaybePromise } from '../../../core/call/call.js';
+import type { Call } from '../../../core/call/call.js';
 import {
   isSessionError,
   SessionError,
@@ -26,7 +26,7 @@ export interface ConnectionOptions {
   /** Without a slash at its end. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly getAccessToken: (() => MaybePromise<string>) | undefined;
+  readonly getAccessToken: (() => string | Promise<string>) | undefined;
   readonly fetch: HostFetch | undefined;
   readonly timeoutMs: number;
   readonly retries: number;
@@ -183,7 +183,7 @@ export class Connection {
   }
 }
 
-async function takeToken(getAccessToken: () => MaybePromise<string>): Promise<string> {
+async function takeToken(getAccessToken: () => string | Promise<string>): Promise<string> {
   let token: unknown;
   try {
     token = await getAccessToken();

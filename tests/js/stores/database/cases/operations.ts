@@ -9,7 +9,6 @@ import { RemoteSessionService } from '../../../../../js/service/remote/index.js'
 import { sessionHandler } from '../../../../../js/server/index.js';
 import { CORE } from '../../../../../js/core/core_of.js';
 import type { ServiceCore } from '../../../../../js/service/service_core.js';
-import type { MaybePromise } from '../../../../../js/core/call/call.js';
 import type { PlacedAppend } from '../../../../../js/core/write.js';
 import type { Store } from '../../../../../js/core/storage/store.js';
 import { snapshotEvent } from '../../../../../js/values/model/event/snapshot.js';
@@ -18,7 +17,7 @@ import { ALL_RIGHTS, KEY } from '../../../server/fixture.js';
 const OWNER = { appName: KEY.appName, userId: KEY.userId };
 const DAY = 24 * 60 * 60 * 1000;
 
-type Run = <T>(work: (store: Store) => MaybePromise<T>) => Promise<T>;
+type Run = <T>(work: (store: Store) => T | Promise<T>) => Promise<T>;
 
 interface Subject {
   /** Calls the store that a cache would call. */
@@ -41,7 +40,7 @@ function remoteOn(service: SessionService): RemoteSessionService {
   return new RemoteSessionService({ url: 'http://localhost', fetch });
 }
 
-type Open = (clock: { now: number }) => MaybePromise<SessionService>;
+type Open = (clock: { now: number }) => SessionService | Promise<SessionService>;
 
 /** Tests operations over a service, directly and over HTTP. `openService` opens it over an empty storage. */
 export function appliesOnce(name: string, openService: Open): void {
