@@ -34,7 +34,6 @@ const INTERNALS = [
   'broken_storage',
   'check_owner',
   'has_room',
-  'history',
   'list_memory',
   'marked_event',
   'merge_scopes',
@@ -48,6 +47,7 @@ const INTERNALS = [
   'storage_error',
   'stored_time',
   'valid_time',
+  'view_rules',
 ];
 
 describe('The two crates', () => {
