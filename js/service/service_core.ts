@@ -379,8 +379,8 @@ export class ServiceCore implements Core {
   callMemory<T>({ signal }: Call, work: (store: MemoryStore) => T): T | Promise<T> {
     this.appender.flush();
     const wait = this.#load(true);
-    const run = (): T => work(this.#openStore() as MemoryStore);
-    return wait === undefined ? run() : runAfter(signal, wait, run);
+    if (wait === undefined) return work(this.#openStore() as MemoryStore);
+    return runAfter(signal, wait, () => work(this.#openStore() as MemoryStore));
   }
 
   /** Calls the store once it can be opened. */

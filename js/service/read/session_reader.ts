@@ -51,7 +51,7 @@ import { parseState } from './stored_state.js';
 
 /** A request for a session, with its defaults. */
 interface TakenRequest {
-  readonly request: WindowRequest;
+  readonly request: SessionRead<'window'>;
   readonly view: HistoryView;
 }
 
@@ -65,7 +65,8 @@ function takeRead(request: Omit<GetSessionRequest, 'signal'>): TakenRequest | un
   const skipCorrupt = optionalBoolean('config.skipCorrupt', config?.skipCorrupt) ?? false;
   const view = requireOneOf('config.view', config?.view ?? 'raw', HISTORY_VIEWS);
   if (!isId(sessionId)) return undefined;
-  return { request: { key: { appName, userId, sessionId }, last, after, skipCorrupt }, view };
+  const key = { appName, userId, sessionId };
+  return { request: { kind: 'window', key, last, after, skipCorrupt }, view };
 }
 
 /** The parts that compute the views of one service. */
@@ -94,7 +95,7 @@ export class SessionReader {
     if (taken === undefined) return undefined;
     const { request: window, view } = taken;
     const read = await this.#parts.callStore<ReadSession | undefined>(call, async (store) => {
-      if (view === 'raw') return store.read({ ...window, kind: 'window' }, call);
+      if (view === 'raw') return store.read(window, call);
       const { reader } = await this.#loadViews(call);
       const plan = reader.get(store.traits, { ...window, view });
       return runPlan(plan, (request) => store.read(request, call));
@@ -112,11 +113,12 @@ export class SessionReader {
     const taken = takeRead(request);
     if (taken === undefined) return undefined;
     const { request: window, view } = taken;
-    const find = (request: SessionRead) => now.find(request, call);
-    const read =
-      view === 'raw'
-        ? now.find({ ...window, kind: 'window' }, call)
-        : runPlanNow(this.#viewsOf(reads).reader.get(traits, { ...window, view }), find);
+    if (view === 'raw') {
+      const read = now.find(window, call);
+      return read && this.#openRead(taken, read);
+    }
+    const plan = this.#viewsOf(reads).reader.get(traits, { ...window, view });
+    const read = runPlanNow(plan, (request) => now.find(request, call));
     return read && this.#openRead(taken, read);
   }
 
