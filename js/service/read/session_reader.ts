@@ -31,7 +31,7 @@ import type {
 } from '../../values/model/session.js';
 import type { EventCount } from '../../values/model/values/event_count.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { ReadSession, SessionRead, WindowRequest } from '../../core/read.js';
+import type { ReadSession, SessionRead } from '../../core/read.js';
 import type { CreatedSession, MemoryStore } from '../../core/storage/store.js';
 import { runPlan, runPlanNow } from '../../core/storage/reads/read_plan.js';
 import { IS_OF_USER, type SharedScope } from '../../values/state/scope.js';
