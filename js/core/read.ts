@@ -179,9 +179,9 @@ export interface SinceRequest {
 export interface SessionReads {
   window: WindowRequest;
   page: PageRequest;
-  /** What a session holds. A store that does not count it finds nothing; then pages are counted. */
+  /** What a session holds. `undefined` if the store cannot count it; then the caller counts page by page. */
   info: InfoRequest;
-  /** A storage that cannot find markers alone finds nothing. */
+  /** `undefined` if the storage cannot find markers without reading all events. */
   markers: MarkersRequest;
   /** Events by their ids, in any order. */
   ids: IdsRequest;
@@ -217,7 +217,7 @@ type ReadVerb<Kind extends ReadKind> = (
   call: Call,
 ) => Promise<Found[Kind] | undefined>;
 
-/** The kinds that every store reads. */
+/** The kinds that every store has a verb for. It may fail with `unsupported`. */
 type CommonKind = 'window' | 'page' | 'ids' | 'since';
 
 /** A function for each kind of reads. */

@@ -58,7 +58,7 @@ const CHUNKS = [
   './over_storage.js',
   '../../../core/history/turns.js',
   '../../service/runs/on_demand.js',
-  '../../service/runs/server/on_demand.js',
+  '../../service/runs/remote/on_demand.js',
 ];
 
 const REMOTE = `export { RemoteSessionService } from 'adk-session-wasm/remote';`;

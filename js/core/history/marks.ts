@@ -75,7 +75,7 @@ export function isFilled(text: unknown): boolean {
   return text !== undefined && text !== null && text !== '';
 }
 
-/** The kinds of events that are not markers; see `Kind` in `src/core/history`. */
+/** The kinds of events that are not markers; see `Kind` in `src/core/view_rules/mod.rs`. */
 export type Visibility = 'fixed' | 'content' | 'filtered';
 
 /** How a reader sees events. */

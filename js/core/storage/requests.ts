@@ -93,7 +93,7 @@ export interface StoragePageRequest extends StorageCall {
   /** The most events. */
   readonly limit: number;
   /**
-   * Whether the page goes on to the end of the session, whatever the limit is. Only for a storage that `readsBack`.
+   * Whether the page goes on to the end of the session, whatever the limit is. Only for a storage that `readsToEnd`.
    *
    * @internal
    */

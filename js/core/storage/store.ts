@@ -143,7 +143,7 @@ export interface Results {
   fork: ReadSession;
 }
 
-/** The kinds that every store takes. A rewind or a fork is an append or a creation where the whole session is. */
+/** The kinds that every store has a verb for. Without `computesHistories` a rewind is an append, and a fork a creation. */
 export type StoredKind = Exclude<WriteKind, 'rewind' | 'fork'>;
 
 type WriteVerb<Kind extends WriteKind> = (
@@ -176,18 +176,18 @@ export function computesNoHistories(): SessionError {
   return new SessionError('unsupported', message);
 }
 
-/** What differs between stores, besides where they store. Each is absent over a store of which it is not true. */
+/** What differs between stores, besides where they store. One that does not hold is absent. */
 export interface StoreTraits {
   /** Whether a call is done when it returns, once the wasm is loaded: only over memory. */
   readonly isSynchronous?: boolean | undefined;
   /**
    * Whether each write applies its `operation` once. A storage then fails with `refuseApplied` if it was applied before.
-   * Otherwise a write that is sent twice is told by its events.
+   * Otherwise the store knows a write that is sent twice by the ids of its events.
    */
   readonly keepsOperations?: boolean | undefined;
   /**
-   * Whether the store takes rewinds and forks, and reads branches: it does not have the whole sessions, or not alone. Over
-   * other stores `js/core/history` computes them.
+   * Whether rewinds, forks and branches are computed by the store: a server, or a cache of one. This process does not have
+   * the whole sessions, or is not alone in writing them. Over other stores `js/core/history` computes them.
    */
   readonly computesHistories?: boolean | undefined;
   /** Whether the store computes views itself, as a server does. Over other stores the service computes them. */
@@ -204,10 +204,10 @@ export interface StoreTraits {
    */
   readonly lacksTransactions?: boolean | undefined;
   /**
-   * Whether a page is read with all events after its place, or after the page. A walk through them then asks for all at
-   * once, by `isToEnd`.
+   * Whether to read a page costs to read all events after it. A walk through the pages then asks for all at once, by
+   * `isToEnd`.
    */
-  readonly readsBack?: boolean | undefined;
+  readonly readsToEnd?: boolean | undefined;
 }
 
 /** What memory does before a call returns. Its writes have no `operation`. */

@@ -53,7 +53,7 @@ const STOPPED: Readonly<Partial<Record<Stop, RunFailure>>> = {
   deleted: { code: 'not_found', message: 'The session was deleted during the run.' },
 };
 
-/** The run of an agent on the server. It belongs to its session: no request ends it. */
+/** The run of an agent on the server. It belongs to its session, and goes on when the request that began it has ended. */
 export class ServerRun {
   readonly #parts: ServerRunParts;
   readonly #controller = new AbortController();

@@ -37,13 +37,19 @@ export function applyWritten(
   const { session, record } = handle;
   const { message } = appended;
   noteMissedRewind(record, position, appended);
-  updateHandle(message === undefined ? handle : withStored(handle, message), stale, appended);
+  updateHandle(
+    message === undefined ? handle : takeStoredMessage(handle, message),
+    stale,
+    appended,
+  );
   if (removesNull) removeNulls(session);
   if (titleChange !== undefined) record.isTitled = true;
 }
 
-/** Returns the handle with the message of a run as it is stored: a plugin may have changed it. */
-function withStored(handle: ObservingHandle, message: string): ObservingHandle {
+/**
+ * Puts the stored content into the caller's event, since a plugin may have changed it. Returns the handle with the stored text.
+ */
+function takeStoredMessage(handle: ObservingHandle, message: string): ObservingHandle {
   const stored = parseEventText(message);
   if (stored === undefined) return handle;
   const events = handle.events.map((taken) => {

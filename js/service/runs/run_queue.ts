@@ -24,7 +24,7 @@ export abstract class RunQueue {
   /** The message whose turn it is. */
   protected abstract readonly next: QueuedMessage | undefined;
 
-  /** Has the next message answered, and takes it out of the queue. Never rejects. */
+  /** Takes the next message out of the queue, and has it answered. Puts it back if it has to wait. Never rejects. */
   protected abstract answerNext(): Promise<void>;
 
   ask(asked: AskedMessage): Promise<Event> {

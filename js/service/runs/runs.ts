@@ -32,7 +32,7 @@ export interface Runs {
   /** The invocation of the run. */
   readonly invocationId: string | undefined;
   readonly isRunning: boolean;
-  /** Whether the other programs that may run the agent have told what runs. Until then no message counts as unanswered. */
+  /** Whether it is known what runs. Until then no message counts as unanswered. Also true after 2 s without a report. */
   readonly isKnown: boolean;
   /** The drafts of the run, or of the last one. */
   readonly drafts: readonly Draft[];

@@ -24,13 +24,14 @@ export function followRuns(
 ): () => void {
   let running: string | undefined;
   let isStopped = false;
-  /** The reports that wait, in order. */
+  /** The number of reports that wait. */
   let waiting = 0;
+  /** Passes the reports on, in their order. */
   let told = Promise.resolve();
   let stopFeed = (): void => undefined;
   /** Whether the remote has ended the feed. */
   let isEnded = false;
-  /** Whether the remote has told anything since the feed was opened. Otherwise it may refuse the feed alone. */
+  /** Whether a report has come since the feed was opened. If not, the remote may refuse the feed and nothing else. */
   let hasTold = false;
   let wasUp = true;
 

@@ -4,5 +4,5 @@ import type { StorageFacts } from '../../core/storage/own_storage.js';
 export const VERTEX_FACTS = {
   kind: 'vertexai',
   durable: true,
-  traits: { expires: true, removesNull: true, lacksTransactions: true, readsBack: true },
+  traits: { expires: true, removesNull: true, lacksTransactions: true, readsToEnd: true },
 } as const satisfies StorageFacts;

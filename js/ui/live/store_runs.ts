@@ -16,7 +16,7 @@ import type { LiveSessionSnapshot } from './types/live_session.js';
 
 type Part =
   | typeof import('../../service/runs/on_demand.js')
-  | typeof import('../../service/runs/server/on_demand.js');
+  | typeof import('../../service/runs/remote/on_demand.js');
 
 /** The runs of a store's session, once `js/service/runs` is loaded. */
 interface LoadedRuns {
@@ -52,7 +52,7 @@ export class StoreRuns {
 
   set agent(agent: RunAgent | undefined) {
     if (agent !== undefined) requireFunction('run', agent);
-    // Another place has the agent, and other runs.
+    // The agent is now in the page, or no longer there: the loaded runs are those of the other.
     if ((agent === undefined) !== (this.#agent === undefined)) {
       this.#loading = undefined;
       this.#loaded = undefined;
@@ -60,13 +60,13 @@ export class StoreRuns {
     this.#agent = agent;
   }
 
-  /** The agent of the server, which answers unless the page has one. `undefined` if the server has none. */
+  /** The agent of the server. `undefined` if the page has one, without a server, and once the server has said that it has none. */
   serverAgent(service: SessionService): ServerAgent | undefined {
     const agent = this.#agent === undefined ? coreOf(service)?.serverAgent : undefined;
     return agent?.isThere === false ? undefined : agent;
   }
 
-  /** Returns {@link StoreRuns.serverAgent} once the server has told whether it has an agent. A cache need not know that. */
+  /** Returns {@link StoreRuns.serverAgent} once the server has told whether it has an agent. A cache does not ask: it stores the message in any case. */
   async findServerAgent(service: SessionService): Promise<ServerAgent | undefined> {
     const agent = this.serverAgent(service);
     if (agent?.isThere === undefined && coreOf(service)?.epochs === undefined) await agent?.find();
@@ -169,7 +169,7 @@ export class StoreRuns {
     const isInPage = this.#agent !== undefined;
     const part: Part = await (isInPage
       ? loadPart(() => import('../../service/runs/on_demand.js'))
-      : loadPart(() => import('../../service/runs/server/on_demand.js')));
+      : loadPart(() => import('../../service/runs/remote/on_demand.js')));
     const runs = part.runsOf(service, this.#key);
     const loaded = { part, runs, view: new part.RunView(runs) };
     if (isInPage === (this.#agent !== undefined)) this.#loaded = loaded;

@@ -61,9 +61,12 @@ describe('The tables of ARCHITECTURE.md', () => {
   for (const section of [
     'The way of an append',
     'The way of a read',
+    'The way of a read through a cache',
     'The way of a view',
+    'The way of a rewind',
     'The way of a write through a cache',
     'The way of a run in a page',
+    'The way of a run on a server',
   ]) {
     it(`"${section}" name functions that stand where they say`, () => {
       const rows = rowsOf(section);

@@ -146,7 +146,7 @@ export async function pageThrough(
   const { key, direction, eventId, limit, withCount, skipCorrupt = false } = page;
   const isForward = direction === 'after';
   const hasVerb = storage.readPage !== undefined;
-  const isWhole = page.isToEnd === true && (!hasVerb || storage.traits?.readsBack === true);
+  const isWhole = page.isToEnd === true && (!hasVerb || storage.traits?.readsToEnd === true);
   const given: StoragePageRequest = {
     key,
     direction,

@@ -1,6 +1,7 @@
 import { type Core, coreOf, type ServerAgent } from '../../../core/core_of.js';
 import type { RunReport } from '../../../core/run_report.js';
 import {
+  isSessionError,
   SESSION_ERROR_CODES,
   SessionError,
   sessionErrorOf,
@@ -14,6 +15,7 @@ import { sessionName } from '../../../values/model/values/session_name.js';
 import type { Draft } from '../../../core/run_report.js';
 import { type QueuedMessage, RunQueue, storeAdmitted } from '../run_queue.js';
 import type { AdmittedMessage, AskedMessage, Runs } from '../runs.js';
+import { cancelledError } from '../state/cancelled.js';
 import type { SessionRun } from '../state/session_run.js';
 
 /** A message that is being sent. */
@@ -24,20 +26,20 @@ interface Sending {
   isCancelled: boolean;
 }
 
-/** Milliseconds after which a message is sent again that had to wait for a run. The feed mostly tells its end before. */
+/** Milliseconds until a message is sent again that had to wait for a run. Mostly the feed tells the end of that run before. */
 const AGAIN_MS = 1000;
-/** The longest that a stored message counts as one that is answered before the server tells of its run, in milliseconds. */
+/** Milliseconds for which a stored message counts as running although the server has told nothing of its run. */
 const UNTOLD_MS = 5000;
-/** The longest that nobody knows what runs although the feed is opened, in milliseconds. */
+/** Milliseconds to wait for the first report. After that, nothing is taken to run. */
 const UNKNOWN_MS = 2000;
-/** The longest that a cancelled run counts as running before the server tells of its end, in milliseconds. */
+/** Milliseconds to wait for the report that a cancelled run has ended. */
 const CANCELLED_MS = 2000;
 
 /**
  * The runs of one session whose server has the agent. The server has at most one at a time, and tells it on its feed. The queue is
  * that of this realm; a cache has its outbox for that, which outlives the page.
  */
-export class AskedRuns extends RunQueue implements Runs {
+export class RemoteRuns extends RunQueue implements Runs {
   readonly #service: SessionService;
   readonly #key: CompositeSessionKey;
   readonly #agent: ServerAgent;
@@ -110,7 +112,7 @@ export class AskedRuns extends RunQueue implements Runs {
         if (isKnown) this.#take(report);
         else this.#takeEnd();
       });
-      this.#knownTimer = after(UNKNOWN_MS, () => this.#setKnown());
+      this.#knownTimer = startTimer(UNKNOWN_MS, () => this.#setKnown());
     }
     return () => {
       if (!remove() || this.isFollowed) return;
@@ -133,7 +135,7 @@ export class AskedRuns extends RunQueue implements Runs {
     const sending = this.#sending;
     if (running !== undefined && isMeant(running)) return this.#cancel(running);
     if (sending !== undefined && (isMeant(sending.message?.id) || isMeant(sending.asked.id))) {
-      // What the server has not got yet is cancelled when it has.
+      // It is still being sent. It is cancelled once the server has stored it.
       sending.isCancelled = true;
       if (sending.message !== undefined) await this.#cancel(sending.message.id);
       return;
@@ -194,7 +196,7 @@ export class AskedRuns extends RunQueue implements Runs {
     this.#begun = begun;
     if (begun === undefined) return;
     // A message that was stored before has no run any more.
-    this.#begunTimer = after(UNTOLD_MS, () => {
+    this.#begunTimer = startTimer(UNTOLD_MS, () => {
       this.#begun = undefined;
       this.changed();
       void this.work();
@@ -225,9 +227,8 @@ export class AskedRuns extends RunQueue implements Runs {
       if (sending.isCancelled) await this.#cancel(stored.id).catch(() => undefined);
     } catch (error) {
       this.#sending = undefined;
-      if (sending.isCancelled) {
-        asked.reject(new SessionError('aborted', 'The run was cancelled. Nothing was written.'));
-      } else if (isWaitingForRun(error) && !asked.isOfRewind) {
+      if (sending.isCancelled) asked.reject(cancelledWhileSent(error));
+      else if (isWaitingForRun(error) && !asked.isOfRewind) {
         this.queue.unshift(asked);
         this.#waitForOther(Math.max(AGAIN_MS, retryAfterOf(error)));
       } else {
@@ -244,7 +245,7 @@ export class AskedRuns extends RunQueue implements Runs {
     const store = async ({ message, isStored, expectedRevision }: AdmittedMessage) => {
       sending.message = message;
       if (isStored) return message;
-      if (sending.isCancelled) throw new SessionError('aborted', 'The message was cancelled.');
+      if (sending.isCancelled) throw cancelledError(' Nothing was written.');
       const config = { numRecentEvents: 0 };
       const session = await this.#service.getSession({ ...this.#key, config });
       if (session === undefined) throw sessionNotFound(this.#key.sessionId);
@@ -255,7 +256,7 @@ export class AskedRuns extends RunQueue implements Runs {
   }
 
   #noteStored(stored: Event, { callIds }: QueuedMessage): void {
-    // An edited message is only stored if the server has no agent.
+    // A server without an agent stores an edited message, and no run begins.
     if (this.#agent.isThere === false || this.#report?.messageId === stored.id) return;
     this.#answered = new Set(callIds);
     this.#setBegun(stored);
@@ -263,7 +264,7 @@ export class AskedRuns extends RunQueue implements Runs {
 
   /** Waits for the end of a run of which the feed has not told yet. */
   #waitForOther(milliseconds: number): void {
-    this.#againTimer = after(milliseconds, () => {
+    this.#againTimer = startTimer(milliseconds, () => {
       this.#againTimer = undefined;
       void this.work();
     });
@@ -272,12 +273,12 @@ export class AskedRuns extends RunQueue implements Runs {
   async #cancel(messageId: string): Promise<void> {
     const isCancelled = await this.#agent.cancel({ ...this.#key, messageId });
     if (this.#begun?.id === messageId && (this.#isCache || !isCancelled)) this.#setBegun(undefined);
-    if (isCancelled) await this.#over(messageId);
+    if (isCancelled) await this.#untilEnded(messageId);
     this.changed();
   }
 
   /** Waits until the server has told that a cancelled run has ended. */
-  async #over(messageId: string): Promise<void> {
+  async #untilEnded(messageId: string): Promise<void> {
     const isRunning = (): boolean => this.#running?.messageId === messageId;
     if (!isRunning()) return;
     let stop = (): void => undefined;
@@ -304,23 +305,29 @@ function errorOf(told: RunReport['error']): SessionError {
   );
 }
 
+function cancelledWhileSent(error: unknown): unknown {
+  if (isSessionError(error, 'aborted')) return error;
+  const message = 'The message was cancelled while it was sent. It may be stored.';
+  return new SessionError('aborted', message, { cause: error });
+}
+
 /** Starts a timer that does not keep a program of Node running. */
-function after(milliseconds: number, work: () => void): ReturnType<typeof setTimeout> {
+function startTimer(milliseconds: number, work: () => void): ReturnType<typeof setTimeout> {
   const timer = setTimeout(work, milliseconds);
   (timer as { unref?: () => void }).unref?.();
   return timer;
 }
 
 /** The runs of the sessions of each service, by the session. */
-const runsOfServices = new WeakMap<object, Map<string, AskedRuns>>();
+const runsOfServices = new WeakMap<object, Map<string, RemoteRuns>>();
 
 /** Returns the runs of a session, which all stores of a service share. */
-export function askedRunsOf(service: SessionService, key: CompositeSessionKey): AskedRuns {
+export function remoteRunsOf(service: SessionService, key: CompositeSessionKey): RemoteRuns {
   const core = coreOf(service)!;
-  const known = runsOfServices.get(core) ?? new Map<string, AskedRuns>();
+  const known = runsOfServices.get(core) ?? new Map<string, RemoteRuns>();
   runsOfServices.set(core, known);
   const name = sessionName(key);
-  const runs = known.get(name) ?? new AskedRuns(service, key, core);
+  const runs = known.get(name) ?? new RemoteRuns(service, key, core);
   known.set(name, runs);
   return runs;
 }

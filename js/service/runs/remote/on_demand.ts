@@ -1,4 +1,4 @@
 /** The part of the folder of runs that a live session loads when the server of its service has an agent. */
 export { answerMessage, requireAnswers } from '../state/user_answers.js';
-export { askedRunsOf as runsOf } from './asked_runs.js';
+export { remoteRunsOf as runsOf } from './remote_runs.js';
 export { RunView, unansweredMessage } from '../run_view.js';
