@@ -15,7 +15,7 @@ import { HEARTBEAT_MS } from '../http/event_stream.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { answersIn } from '../rights/client_event.js';
 import { publicView } from '../rights/public_view.js';
-import type { RunFailure, RunListener } from '../runs/server_run.js';
+import type { RunFailure, RunOutput } from '../runs/server_run.js';
 import { askRuns, messageOf, requireRuns, streamingIn } from './append.js';
 import { stateIn } from './call_body.js';
 import type { Route, RouteCall } from './route.js';
@@ -57,7 +57,7 @@ export const RUN_ROUTES: readonly Route[] = [
 async function runToEnd(call: RouteCall): Promise<unknown[]> {
   const events: Event[] = [];
   const failure = await new Promise<RunFailure | undefined>((resolve, reject) => {
-    const listener: RunListener = { onEvent: (event) => events.push(event), onEnd: resolve };
+    const listener: RunOutput = { onEvent: (event) => events.push(event), onEnd: resolve };
     begin(call, false, listener).catch(reject);
   });
   if (failure === undefined) return events.map((event) => shown(call, event));
@@ -88,7 +88,7 @@ async function streamRun(call: RouteCall): Promise<ReadableStream<Uint8Array>> {
   };
   const heartbeat = setInterval(() => send(': still here'), HEARTBEAT_MS);
   const { maySeeCredentials } = call.rights;
-  const listener: RunListener = {
+  const listener: RunOutput = {
     onEvent: (event) => {
       for (const part of isSplit ? splitArtifacts(event) : [event]) {
         send(`data: ${JSON.stringify(publicView(shown(call, part), maySeeCredentials))}`);
@@ -119,14 +119,14 @@ async function streamRun(call: RouteCall): Promise<ReadableStream<Uint8Array>> {
 async function begin(
   call: RouteCall,
   streaming: boolean,
-  { onEvent, onEnd }: RunListener,
+  { onEvent, onEnd }: RunOutput,
 ): Promise<() => void> {
   const runs = await requireRuns(call);
   const { service, rights, signal, gone, report } = call;
   const event = messageIn(call);
   await requireSession(call, { numRecentEvents: 0 });
   let isOver = false;
-  const listener: RunListener = {
+  const listener: RunOutput = {
     onEvent,
     onEnd: (failure) => {
       isOver = true;

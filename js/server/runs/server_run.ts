@@ -20,7 +20,7 @@ import { publicErrorOf } from '../http/error_response.js';
 export type RunFailure = ReturnType<typeof publicErrorOf>;
 
 /** Gets what a run yields. It is called until the run has ended. */
-export interface RunListener {
+export interface RunOutput {
   /** Called with each piece of an answer, and with each whole event, once it is stored. */
   readonly onEvent: (event: Event) => void;
   /** Called once, when the run of a stored message has ended. `failure` is absent if the agent has ended by itself. */
@@ -40,7 +40,7 @@ export interface ServerRunParts {
   readonly onChange: () => void;
   /** Gets what the agent throws. */
   readonly onError: (error: unknown) => void;
-  readonly listener: RunListener | undefined;
+  readonly listener: RunOutput | undefined;
 }
 
 /** Why a run was stopped. */

@@ -14,7 +14,7 @@ import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import type { AdmittedMessage } from '../../service/runs/runs.js';
 import { sealRun } from '../../service/runs/state/cancelled.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import { type RunListener, ServerRun } from './server_run.js';
+import { type RunOutput, ServerRun } from './server_run.js';
 import { sessionName } from '../../values/model/values/session_name.js';
 
 /** The most sessions whose last failed or cancelled run is kept. */
@@ -37,7 +37,7 @@ export interface ServerMessage {
   /** Gets what the agent throws. */
   readonly onError: (error: unknown) => void;
   /** Gets what the run yields. A call that joins a run gets nothing. */
-  readonly listener?: RunListener;
+  readonly listener?: RunOutput;
 }
 
 /** The runs of a server, at most one in each session. */

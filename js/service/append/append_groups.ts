@@ -76,14 +76,36 @@ export class AppendGroups {
 
   /** Stores events in memory, at once. Returns `undefined` if something has to be waited for. */
   addNow(append: QueuedAppend): StoredAppend | undefined {
-    const { isSynchronous, prepare, store, load } = this.#parts;
-    if (!isSynchronous || append.write.operation !== undefined) return undefined;
-    if (this.#ready.length > 0 || load(true) !== undefined) return undefined;
-    const { placed, written } = prepare(append);
-    const appended = store().now?.append(placed, append.call);
-    if (appended === undefined) return undefined;
+    const { isSynchronous, load } = this.#parts;
+    if (!isSynchronous || this.#ready.length > 0 || load(true) !== undefined) return undefined;
+    const appended = this.#appendNow(append);
+    return appended && { appended, groupSize: 1 };
+  }
+
+  #appendNow(append: QueuedAppend): Appended | undefined {
+    const { now } = this.#parts.store();
+    if (now === undefined || append.write.operation !== undefined) return undefined;
+    const { placed, written } = this.#parts.prepare(append);
+    const appended = now.append(placed, append.call);
     written(appended);
-    return { appended, groupSize: 1 };
+    return appended;
+  }
+
+  /**
+   * Stores what waited for the wasm in memory, at once, so that it comes before later calls. Returns `false` if nothing is
+   * stored: {@link AppendGroups.#store} then tells each call why.
+   */
+  #storeNow(joined: JoinedAppends): boolean {
+    try {
+      const appended = this.#appendNow(joined.append);
+      if (appended === undefined) return false;
+      const groupSize = joined.calls.length;
+      endJoined(joined, ({ resolve }) => resolve({ appended, groupSize }));
+    } catch {
+      return false;
+    }
+    this.#finish(joined.queue);
+    return true;
   }
 
   /** Stores events. Appends through one handle are stored one after the other. */
@@ -141,6 +163,7 @@ export class AppendGroups {
         const group = this.#takeGroup();
         if (group.length === 0) continue;
         for (const joined of isMany ? [group] : group.map((each) => [each])) {
+          if (this.#parts.isSynchronous && this.#storeNow(joined[0]!)) continue;
           for (const [index, outcome] of this.#store(joined).entries()) {
             void outcome.then(() => this.#finish(joined[index]!.queue));
           }

@@ -141,12 +141,12 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
         if (await transaction.copies.givenUp(key)) await standIn(transaction, key, clock());
       });
     }
-    const { erasure } = remote;
-    erasure.throwIfAborted();
+    const { ended } = remote;
+    ended.throwIfAborted();
     try {
       return await super.createSession(request);
     } catch (refusal) {
-      erasure.throwIfAborted();
+      ended.throwIfAborted();
       if (!isSessionError(refusal, 'already_exists')) throw refusal;
       return super.getOrCreateSession(request);
     }
@@ -165,7 +165,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   }
 
   async #syncAll({ sender, pending, lists, fetch, data, remote }: Epoch): Promise<void> {
-    const { erasure } = remote;
+    const { ended } = remote;
     await pending.scan();
     const waiting = pending.names();
     const sending = sender.waitFor(waiting);
@@ -173,11 +173,11 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     sending.catch(() => undefined);
     const owners = await data.read((transaction) => transaction.owners());
     const fetchOf = async (owner: StateOwner): Promise<void> => {
-      erasure.throwIfAborted();
+      ended.throwIfAborted();
       // Unsent keys stay over a fetched state, so the state need not be fetched after they were sent.
       await lists.fetchShownState(owner);
       await sending;
-      erasure.throwIfAborted();
+      ended.throwIfAborted();
       const { appName, userId } = owner;
       if (userId === undefined) return;
       if (await lists.hasList(owner)) await lists.fetch(owner, true);
@@ -187,8 +187,8 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
       const others = copies.filter(
         ([key, { copy }]) => copy !== undefined && !sent.has(nameOf(key)),
       );
-      await fetch.copies(others.map(([key]) => key));
-      erasure.throwIfAborted();
+      await fetch.refreshAll(others.map(([key]) => key));
+      ended.throwIfAborted();
     };
     const works = owners.map((owner) => () => fetchOf(owner));
     await forEachOf([() => sending, ...works], MOST_AT_ONCE, (work) => work());
@@ -197,7 +197,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   async #syncOne({ sender, pending, fetch, lists }: Epoch, key: CacheKey): Promise<void> {
     await pending.refresh(key);
     await sender.waitFor([nameOf(key)]);
-    if (isSession(key)) await fetch.copy(key);
+    if (isSession(key)) await fetch.refresh(key);
     else await lists.fetchState(key);
   }
 
@@ -272,7 +272,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
       remote.noteRunFailure(error);
       throw error;
     } finally {
-      await fetch.copy(key).catch(report);
+      await fetch.refresh(key).catch(report);
     }
   }
 }

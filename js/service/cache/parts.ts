@@ -116,7 +116,7 @@ export function openParts(options: TakenOptions) {
         follow(key, listener) {
           const { fetch, remote } = epoch;
           const { appName, userId } = key;
-          const bringUp = () => run(() => fetch.copy(key));
+          const bringUp = () => run(() => fetch.refresh(key));
           const checkLogin = () => run(() => remote.checkLogin({ appName, userId }));
           const stop = followRuns({ agent, board, bringUp, checkLogin }, key, listener);
           const end = (): void => {

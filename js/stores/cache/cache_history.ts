@@ -24,7 +24,7 @@ import type {
 import { parseTexts } from '../../core/storage/stored_events.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { CacheContext } from './copies/context.js';
-import type { Fetch } from './copies/fetch.js';
+import type { CopyFetcher } from './copies/copy_fetcher.js';
 import type { RemoteCall } from './copies/remote_connection.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import { nameOf } from './records/cache_key.js';
@@ -38,7 +38,7 @@ import type { SessionView } from './overlay/session_overlay.js';
 import { sharedWrites, deltaOf } from './overlay/shared_overlay.js';
 
 export interface CacheHistoryParts extends CacheContext {
-  readonly fetch: Fetch;
+  readonly fetch: CopyFetcher;
   readonly sender: Sender;
   /**
    * Runs a local write, and waits for the remote if the option `write` is `'through'`.
@@ -222,7 +222,7 @@ export class CacheHistory {
       await pending.refresh(write.key);
       await sender.waitFor([nameOf(write.key)], call.signal);
       await remote.ask((store, call) => store.write({ ...write, kind: 'fork' }, call), call);
-      await fetch.copy(newKey, 'all');
+      await fetch.refresh(newKey, 'all');
     };
     await untilAborted(call.signal, make()).catch(onlyRefusals(call));
     const forked = await this.#parts.get(newKey, call);

@@ -322,7 +322,7 @@ export class CacheReads implements ReadVerbs {
         const copy = { ...record.copy, isStale: true };
         await transaction.copies.put(key, { ...record, copy });
       })
-      .then(() => fetch.copy(key))
+      .then(() => fetch.refresh(key))
       .catch(report);
   }
 

@@ -66,7 +66,7 @@ import { standIn } from './data/stand_in.js';
 import type { Sender } from './sending/sender.js';
 
 export interface CacheStoreParts extends ReadParts {
-  readonly bounds: CopyLimits;
+  readonly limits: CopyLimits;
   readonly sender: Sender;
   readonly isThrough: boolean;
 }
@@ -103,10 +103,10 @@ export class CacheStore extends CacheReads implements Store {
 
   /** Runs a local write, and waits for the remote if the option `write` is `'through'`. */
   async #send<T>(key: CacheKey, call: Call, work: () => Promise<Written<T>>): Promise<T> {
-    const { bounds, sender, isThrough } = this.#parts;
+    const { limits, sender, isThrough } = this.#parts;
     if (isSession(key)) await this.#history.forked(key);
-    const { result, numbers } = await bounds.write(isSession(key) ? key : undefined, work);
-    if (isSession(key)) bounds.markUsed(key);
+    const { result, numbers } = await limits.write(isSession(key) ? key : undefined, work);
+    if (isSession(key)) limits.markUsed(key);
     if (numbers.length === 0) return result;
     sender.wakeForWrite();
     if (isThrough) await sender.confirm(key, numbers, call.signal);

@@ -5,7 +5,7 @@ import type { Feed } from '../../core/watch/feed.js';
 import type { Background } from './background.js';
 import { CacheStore } from './cache_store.js';
 import { CopyLimits } from './copies/copy_limits.js';
-import { Fetch } from './copies/fetch.js';
+import { CopyFetcher } from './copies/copy_fetcher.js';
 import { Follower } from './copies/follower.js';
 import { Lists } from './copies/lists.js';
 import { RemoteConnection, type RemoteConnectionParts } from './copies/remote_connection.js';
@@ -106,13 +106,13 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   const context = { ...options, data, remote, pending, board, clock, report };
   const births = new Births();
   data.hold(() => ({ operations: pending.waiting(), sessions: births.all() }));
-  const bounds = new CopyLimits(context);
-  const fetch = new Fetch({
+  const limits = new CopyLimits(context);
+  const fetch = new CopyFetcher({
     ...context,
-    bounds,
+    limits,
     fetchOvertaken: (owners) => lists.fetchOvertaken(owners),
   });
-  const lists: Lists = new Lists({ ...context, bounds, fetch });
+  const lists: Lists = new Lists({ ...context, limits, fetch });
   const follower = new Follower({
     ...context,
     ...{ feed: remote.core.feed, fetch, lists },
@@ -132,7 +132,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     },
     onOthers: rescan,
   });
-  const shared = { ...context, bounds, fetch, lists, leadership };
+  const shared = { ...context, limits, fetch, lists, leadership };
   const sender: Sender = new Sender({
     ...shared,
     delivery: new Delivery(shared),
@@ -186,7 +186,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   /** Waits for the work that is under way. */
   const settled = async (reason: SessionError): Promise<void> => {
     await sender.close(reason);
-    await Promise.all([fetch.queue.idle(), lists.queue.idle(), bounds.close()]);
+    await Promise.all([fetch.queue.idle(), lists.queue.idle(), limits.close()]);
   };
   /** Called when the local data is erased. */
   const erase = async (): Promise<void> => {

@@ -9,7 +9,7 @@ import { requireId } from '../../values/model/values/ids.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 import { markRaw } from '../../values/members/raw.js';
 import { askedMessageOf, eventsOf, isWaiting, type Operation } from './records/records.js';
-import type { Fetch } from './copies/fetch.js';
+import type { CopyFetcher } from './copies/copy_fetcher.js';
 import type { Lists } from './copies/lists.js';
 import {
   type CacheKey,
@@ -73,7 +73,7 @@ export interface CacheOutbox {
 
 /** The local data that a call began with, and the work on them. */
 interface OutboxData extends CacheContext {
-  readonly fetch: Fetch;
+  readonly fetch: CopyFetcher;
   readonly lists: Lists;
   readonly sender: Sender;
 }
@@ -135,7 +135,7 @@ export class Outbox implements CacheOutbox {
       const isChosen = (operation: Operation): boolean =>
         eventId === undefined || eventsOf(operation).some(({ id }) => id === eventId);
       if (isSession(key) && (await this.#dropDamaged(epoch, key))) {
-        await fetch.copy(key).catch(report);
+        await fetch.refresh(key).catch(report);
         return;
       }
       await this.#edit(epoch, key, (transaction, operations) => {
@@ -145,7 +145,7 @@ export class Outbox implements CacheOutbox {
         if (eventId !== undefined) requireWaiting(chosen, eventId);
         return dropOperations(transaction, key, operations, chosen, eventId);
       });
-      const fetched = isSession(key) ? fetch.copy(key) : lists.fetchState(key);
+      const fetched = isSession(key) ? fetch.refresh(key) : lists.fetchState(key);
       await fetched.catch(report);
     });
   }

@@ -132,11 +132,11 @@ type Read<Kind extends ReadKind> = (
 export class WasmStore implements Store, Verbs {
   readonly traits: StoreTraits;
   readonly now: SynchronousStore | undefined;
-  readonly core: WasmStorage;
+  readonly wasm: WasmStorage;
   readonly #storage: CoreStorage;
 
   constructor(core: WasmStorage, storage: CoreStorage) {
-    this.core = core;
+    this.wasm = core;
     this.#storage = storage;
     const { holdsData, operations } = storage;
     const keepsOperations = operations !== undefined;
@@ -167,7 +167,7 @@ export class WasmStore implements Store, Verbs {
   }
 
   async open(call: Call): Promise<void> {
-    await this.#read(call, () => this.core.open());
+    await this.#read(call, () => this.wasm.open());
   }
 
   async write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
@@ -182,7 +182,7 @@ export class WasmStore implements Store, Verbs {
     const caller = callerOf(call);
     const create = (): MaybePromise<CreatedSession | undefined> => {
       const created = this.#call<PackedCreated | undefined>(() =>
-        this.core.create(packed, numbers, texts, caller),
+        this.wasm.create(packed, numbers, texts, caller),
       );
       return after(created, (created) => created && unpackCreated(created, write.events.length));
     };
@@ -197,7 +197,7 @@ export class WasmStore implements Store, Verbs {
     const { key, operation } = write;
     const caller = callerOf(call);
     const describe = (): MaybePromise<boolean> =>
-      this.#call(() => this.core.describe(write, caller));
+      this.#call(() => this.wasm.describe(write, caller));
     return describeOnce(
       async () =>
         this.#once(key, operation, describe, (isThere) => (isThere ? UNKNOWN : undefined)),
@@ -238,13 +238,13 @@ export class WasmStore implements Store, Verbs {
   ): MaybePromise<ReadSession<Events> | undefined> {
     const most = last === 'all' ? undefined : last;
     const { names, numbers } = packRead(key, most, from, since);
-    return this.#read(call, (caller) => this.core.get(names, numbers, caller));
+    return this.#read(call, (caller) => this.wasm.get(names, numbers, caller));
   }
 
   async page(request: PageRequest, call: Call): Promise<ReadPage | undefined> {
     const { sessionId } = request.key;
     const page = await this.#read<CorePage | undefined>(call, (caller) =>
-      this.core.page(request, caller),
+      this.wasm.page(request, caller),
     );
     if (page === undefined) return undefined;
     const { events, ...session } = page;
@@ -258,7 +258,7 @@ export class WasmStore implements Store, Verbs {
     const { sessionId } = key;
     const last = { key, direction: 'before', eventId, limit: 1, withCount: false } as const;
     const read = this.#read<CorePage | undefined>(call, (caller) =>
-      this.core.page({ ...last, onlyMarkers: true }, caller),
+      this.wasm.page({ ...last, onlyMarkers: true }, caller),
     );
     return after(read, (page) => {
       if (page?.events === undefined) return undefined;
@@ -270,7 +270,7 @@ export class WasmStore implements Store, Verbs {
   async ids({ key, eventIds }: IdsRequest, call: Call): Promise<StoredEvents | undefined> {
     const { appName, userId, sessionId } = key;
     const found = await this.#read<FoundEvents | undefined>(call, (caller) =>
-      this.core.events(appName, userId, sessionId, [...eventIds], caller),
+      this.wasm.events(appName, userId, sessionId, [...eventIds], caller),
     );
     return found && { ...found, events: storedEvents(found.events, sessionId) };
   }
@@ -292,7 +292,7 @@ export class WasmStore implements Store, Verbs {
 
   /** Lists sessions. */
   sessions(request: ListRequest, call: Call): MaybePromise<ReadList> {
-    const listed = this.#read<CoreList>(call, (caller) => this.core.list(request, caller));
+    const listed = this.#read<CoreList>(call, (caller) => this.wasm.list(request, caller));
     return after(listed, ({ sessions, total, app, users }) => ({
       sessions: this.#storage.toListed?.(sessions) ?? (sessions as ListedSession[]),
       total,
@@ -307,7 +307,7 @@ export class WasmStore implements Store, Verbs {
     const { packed, numbers, texts } = packAppends([write], holdsData, true);
     const caller = callerOf(call);
     const appended = this.#call<PackedAppended>(() =>
-      this.core.append(packed, numbers, texts, caller, packComputed(write.compute)),
+      this.wasm.append(packed, numbers, texts, caller, packComputed(write.compute)),
     );
     return after(appended, (appended) => unpackAppend(appended, write));
   }
@@ -334,7 +334,7 @@ export class WasmStore implements Store, Verbs {
       const { packed, numbers, texts = [] } = packAppends(appends, false, true);
       const callers = writes.map(([, call]) => callerOf(call));
       const outcomes = this.#call<PackedOutcome[]>(() =>
-        this.core.write_all(packed, numbers, texts, callers),
+        this.wasm.write_all(packed, numbers, texts, callers),
       );
       return appends.map(async (write, index) => unpackOutcome((await outcomes)[index]!, write));
     };
@@ -346,12 +346,12 @@ export class WasmStore implements Store, Verbs {
     requireRoom(text.length);
     const caller = callerOf(call);
     const update = (): MaybePromise<SharedRevisions> =>
-      this.#call(() => this.core.update(appName, userId, text, caller, packComputed(compute)));
+      this.#call(() => this.wasm.update(appName, userId, text, caller, packComputed(compute)));
     return updateOnce(async () => this.#once(storageKey(key), operation, update, () => UNKNOWN));
   }
 
   async state({ appName, userId }: StateRequest, call: Call): Promise<string> {
-    return this.#read(call, (caller) => this.core.shared_state(appName, userId, caller));
+    return this.#read(call, (caller) => this.wasm.shared_state(appName, userId, caller));
   }
 
   delete(write: DeleteWrite, call: Call): MaybePromise<Deletion> {
@@ -362,7 +362,7 @@ export class WasmStore implements Store, Verbs {
         return deleteCreated(this, key, created, call);
       const caller = callerOf(call);
       const deleted = this.#call<number | undefined>(() =>
-        this.core.delete({ what, key, ...unchanged }, caller),
+        this.wasm.delete({ what, key, ...unchanged }, caller),
       );
       return after(deleted, (floor) => ({
         isDeleted: unchanged === undefined || floor !== undefined,
@@ -375,7 +375,7 @@ export class WasmStore implements Store, Verbs {
   }
 
   close(): void {
-    this.core.free();
+    this.wasm.free();
   }
 }
 

@@ -175,9 +175,9 @@ export class ViewReader {
     last: number,
     { continuesViews }: StoreTraits,
   ): ReadPlan<ReadSession | undefined> {
-    const { read, end } = yield* tailWithoutMarkers(source, last);
+    const { read, end: events } = yield* tailWithoutMarkers(source, last);
     if (read === undefined) return undefined;
-    if (end !== undefined) return { ...read, events: end };
+    if (events !== undefined) return { ...read, events };
     const size = { count: Math.max(last, this.#cache.get(name)?.limit ?? 0), within: last };
     const isWhole =
       read.events.length < last &&

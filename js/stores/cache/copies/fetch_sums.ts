@@ -5,13 +5,13 @@ import type { CacheTransaction } from '../data/cache_transaction.js';
 import { hasCopy } from '../records/records.js';
 import type { CopyLimits } from './copy_limits.js';
 import type { CacheContext } from './context.js';
-import type { Fetch } from './fetch.js';
+import type { CopyFetcher } from './copy_fetcher.js';
 import { sumsOfTexts } from './older_sums.js';
 import type { RemoteSums } from './remote_connection.js';
 
 interface Parts extends Pick<CacheContext, 'data' | 'remote'> {
-  readonly fetch: Fetch;
-  readonly bounds: CopyLimits;
+  readonly fetch: CopyFetcher;
+  readonly limits: CopyLimits;
 }
 
 /** How often the remote is asked while others change the session. */
@@ -25,7 +25,7 @@ const ATTEMPTS = 3;
  * @returns the answer; see `RemoteConnection.sums`
  */
 export async function fetchSums(
-  { data, fetch, bounds, remote }: Parts,
+  { data, fetch, limits, remote }: Parts,
   key: CompositeSessionKey,
   isNumber: boolean,
 ): Promise<RemoteSums | 'unknown' | undefined> {
@@ -33,9 +33,9 @@ export async function fetchSums(
     const told = await remote.sums(key, isNumber);
     if (told === undefined || told === 'unknown') return told;
     const isKept = (): Promise<boolean> =>
-      bounds.write(key, () => data.write((transaction) => takeSums(transaction, key, told)));
+      limits.write(key, () => data.write((transaction) => takeSums(transaction, key, told)));
     if (await isKept()) return told;
-    await fetch.copy(key);
+    await fetch.refresh(key);
     if ((await isKept()) || attempt === ATTEMPTS) return told;
   }
 }

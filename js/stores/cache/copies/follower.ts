@@ -7,13 +7,13 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { keyOfName, nameOf } from '../records/cache_key.js';
 import type { CacheStatus } from '../records/status.js';
 import type { Copy } from '../records/records.js';
-import type { Fetch } from './fetch.js';
+import type { CopyFetcher } from './copy_fetcher.js';
 import type { Lists } from './lists.js';
 import type { CacheContext } from './context.js';
 
 export interface FollowerParts extends CacheContext {
   readonly feed: ServiceFeed;
-  readonly fetch: Fetch;
+  readonly fetch: CopyFetcher;
   readonly lists: Lists;
   /** Resolves when the requests of this tab that send a session have settled. */
   readonly sending: (name: string) => Promise<void> | undefined;
@@ -131,7 +131,7 @@ export class Follower {
       if (notice.type !== 'deleted') await lists.fetch(owner);
     } else {
       if (hasRevision && copy.created !== null && notice.revision <= copy.revision) return;
-      await fetch.copy(key);
+      await fetch.refresh(key);
     }
     // If the session was deleted since, its fetch does not bring the shared states that it had changed.
     if (hasRevision && (await this.#copyOf(key)) === undefined) {
@@ -159,7 +159,9 @@ export class Follower {
   async #fetchCopies({ appName, userId }: StateOwner): Promise<void> {
     const { data, fetch } = this.#parts;
     const sessions = await data.read((transaction) => transaction.copies.list({ appName, userId }));
-    await fetch.copies(sessions.filter(([, { copy }]) => copy !== undefined).map(([key]) => key));
+    await fetch.refreshAll(
+      sessions.filter(([, { copy }]) => copy !== undefined).map(([key]) => key),
+    );
   }
 
   /** Fetches the states that a notice names. */

@@ -15,14 +15,14 @@ import {
   takeListed,
   takeState,
 } from './copy_writer.js';
-import type { Fetch, FetchParts } from './fetch.js';
+import type { CopyFetcher, FetchParts } from './copy_fetcher.js';
 import { splitByScope } from '../../../values/state/keys.js';
 
 /** The sessions on a page of a list that is only searched for changes. */
 const PAGE = 5;
 
 export interface ListParts extends Omit<FetchParts, 'fetchOvertaken'> {
-  readonly fetch: Fetch;
+  readonly fetch: CopyFetcher;
   readonly maxSessions: number;
 }
 
@@ -98,7 +98,7 @@ export class Lists {
     const { sessions, total } = list;
     const { changed } = await this.#take(owner, list, beginning);
     if (total <= sessions.length) await this.#removeOthers(owner, sessions, beginning);
-    await this.#parts.fetch.copies(changed);
+    await this.#parts.fetch.refreshAll(changed);
     await this.#parts.data.write((transaction) => transaction.noteList(owner));
     this.#whole.add(name);
   }
@@ -116,7 +116,7 @@ export class Lists {
       const list = await this.#page(owner, PAGE, after);
       const { sessions, total } = list;
       const { changed, hasNews } = await this.#take(owner, list, beginning);
-      await fetch.copies(changed);
+      await fetch.refreshAll(changed);
       if ((changed.length > 0 || hasNews) && sessions.length === PAGE) {
         after = sessions.at(-1);
         continue;
@@ -131,9 +131,9 @@ export class Lists {
 
   async #begin(): Promise<FetchBeginning> {
     const { data, remote } = this.#parts;
-    const { erasure } = remote;
+    const { ended } = remote;
     const beginning = await data.read(({ counter: began }) => ({ began }));
-    erasure.throwIfAborted();
+    ended.throwIfAborted();
     return beginning;
   }
 
@@ -150,7 +150,7 @@ export class Lists {
     start: FetchBeginning,
   ): Promise<{ readonly changed: readonly CompositeSessionKey[]; readonly hasNews: boolean }> {
     const { began } = start;
-    const { bounds, clock } = this.#parts;
+    const { limits, clock } = this.#parts;
     const listed = sessions
       .filter(({ isDamaged }) => !isDamaged)
       .map((session) => {
@@ -158,7 +158,7 @@ export class Lists {
         return { key, session: listedSession(session) };
       });
     const hasStates = sessions.some(({ created }) => created > 0);
-    const { changed, overtaken, hasNews } = await bounds.store(
+    const { changed, overtaken, hasNews } = await limits.store(
       undefined,
       start,
       async (transaction) => {
@@ -182,7 +182,7 @@ export class Lists {
         return { changed, overtaken, hasNews: transaction.hasNotices };
       },
     );
-    if (hasNews) bounds.checkSoon();
+    if (hasNews) limits.checkSoon();
     await this.fetchOvertaken(overtaken);
     return { changed, hasNews };
   }
@@ -198,7 +198,7 @@ export class Lists {
         nameOf({ appName: owner.appName, userId, sessionId }),
       ),
     );
-    await this.#parts.bounds.store(undefined, start, async (transaction) => {
+    await this.#parts.limits.store(undefined, start, async (transaction) => {
       for (const [key, record] of await transaction.copies.list(owner)) {
         const isOlder = record.copy !== undefined && record.confirmedAt <= start.began;
         if (!isOlder || listed.has(nameOf(key))) continue;
@@ -208,14 +208,14 @@ export class Lists {
   }
 
   async #fetchState(owner: StateOwner): Promise<void> {
-    const { remote, bounds } = this.#parts;
+    const { remote, limits } = this.#parts;
     for (let isTaken = false; !isTaken;) {
       const start = await this.#begin();
       const text = await remote.ask((store, call) =>
         store.state({ scope: scopeOf(owner), ...owner }, call),
       );
       const state = JSON.stringify(JSON.parse(text) as StateShape);
-      isTaken = await bounds.store(undefined, start, (transaction) =>
+      isTaken = await limits.store(undefined, start, (transaction) =>
         takeState(transaction, owner, state, start.began),
       );
     }

@@ -7,7 +7,7 @@ import type { ReadPolicy } from '../../../values/model/values/read_policy.js';
 import { nextLast } from '../../../core/storage/reads/growing_read.js';
 import type { CopyLimits } from './copy_limits.js';
 import type { CacheContext } from './context.js';
-import type { Fetch, Fetched } from './fetch.js';
+import type { CopyFetcher, Fetched } from './copy_fetcher.js';
 import { unkeptData } from './unkept.js';
 import type { Births } from '../data/births.js';
 import type { LocalData } from '../data/local_data.js';
@@ -20,8 +20,8 @@ import {
 } from '../verbs/local_reads.js';
 
 export interface SessionReadParts extends CacheContext {
-  readonly fetch: Fetch;
-  readonly bounds: CopyLimits;
+  readonly fetch: CopyFetcher;
+  readonly limits: CopyLimits;
   readonly births: Births;
 }
 
@@ -48,23 +48,23 @@ export interface CopyRead<T> extends EventNeed<T> {
 
 /**
  * Reads a session from its copy. While the copy is missing or too short, more is fetched. The read returns what was
- * fetched for it, also if the copy is gone by then: bounds of this or another tab may delete it at once, and there may be
+ * fetched for it, also if the copy is gone by then: limits of this or another tab may delete it at once, and there may be
  * no room for it. It finds nothing only if the remote has said so.
  */
 export async function readOrFetch<T>(
   parts: SessionReadParts,
   session: CopyRead<T>,
 ): Promise<T | undefined> {
-  const { data, fetch, bounds, births, report, remote } = parts;
+  const { data, fetch, limits, births, report, remote } = parts;
   const { key, policy, call, read, need, isStrict = false } = session;
-  const { erasure } = remote;
+  const { ended } = remote;
   const readFrom = async (data: LocalData): Promise<LocalRead<T | undefined>> => {
     const found = await readLocally(data, key, read);
     if (found.part.identity !== undefined) births.note(key, found.part.identity);
     return found;
   };
   let fetched: Fetched | undefined;
-  if (policy === 'network-first') fetched = await session.inTime(fetch.copy(key, need));
+  if (policy === 'network-first') fetched = await session.inTime(fetch.refresh(key, need));
   for (let lastCount: EventCount = -1; ;) {
     let found = await readFrom(data);
     const isDone = ({ result, part }: LocalRead<T | undefined>): boolean =>
@@ -81,8 +81,8 @@ export async function readOrFetch<T>(
     const { copiedCount } = part;
     if (isDone(found)) {
       if (policy !== 'cache-only') {
-        bounds.markUsed(key);
-        if (policy !== 'network-first' && fetched === undefined) fetch.copyLater(key, report);
+        limits.markUsed(key);
+        if (policy !== 'network-first' && fetched === undefined) fetch.refreshLater(key, report);
       }
       return result;
     }
@@ -92,7 +92,7 @@ export async function readOrFetch<T>(
       return result;
     }
     lastCount = copiedCount;
-    erasure.throwIfAborted();
+    ended.throwIfAborted();
     try {
       const more = mostOf(need, nextLast(copiedCount, { factor: 2 }));
       const fetching = fetch.require(key, more);

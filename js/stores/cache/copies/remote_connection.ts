@@ -63,13 +63,13 @@ export interface WholeSession extends RemoteHead {
 }
 
 /** A session with the events that have changed after a revision. */
-export interface SessionChanges extends RemoteHead {
+export interface RemoteChanges extends RemoteHead {
   readonly since: number;
   readonly events: readonly ChangedEvent[];
 }
 
 /** A session as the remote has it. */
-export type RemoteSession = WholeSession | SessionChanges;
+export type RemoteSession = WholeSession | RemoteChanges;
 
 /** What the remote has said of all events of a session. */
 export interface RemoteSums extends OlderSums {
@@ -103,7 +103,7 @@ export interface RemoteConnectionParts {
 export class RemoteConnection {
   readonly core: RemoteCore;
   readonly #parts: RemoteConnectionParts;
-  readonly #erasure = new AbortController();
+  readonly #ended = new AbortController();
   #isClosed = false;
   /** Whether this tab's last request failed, and was not refused. */
   #hasFailed = false;
@@ -114,8 +114,8 @@ export class RemoteConnection {
   }
 
   /** Fires when the local data is erased or the cache is closed, with the reason as an error. */
-  get erasure(): HostAbortSignal {
-    return this.#erasure.signal;
+  get ended(): HostAbortSignal {
+    return this.#ended.signal;
   }
 
   get isClosed(): boolean {
@@ -125,7 +125,7 @@ export class RemoteConnection {
   /** Ends all requests, also those to come, because the local data is erased or the cache is closed. */
   close(reason: SessionError): void {
     this.#isClosed = true;
-    this.#erasure.abort(reason);
+    this.#ended.abort(reason);
   }
 
   /**
@@ -135,7 +135,7 @@ export class RemoteConnection {
    */
   async ask<T>(run: RemoteCall<T>, given: Call = {}): Promise<T> {
     const { core } = this.#parts;
-    const { signal } = this.#erasure;
+    const { signal } = this.#ended;
     let result: T;
     try {
       // With this signal, a request that has not left before the erasure never leaves.

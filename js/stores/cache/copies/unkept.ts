@@ -1,4 +1,4 @@
-/** Reads a session that was fetched and has no copy: bounds have deleted it at once, or there is no room for it. */
+/** Reads a session that was fetched and has no copy: limits have deleted it at once, or there is no room for it. */
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { LocalData } from '../data/local_data.js';
 import { MemoryLocalStore } from '../local_store/memory_local_store.js';

@@ -7,7 +7,7 @@ import type { Results } from '../../../core/storage/store.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import type { ServiceFeed } from '../../../core/watch/service_feed.js';
 import type { RemoteCall } from '../copies/remote_connection.js';
-import { contradictionError, type Fetch } from '../copies/fetch.js';
+import { contradictionError, type CopyFetcher } from '../copies/copy_fetcher.js';
 import type { Lists } from '../copies/lists.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
@@ -54,7 +54,7 @@ export const LEADERSHIP_LOST = new Error('Another tab sends.');
 
 export interface DeliveryParts extends CacheContext {
   readonly leadership: Leadership;
-  readonly fetch: Fetch;
+  readonly fetch: CopyFetcher;
   readonly lists: Lists;
 }
 
@@ -177,12 +177,12 @@ export class Delivery {
     if (isAdopted) return;
     this.#parts.report(error);
     // The copy may have an older version of the event than the remote.
-    if (code === 'stale_session' && isSession(key)) await this.#parts.fetch.copy(key);
+    if (code === 'stale_session' && isSession(key)) await this.#parts.fetch.refresh(key);
   }
 
   /** Refuses a rewind because its place or its session is not there. A fetch tells which. */
   async #refuseRewind(batch: BatchOf<'rewind'>, error: SessionError): Promise<void> {
-    await this.#parts.fetch.copy(batch.operations[0].write.key);
+    await this.#parts.fetch.refresh(batch.operations[0].write.key);
     await this.#land(batch, async (transaction, [operation]) => {
       if (operation.refusal === undefined) await refuse(transaction, operation, failureOf(error));
     });
@@ -264,11 +264,11 @@ export class Delivery {
         isBehind = (await transaction.copies.get(key))?.copy?.isStale === true;
         if (!isBehind) await this.#markNext(transaction, key, batch);
       });
-      if (isBehind) await fetch.copy(key);
+      if (isBehind) await fetch.refresh(key);
       return;
     }
     await this.#land(batch, landExistingSession);
-    await fetch.copy(key, 'all');
+    await fetch.refresh(key, 'all');
     await this.#land(batch, async (transaction, waiting) => {
       // Otherwise the creation found the session, and the fetch did not. It may be deleted by now.
       const isMerged = birthOfCopy(await transaction.copies.get(key)) === basis.birth;
@@ -283,7 +283,7 @@ export class Delivery {
     const { operations, copy } = batch;
     const { key } = operations[0].write;
     if (copy === undefined) {
-      await fetch.copy(key);
+      await fetch.refresh(key);
       return this.#land(batch, async (transaction, waiting) => {
         const isMissing = (await transaction.copies.get(key))?.copy === undefined;
         await (isMissing ? landMissingSession : releaseUnstored)(transaction, waiting);
@@ -314,7 +314,7 @@ export class Delivery {
       if (!isBehind) await this.#markNext(transaction, key, batch);
     });
     await lists.fetchOvertaken(overtaken);
-    if (isBehind) await fetch.copy(key);
+    if (isBehind) await fetch.refresh(key);
   }
 
   /** Asks the remote to rewind. Its answer does not tell the state, so the copy is fetched. */
@@ -322,7 +322,7 @@ export class Delivery {
     const [{ write }] = batch.operations;
     const { revision } = await this.#write({ ...write, operation: operationOf(batch) });
     await this.#land(batch, (transaction, arrived) => landRewind(transaction, arrived, revision));
-    await this.#parts.fetch.copy(write.key);
+    await this.#parts.fetch.refresh(write.key);
   }
 
   async #describe(batch: BatchOf<'describe'>): Promise<void> {

@@ -31,13 +31,13 @@ describe('A part that is loaded on demand', () => {
     );
   });
 
-  it('is loaded by its first use, and is there at once afterwards', async () => {
+  it('is loaded by its first use, once', async () => {
     let loads = 0;
     const part = onDemand(() => Promise.resolve({ number: (loads += 1) }));
     assert.equal(loads, 0);
     const module = await part();
     assert.deepEqual(module, { number: 1 });
-    assert.equal(part(), module);
+    assert.equal(await part(), module);
     assert.equal(loads, 1);
   });
 

@@ -1,4 +1,4 @@
-// Reads of sessions whose copies do not stay: bounds of a tab delete them at once, or there is no room for them.
+// Reads of sessions whose copies do not stay: limits of a tab delete them at once, or there is no room for them.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

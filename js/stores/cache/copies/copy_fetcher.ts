@@ -29,7 +29,7 @@ const SMALLEST_WINDOW = 100;
 const MOST_OF_PAGE = 1000;
 
 export interface FetchParts extends CacheContext {
-  readonly bounds: CopyLimits;
+  readonly limits: CopyLimits;
   /** Fetches states again that have changed since a fetch began. */
   readonly fetchOvertaken: (owners: readonly StateOwner[]) => Promise<void>;
 }
@@ -54,7 +54,7 @@ export interface Fetched {
 const NO_WINDOW: Fetched = { isAbsent: false };
 
 /** Brings copies of sessions up to date with the remote. */
-export class Fetch {
+export class CopyFetcher {
   readonly #parts: FetchParts;
   /** The fetches of each session, one after the other. */
   readonly queue = new GroupedQueue<FetchRequest, Fetched>((requests) =>
@@ -74,21 +74,21 @@ export class Fetch {
    *
    * @param need the newest events that the copy must have at least
    */
-  copy(key: CompositeSessionKey, need: EventCount = 0): Promise<Fetched> {
+  refresh(key: CompositeSessionKey, need: EventCount = 0): Promise<Fetched> {
     return this.queue.call(nameOf(key), { key, need, isRevalidation: true });
   }
 
   /** Brings a copy up to date in a later task, so that the caller's transaction does not wait for another one. */
-  copyLater(key: CompositeSessionKey, report: (error: unknown) => void): void {
-    setTimeout(() => void this.copy(key).catch(report));
+  refreshLater(key: CompositeSessionKey, report: (error: unknown) => void): void {
+    setTimeout(() => void this.refresh(key).catch(report));
   }
 
   /** Brings copies up to date, several at once. */
-  copies(keys: readonly CompositeSessionKey[]): Promise<void> {
-    const { erasure } = this.#parts.remote;
+  refreshAll(keys: readonly CompositeSessionKey[]): Promise<void> {
+    const { ended } = this.#parts.remote;
     return forEachOf(keys, MOST_AT_ONCE, async (key) => {
-      erasure.throwIfAborted();
-      await this.copy(key);
+      ended.throwIfAborted();
+      await this.refresh(key);
     });
   }
 
@@ -108,7 +108,7 @@ export class Fetch {
   /** @returns `undefined` if the answer could not be taken */
   async #fetch({ key, need, isRevalidation }: FetchRequest): Promise<Fetched | undefined> {
     const { data, remote } = this.#parts;
-    const { erasure } = remote;
+    const { ended } = remote;
     const { record, start, isDeleted, isCreating, firstId } = await data.read(
       async (transaction) => {
         const record = await transaction.copies.get(key);
@@ -126,7 +126,7 @@ export class Fetch {
         };
       },
     );
-    erasure.throwIfAborted();
+    ended.throwIfAborted();
     // A deletion waits to be sent, or a creation whose answer says what the remote has.
     if (isDeleted || isCreating) return NO_WINDOW;
     const copy = record?.copy;
@@ -162,7 +162,7 @@ export class Fetch {
     firstId: string,
     missing: EventCount,
   ): Promise<boolean> {
-    const { remote, bounds } = this.#parts;
+    const { remote, limits } = this.#parts;
     const { created = null } = start;
     let before = firstId;
     for (let rest = missing; rest === 'all' || rest > 0;) {
@@ -171,7 +171,7 @@ export class Fetch {
       if (older?.created !== created) return false;
       const { events, hasOlder } = older;
       const isTaken = await this.#orNoRoom(
-        bounds.store(key, start, (transaction) =>
+        limits.store(key, start, (transaction) =>
           takeOlder(transaction, key, created, before, older),
         ),
         false,
@@ -190,14 +190,14 @@ export class Fetch {
     start: FetchStart,
     session: RemoteSession | undefined,
   ): Promise<Fetched | undefined> {
-    const { bounds, clock, fetchOvertaken } = this.#parts;
+    const { limits, clock, fetchOvertaken } = this.#parts;
     const window = session && session.since === undefined ? { session, start } : undefined;
     const fetched: Fetched = { isAbsent: session === undefined, ...(window && { window }) };
-    const stored = bounds.store(key, start, (transaction) =>
+    const stored = limits.store(key, start, (transaction) =>
       takeSession(transaction, key, session, start, clock()),
     );
     const overtaken = await (window === undefined ? stored : this.#orNoRoom(stored, []));
-    bounds.checkSoon();
+    limits.checkSoon();
     if (overtaken === undefined) return undefined;
     await fetchOvertaken(overtaken);
     return fetched;
