@@ -8,12 +8,17 @@ const LONGEST_DELAY = 2 ** 31 - 1;
 
 let holds = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
+/** What made the timer. Tests replace it for a while, and a timer of theirs keeps no program running. */
+let maker: typeof setInterval | undefined;
 
 /** Keeps the program running. @returns a function that ends this; call it once */
 export function holdProgram(): () => void {
   holds += 1;
+  if (holds > 1) return release;
+  if (maker !== setInterval) timer = undefined;
+  maker = setInterval;
   timer ??= setInterval(() => undefined, LONGEST_DELAY);
-  if (holds === 1 && typeof timer === 'object') timer.ref();
+  if (typeof timer === 'object') timer.ref();
   return release;
 }
 

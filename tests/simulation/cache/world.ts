@@ -49,14 +49,13 @@ export class World {
 
   /** Replaces clocks, timers and randomness by those of this world. */
   install(): void {
-    const { setInterval } = globalThis;
     const random = new Random(1);
     this.#replace(globalThis, {
       setTimeout: (run: () => void, after?: number) => this.#set(run, after),
       clearTimeout: (timer?: Timer) => timer?.clear(),
       setImmediate: (run: () => void) => this.#set(run),
       // A call of a crashed tab never settles, and must not keep this program running.
-      setInterval: (run: () => void, after: number) => setInterval(run, after).unref(),
+      setInterval: () => ({ ref: () => undefined, unref: () => undefined }),
     });
     this.#replace(AbortSignal, {
       timeout: (after: number) => {

@@ -115,9 +115,11 @@ export class Opening {
       const core = createIndexedDbStorage(access, undefined);
       const stopFollowing = suspendOnPageHide(core);
       try {
-        return await callWasmStorage<CreationNote | undefined>(false, () =>
-          core.creation_note(change),
+        const note = callWasmStorage(
+          false,
+          () => core.creation_note(change) as Promise<CreationNote | undefined>,
         );
+        return await note;
       } catch (error) {
         // `storage_unavailable` would make `'auto'` use memory although the database exists.
         if (!isSessionError(error, 'storage_unavailable')) throw error;
