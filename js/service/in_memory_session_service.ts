@@ -79,6 +79,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
     );
   }
 
+  /** Reads a session, as `getSession` of every service does. */
   override getSession(request: GetSessionRequest): Promise<Session<S> | undefined> {
     return this.#core.calls.run('getSession', request, (request, call) => this.#get(request, call));
   }
