@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 
 import { coreOf } from '../../../../js/core/core_of.js';
 import type { RunReport } from '../../../../js/core/run_report.js';
@@ -68,7 +69,7 @@ export function followsAfterCut(cutMs: number): void {
 
     const ownPort = proxy.port;
     await proxy.close();
-    const before = lengths();
+    const before = await settled(lengths);
     notices.length = 0;
     server.child.send('slow first');
     await pause(cutMs);
@@ -110,4 +111,14 @@ function requireWhole(text: string): readonly string[] {
   const pieces = text.split(' ').filter(Boolean);
   assert.deepEqual(pieces, Object.keys(pieces));
   return pieces;
+}
+
+/** Returns the lengths once they stay the same: what was on its way when the feed was cut is still read. */
+async function settled(lengths: () => readonly number[]): Promise<readonly number[]> {
+  for (let before = lengths(); ;) {
+    await pause(200);
+    const now = lengths();
+    if (isDeepStrictEqual(now, before)) return now;
+    before = now;
+  }
 }
