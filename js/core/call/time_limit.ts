@@ -168,7 +168,8 @@ export async function endsWithin(
 }
 
 /**
- * Returns the outcome of the work, or rejects if the signal fires first.
+ * Returns the outcome of the work, or rejects if the signal fires first. The work itself continues. If it fails then, that
+ * is no unhandled rejection.
  *
  * @param makeReason makes the error; absent: the signal's reason
  */

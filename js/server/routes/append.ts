@@ -121,10 +121,7 @@ export async function askAgent(
       return stored;
     }
   };
-  const asked = ask();
-  // Nobody awaits it once the client has gone. Its failure would then be an unhandled rejection.
-  asked.catch(() => undefined);
-  const stored = await raceSignal(signal, asked, () => signal.reason as unknown);
+  const stored = await raceSignal(signal, ask());
   return { stored, isAsSent: isEqualJson(stored.content, event.content) };
 }
 

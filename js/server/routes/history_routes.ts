@@ -210,7 +210,6 @@ async function rewindWithRuns(
     if (!rewound.isNew) throw new StoredByOther();
     return begin({ message: copyEvent(rewound.message!), isStored: true });
   });
-  stored.catch(() => undefined);
   try {
     await raceSignal(signal, stored);
   } catch (error) {

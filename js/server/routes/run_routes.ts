@@ -142,11 +142,8 @@ async function begin(
   signal.throwIfAborted();
   const ignore = onAbort(gone, cancel);
   const request = { service, key, rights, expectedRevision: undefined };
-  const asked = askRuns(runs, message, event, request);
-  // Nobody awaits it once the client has gone. Its failure would then be an unhandled rejection.
-  asked.catch(() => undefined);
   try {
-    await raceSignal(signal, asked, () => signal.reason as unknown);
+    await raceSignal(signal, askRuns(runs, message, event, request));
   } catch (error) {
     ignore();
     if (signal.aborted) cancel();
