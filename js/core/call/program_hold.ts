@@ -1,6 +1,6 @@
 /**
- * Keeps a program running while calls wait. Node ends a program that waits only for promises, and the timers of
- * background work do not keep it running.
+ * Keeps a program running while calls wait, and not while only background work does. Node ends a program that waits only
+ * for promises.
  */
 
 /** The longest delay of a timer, in milliseconds. */
@@ -35,4 +35,11 @@ function release(): void {
   if (typeof timer === 'object') return void timer.unref();
   clearInterval(timer);
   timer = undefined;
+}
+
+/** Starts a timer that does not keep a program of Node running. */
+export function backgroundTimer(work: () => void, delayMs: number): ReturnType<typeof setTimeout> {
+  const timer = setTimeout(work, delayMs);
+  (timer as { unref?: () => void }).unref?.();
+  return timer;
 }

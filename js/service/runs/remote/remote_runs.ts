@@ -1,3 +1,4 @@
+import { backgroundTimer } from '../../../core/call/program_hold.js';
 import { type Core, coreOf, type ServerAgent } from '../../../core/core_of.js';
 import type { RunReport } from '../../../core/run_report.js';
 import {
@@ -112,7 +113,7 @@ export class RemoteRuns extends RunQueue implements Runs {
         if (isKnown) this.#take(report);
         else this.#takeEnd();
       });
-      this.#knownTimer = startTimer(UNKNOWN_MS, () => this.#setKnown());
+      this.#knownTimer = backgroundTimer(() => this.#setKnown(), UNKNOWN_MS);
     }
     return () => {
       if (!remove() || this.isFollowed) return;
@@ -196,11 +197,11 @@ export class RemoteRuns extends RunQueue implements Runs {
     this.#begun = begun;
     if (begun === undefined) return;
     // A message that was stored before has no run any more.
-    this.#begunTimer = startTimer(UNTOLD_MS, () => {
+    this.#begunTimer = backgroundTimer(() => {
       this.#begun = undefined;
       this.changed();
       void this.work();
-    });
+    }, UNTOLD_MS);
   }
 
   protected get next(): QueuedMessage | undefined {
@@ -264,10 +265,10 @@ export class RemoteRuns extends RunQueue implements Runs {
 
   /** Waits for the end of a run of which the feed has not told yet. */
   #waitForOther(milliseconds: number): void {
-    this.#againTimer = startTimer(milliseconds, () => {
+    this.#againTimer = backgroundTimer(() => {
       this.#againTimer = undefined;
       void this.work();
-    });
+    }, milliseconds);
   }
 
   async #cancel(messageId: string): Promise<void> {
@@ -309,13 +310,6 @@ function cancelledWhileSent(error: unknown): unknown {
   if (isSessionError(error, 'aborted')) return error;
   const message = 'The message was cancelled while it was sent. It may be stored.';
   return new SessionError('aborted', message, { cause: error });
-}
-
-/** Starts a timer that does not keep a program of Node running. */
-function startTimer(milliseconds: number, work: () => void): ReturnType<typeof setTimeout> {
-  const timer = setTimeout(work, milliseconds);
-  (timer as { unref?: () => void }).unref?.();
-  return timer;
 }
 
 /** The runs of the sessions of each service, by the session. */

@@ -1,3 +1,4 @@
+import { backgroundTimer } from '../../../core/call/program_hold.js';
 import { eventsOf } from '../records/records.js';
 import { isSessionError } from '../../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
@@ -53,11 +54,10 @@ export class CopyLimits {
   /** Soon checks whether there are too many. */
   checkSoon(): void {
     if (this.#timer !== undefined || this.#isClosed) return;
-    this.#timer = setTimeout(() => {
+    this.#timer = backgroundTimer(() => {
       this.#timer = undefined;
       this.#running = this.trim().catch(this.#parts.report);
     }, DELAY);
-    (this.#timer as { unref?: () => void }).unref?.();
   }
 
   /** Writes. If there is no room, deletes a quarter of the copies, but not this one, and writes once more. */

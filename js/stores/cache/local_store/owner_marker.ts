@@ -1,3 +1,4 @@
+import { backgroundTimer } from '../../../core/call/program_hold.js';
 import { exclusively } from '../../indexed_db/loss/exclusively.js';
 import { findLoss } from '../../indexed_db/loss/find_loss.js';
 import { Marker } from '../../indexed_db/loss/marker.js';
@@ -54,9 +55,7 @@ export class OwnerMarker {
   /** Changes the note soon. Of several changes the last one counts. */
   noteSoon(note: OwnerNote): void {
     this.#newest = note;
-    this.#timer ??= setTimeout(() => void this.putNote(), NOTE_PAUSE);
-    // In Node the timer alone does not keep the program running.
-    (this.#timer as { unref?: () => void }).unref?.();
+    this.#timer ??= backgroundTimer(() => void this.putNote(), NOTE_PAUSE);
   }
 
   /** Makes the change of the note that waits. */

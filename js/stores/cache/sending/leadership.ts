@@ -1,3 +1,4 @@
+import { backgroundTimer } from '../../../core/call/program_hold.js';
 import { isSessionError } from '../../../values/errors/errors.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
 import type { LocalData } from '../data/local_data.js';
@@ -77,11 +78,9 @@ export class Leadership {
       else report(error);
     }
     if (!this.#isWanted) return;
-    this.#timer = setTimeout(() => {
+    this.#timer = backgroundTimer(() => {
       this.#beating ??= this.#beat().finally(() => (this.#beating = undefined));
     }, pause);
-    // In Node the timer alone does not keep the program running.
-    (this.#timer as { unref?: () => void }).unref?.();
   }
 
   #set(isLeader: boolean): void {

@@ -1,3 +1,4 @@
+import { backgroundTimer } from '../../../core/call/program_hold.js';
 import { backoff } from '../../../core/call/backoff.js';
 import type { ServerAgent } from '../../../core/core_of.js';
 import { isSession, keyOfName } from '../records/cache_key.js';
@@ -46,9 +47,7 @@ export class RunWaits {
     if (earlier !== undefined) stop(earlier);
     const count = earlier?.number === number ? earlier.count + 1 : 0;
     const pause = Math.max(backoff(count, FIRST_PAUSE, LONGEST_PAUSE), atLeast);
-    const timer = setTimeout(() => this.end(name), pause);
-    // In Node the timer alone does not keep the program running.
-    (timer as { unref?: () => void }).unref?.();
+    const timer = backgroundTimer(() => this.end(name), pause);
     const key = keyOfName(name);
     // The first report may be older than the refusal. In it, only the status `ended` is an end, and not that there is no run.
     let isFirst = true;

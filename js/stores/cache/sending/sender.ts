@@ -1,3 +1,4 @@
+import { backgroundTimer } from '../../../core/call/program_hold.js';
 import { backoff } from '../../../core/call/backoff.js';
 import type { ServerAgent } from '../../../core/core_of.js';
 import type { SessionError } from '../../../values/errors/errors.js';
@@ -92,9 +93,7 @@ export class Sender {
   wakeLater(pause: number): void {
     if (this.#isClosed) return;
     this.#clearTimer();
-    this.#timer = setTimeout(() => this.wake(), pause);
-    // In Node the timer alone does not keep the program running.
-    (this.#timer as { unref?: () => void }).unref?.();
+    this.#timer = backgroundTimer(() => this.wake(), pause);
   }
 
   /**
