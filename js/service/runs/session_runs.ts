@@ -33,6 +33,7 @@ import type { RunEnd } from './tabs/run_messages.js';
 import type { SessionRun } from './state/session_run.js';
 import { type QueuedMessage, RunQueue, storeAdmitted } from './run_queue.js';
 import type { AdmittedMessage, AskedMessage, Runs } from './runs.js';
+import { RunsOfSessions } from './runs_of_sessions.js';
 import { sessionName } from '../../values/model/values/session_name.js';
 
 interface CurrentRun {
@@ -333,17 +334,11 @@ function runError(error: unknown): SessionError {
   return new SessionError('run_failed', `The agent failed: ${messageOf(error)}`, { cause: error });
 }
 
-/** The runs of the sessions of each storage, by the session. */
-const runsOfStorages = new WeakMap<object, Map<string, SessionRuns>>();
+const runsOfStorages = new RunsOfSessions<SessionRuns>();
 
 /** Returns the runs of a session, which all stores of this realm share. */
 export function sessionRunsOf(service: SessionService, key: CompositeSessionKey): SessionRuns {
   const feed = coreOf(service)?.feed.feed;
-  const storage: object = feed ?? service;
-  const known = runsOfStorages.get(storage) ?? new Map<string, SessionRuns>();
-  runsOfStorages.set(storage, known);
-  const name = sessionName(key);
-  const runs = known.get(name) ?? new SessionRuns(service, key, feed?.channelName);
-  known.set(name, runs);
-  return runs;
+  const make = () => new SessionRuns(service, key, feed?.channelName);
+  return runsOfStorages.get(feed ?? service, key, make);
 }

@@ -140,7 +140,7 @@ export class WasmStore implements Store, Verbs {
     this.#storage = storage;
     const { holdsData, operations } = storage;
     const keepsOperations = operations !== undefined;
-    this.traits = { continuesViews: true, isSynchronous: holdsData, keepsOperations };
+    this.traits = { continuesViews: true, keepsOperations };
     // Over memory these verbs return no promise, unless a write has an operation.
     if (holdsData) this.now = this as SynchronousStore;
   }

@@ -249,10 +249,10 @@ function* tailByMarkers(
     if (last === 'all' || read.events.length < last) {
       return request.skipCorrupt ? yield* readWhole(source, size) : wholeView(read, view, size);
     }
-    const end = tailOfLast(markers.events, read.events, view, size);
-    if (end === 'needsEarlier') continue;
-    if (typeof end === 'string') return yield* readWhole(source, size);
-    return { read, ...end, isWhole: false };
+    const tail = tailOfLast(markers.events, read.events, view, size);
+    if (tail === 'needsEarlier') continue;
+    if (typeof tail === 'string') return yield* readWhole(source, size);
+    return { read, ...tail, isWhole: false };
   }
 }
 

@@ -1,23 +1,20 @@
 import { backgroundTimer } from '../../../core/call/program_hold.js';
+import { endsWithin } from '../../../core/call/time_limit.js';
 import { type Core, coreOf, type ServerAgent } from '../../../core/core_of.js';
 import type { RunReport } from '../../../core/run_report.js';
-import {
-  isSessionError,
-  SESSION_ERROR_CODES,
-  SessionError,
-  sessionErrorOf,
-} from '../../../values/errors/errors.js';
+import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import { isWaitingForRun, retryAfterOf } from '../../../stores/http/http_errors.js';
 import { sessionNotFound } from '../../../values/errors/session_not_found.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
-import { sessionName } from '../../../values/model/values/session_name.js';
 import type { Draft } from '../../../core/run_report.js';
 import { type QueuedMessage, RunQueue, storeAdmitted } from '../run_queue.js';
 import type { AdmittedMessage, AskedMessage, Runs } from '../runs.js';
+import { RunsOfSessions } from '../runs_of_sessions.js';
 import { cancelledError } from '../state/cancelled.js';
 import type { SessionRun } from '../state/session_run.js';
+import { toldError } from '../state/told_error.js';
 
 /** A message that is being sent. */
 interface Sending {
@@ -75,7 +72,7 @@ export class RemoteRuns extends RunQueue implements Runs {
     const { status, messageId, error } = this.#report ?? {};
     if (messageId === undefined || (status !== 'failed' && status !== 'cancelled'))
       return undefined;
-    return { status, messageId, ...(status === 'failed' && { error: errorOf(error) }) };
+    return { status, messageId, ...(status === 'failed' && { error: toldError(error) }) };
   }
 
   get invocationId(): string | undefined {
@@ -283,12 +280,10 @@ export class RemoteRuns extends RunQueue implements Runs {
     const isRunning = (): boolean => this.#running?.messageId === messageId;
     if (!isRunning()) return;
     let stop = (): void => undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CANCELLED_MS);
+    const ended = new Promise<void>((resolve) => {
       stop = this.follow(() => void (isRunning() || resolve()));
     });
-    clearTimeout(timer);
+    await endsWithin(CANCELLED_MS, ended);
     stop();
     if (!isRunning()) return;
     this.#setBegun(undefined);
@@ -298,30 +293,16 @@ export class RemoteRuns extends RunQueue implements Runs {
   }
 }
 
-function errorOf(told: RunReport['error']): SessionError {
-  const { code, message = 'The agent failed.' } = told ?? {};
-  return sessionErrorOf(
-    SESSION_ERROR_CODES.find((known) => known === code) ?? 'run_failed',
-    message,
-  );
-}
-
 function cancelledWhileSent(error: unknown): unknown {
   if (isSessionError(error, 'aborted')) return error;
   const message = 'The message was cancelled while it was sent. It may be stored.';
   return new SessionError('aborted', message, { cause: error });
 }
 
-/** The runs of the sessions of each service, by the session. */
-const runsOfServices = new WeakMap<object, Map<string, RemoteRuns>>();
+const runsOfServices = new RunsOfSessions<RemoteRuns>();
 
 /** Returns the runs of a session, which all stores of a service share. */
 export function remoteRunsOf(service: SessionService, key: CompositeSessionKey): RemoteRuns {
   const core = coreOf(service)!;
-  const known = runsOfServices.get(core) ?? new Map<string, RemoteRuns>();
-  runsOfServices.set(core, known);
-  const name = sessionName(key);
-  const runs = known.get(name) ?? new RemoteRuns(service, key, core);
-  known.set(name, runs);
-  return runs;
+  return runsOfServices.get(core, key, () => new RemoteRuns(service, key, core));
 }

@@ -1,8 +1,8 @@
-import { SESSION_ERROR_CODES, sessionErrorOf } from '../../../values/errors/errors.js';
 import { type RunChannel, runChannelOf } from './run_channel.js';
 import type { RunLock } from './run_lock.js';
 import type { RunMessage, TabRun } from './run_messages.js';
 import type { SessionRun } from '../state/session_run.js';
+import { toldError } from '../state/told_error.js';
 
 /** Milliseconds between two messages about a run that streams. */
 const MESSAGE_MS = 150;
@@ -66,9 +66,7 @@ export class OtherTabs {
     const { status, messageId, error } = this.#told ?? {};
     if (messageId === undefined || status === 'running' || status === 'ended') return undefined;
     if (status === 'cancelled') return { status, messageId };
-    const { code, message = 'The agent failed.' } = error ?? {};
-    const known = SESSION_ERROR_CODES.find((known) => known === code) ?? 'run_failed';
-    return { status: 'failed', messageId, error: sessionErrorOf(known, message) };
+    return { status: 'failed', messageId, error: toldError(error) };
   }
 
   /** The drafts of another tab's last run; absent if this tab has run an agent since. */
