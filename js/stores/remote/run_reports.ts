@@ -81,7 +81,7 @@ export class RunReports {
     return [...this.#told.values()].some((owner) => belongsTo(key, owner));
   }
 
-  /** Calls the listeners of an owner's sessions of which it is known what runs, or of the others. */
+  /** Calls the listeners of those sessions of an owner whose runs are known, or of those whose are not. */
   #tell(owner: StateOwner, isKnown: boolean): void {
     for (const { key, listeners } of [...this.#listeners.values()]) {
       if (!belongsTo(key, owner) || this.#isKnown(key) !== isKnown) continue;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { isSessionError } from '../../../../../js/index.js';
+import { isSessionError, type SessionService } from '../../../../../js/index.js';
 import { MemoryLocalStore } from '../../../../../js/service/cache/index.js';
 import type { RemoteSessionService } from '../../../../../js/service/remote/index.js';
 import {
@@ -44,6 +44,17 @@ const SERVICES = {
   'a remote service': (served: ServedAgent) => served.remote(),
   'a cache': (served: ServedAgent) => served.cache(),
 };
+
+/** A page that has asked, and shows the first draft of the answer. */
+async function streaming(open: (served: ServedAgent) => SessionService, text = 'hi') {
+  const script = scripted();
+  const served = await new ServedAgent(script.run).open();
+  const { chat, texts } = await served.page(open(served));
+  const message = await chat.ask(asks(text));
+  script.say('Gre');
+  await snapshotOf(chat, hasDrafts('Gre'));
+  return { ...script, served, chat, texts, message };
+}
 
 for (const [name, open] of Object.entries(SERVICES)) {
   describe(`A page over ${name} whose server has the agent`, () => {
@@ -91,12 +102,7 @@ for (const [name, open] of Object.entries(SERVICES)) {
     });
 
     it('cancels the run, and keeps what was streamed', async () => {
-      const { run, say } = scripted();
-      const served = await new ServedAgent(run).open();
-      const { chat, texts } = await served.page(open(served));
-      const message = await chat.ask(asks('hi'));
-      say('Gre');
-      await snapshotOf(chat, hasDrafts('Gre'));
+      const { served, chat, texts, message } = await streaming(open);
       await chat.cancel();
       const { run: cancelled } = await snapshotOf(
         chat,
@@ -112,12 +118,7 @@ for (const [name, open] of Object.entries(SERVICES)) {
     });
 
     it('edits a message during its run, and regenerates its answer', async () => {
-      const { run, say, answer, asked } = scripted();
-      const served = await new ServedAgent(run).open();
-      const { chat } = await served.page(open(served));
-      const message = await chat.ask(asks('green'));
-      say('Gre');
-      await snapshotOf(chat, hasDrafts('Gre'));
+      const { served, chat, message, answer, asked } = await streaming(open, 'green');
       const edited = await chat.edit(message.id, asks('black'));
       await snapshotOf(chat, ({ run }) => run?.status === 'running' && run.messageId === edited.id);
       answer('Black');
@@ -175,12 +176,7 @@ for (const [name, open] of Object.entries(SERVICES)) {
     });
 
     it('shows that its session was deleted during a run, of which nothing more is stored', async () => {
-      const { run, say } = scripted();
-      const served = await new ServedAgent(run).open();
-      const { chat } = await served.page(open(served));
-      await chat.ask(asks('hi'));
-      say('Gre');
-      await snapshotOf(chat, hasDrafts('Gre'));
+      const { served, chat, say } = await streaming(open);
       await served.remote().deleteSession(KEY);
       const gone = await snapshotOf(chat, ({ status }) => status === 'deleted');
       assert.deepEqual([gone.events, gone.drafts], [[], []]);
@@ -190,12 +186,7 @@ for (const [name, open] of Object.entries(SERVICES)) {
     });
 
     it('shows the run of another device, and can cancel it', async () => {
-      const { run, say } = scripted();
-      const served = await new ServedAgent(run).open();
-      const { chat } = await served.page(open(served));
-      const message = await chat.ask(asks('hi'));
-      say('Gre');
-      await snapshotOf(chat, hasDrafts('Gre'));
+      const { served, chat, message, say } = await streaming(open);
       const { chat: other } = await served.page(open(served));
       const seen = await snapshotOf(other, hasDrafts('Gre'));
       assert.deepEqual(seen.run, { status: 'running', messageId: message.id });
@@ -230,12 +221,7 @@ for (const [name, open] of Object.entries(SERVICES)) {
     });
 
     it('shows nothing of a run after its login has expired, and the run again after the next one', async () => {
-      const { run, say } = scripted();
-      const served = await new ServedAgent(run).open();
-      const { chat } = await served.page(open(served));
-      const message = await chat.ask(asks('hi'));
-      say('Gre');
-      await snapshotOf(chat, hasDrafts('Gre'));
+      const { served, chat, message, say } = await streaming(open);
       served.isSignedIn = false;
       served.cutFeeds();
       const { drafts, run: unknown } = await snapshotOf(chat, hasStatus(undefined));
@@ -266,12 +252,7 @@ for (const [name, open] of Object.entries(SERVICES)) {
     });
 
     it('shows the message as unanswered after the server was killed, and has it answered again', async () => {
-      const { run, say } = scripted();
-      const served = await new ServedAgent(run).open();
-      const { chat } = await served.page(open(served));
-      const message = await chat.ask(asks('hi'));
-      say('Gre');
-      await snapshotOf(chat, hasDrafts('Gre'));
+      const { served, chat, message } = await streaming(open);
       await served.kill();
       const { run: next, answer } = scripted();
       await served.open(next);
