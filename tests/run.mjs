@@ -81,16 +81,7 @@ const otherSteps = {
 };
 
 /** Folders of js/ whose tests need no server and no browser: the step `portable`, for macOS and Windows. */
-const portableFolders = [
-  'service',
-  'append',
-  'read',
-  'handle',
-  'call',
-  'state',
-  'model',
-  'template',
-];
+const portableFolders = ['values', 'core', 'service'];
 
 /** The tests of these folders, which the step `js` runs as well. */
 const portable = fileTests('portable', () =>
@@ -218,8 +209,10 @@ function setUp(chosen) {
 function preparations(chosen) {
   const needed = [];
   const runsTests = chosen.some((step) => step.kind === 'node');
+  // Lint rules with types and tsc read the package's declarations.
+  const readsPackage = runsTests || chosen.some(({ name }) => ['eslint', 'tsc'].includes(name));
   if (chosen.includes(build)) needed.push(build);
-  else if (runsTests && !distIsCurrent()) needed.push(build);
+  else if (readsPackage && !distIsCurrent()) needed.push(build);
   if (runsTests) {
     needed.push(preparation('better-sqlite3', 'bash tests/toolchain/setup/sqlite.sh'));
     needed.push(preparation('compile', 'node tests/toolchain/compile.mjs'));

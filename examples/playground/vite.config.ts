@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 import { defineConfig, type Plugin } from 'vite';
 import manifest from '../../package.json' with { type: 'json' };
 import { frameworkRepair } from './framework/framework_repair.js';
@@ -43,13 +43,14 @@ const serviceWorker: Plugin = {
   name: 'service-worker',
   apply: 'build',
   enforce: 'post',
-  generateBundle(_, bundle) {
+  async generateBundle(_, bundle) {
     const files = Object.values(bundle)
       .filter((file) => file.type === 'asset' || !file.moduleIds.includes(FRAMEWORK))
       .map(({ fileName }) => `./${fileName}`)
       .filter((file) => file !== './index.html');
     const text = readFileSync(new URL('service_worker.js', import.meta.url), 'utf8');
-    const source = `const FILES = ${JSON.stringify(['./', './icon.svg', ...files])};\n${text}`;
+    const whole = `const FILES = ${JSON.stringify(['./', './icon.svg', ...files])};\n${text}`;
+    const { code: source } = await transform(whole, { minify: true });
     this.emitFile({ type: 'asset', fileName: 'service_worker.js', source });
   },
 };
@@ -60,6 +61,13 @@ export default defineConfig({
   plugins: [framework, serviceWorker],
   resolve: { alias },
   optimizeDeps: { exclude: ['@google/adk'] },
-  // The framework alone is larger than Vite likes. It is loaded only if it is chosen.
-  build: { outDir: '../../target/playground', emptyOutDir: true, chunkSizeWarningLimit: 8192, target: 'es2022' }, // prettier-ignore
+  build: {
+    outDir: '../../target/playground',
+    emptyOutDir: true,
+    // The framework alone is larger than Vite likes. It is loaded only if it is chosen.
+    chunkSizeWarningLimit: 8192,
+    target: 'es2022',
+    // Browsers that need the polyfill only load a little later without it.
+    modulePreload: { polyfill: false },
+  },
 });
