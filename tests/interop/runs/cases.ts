@@ -170,6 +170,22 @@ export const GATE: readonly RunCase[] = [
   },
 ];
 
+/** A conversation whose answers are streamed and whose tool asks for a confirmation. */
+export const CONVERSATION: RunCase = {
+  what: 'a conversation',
+  replies: [
+    [
+      piece('Shall I'),
+      {
+        content: { role: 'model', parts: [{ text: 'Shall I?' }, { functionCall: call('pay', 1) }] },
+      },
+    ],
+    [piece('pa'), piece('id'), says('paid')],
+  ],
+  answer: { confirmed: true },
+  differences: [ONE_QUESTION],
+};
+
 /** A client that leaves in a streamed answer. */
 export const GATE_LEFT: RunCase = {
   what: 'a streamed answer',

@@ -2,7 +2,7 @@
 
 import { after, before, describe, it } from 'node:test';
 
-import { GATE, GATE_LEFT } from './cases.js';
+import { CONVERSATION, GATE, GATE_LEFT } from './cases.js';
 import { startTwoServers, type TwoServers } from './two_servers.js';
 
 describe('The handler runs as adk api_server', { timeout: 120_000 }, () => {
@@ -11,6 +11,9 @@ describe('The handler runs as adk api_server', { timeout: 120_000 }, () => {
     servers = await startTwoServers();
   });
   after(() => servers.end());
+
+  it('in a whole conversation of one client: create, ask with pieces, confirm, get, list, delete', () =>
+    servers.compareConversation(CONVERSATION));
 
   for (const test of GATE) {
     it(`${test.what}, streamed`, () => servers.compare(test, '/run_sse with pieces'));

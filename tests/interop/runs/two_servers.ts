@@ -43,9 +43,19 @@ export interface Outcome {
   readonly state: unknown;
 }
 
+/** What a client sees of a whole conversation: beside its runs the session as it was created and listed, and the end. */
+interface Conversation extends Outcome {
+  readonly created: Json;
+  readonly listed: Json | undefined;
+  /** The status of a session that is read after it was deleted. */
+  readonly statusAfter: number;
+}
+
 export interface TwoServers {
   /** Compares the runs of a case. */
   compare(test: RunCase, mode: Mode): Promise<void>;
+  /** Compares what one program of a client sees from the creation of a session to its deletion. */
+  compareConversation(test: RunCase): Promise<void>;
   /** Compares what is stored when the client leaves during the run. */
   compareLeft(test: RunCase): Promise<void>;
   end(): Promise<void>;
@@ -76,13 +86,21 @@ export async function startTwoServers(): Promise<TwoServers> {
       const [actual, python] = await on(async (client, text) => {
         const first = await client.run(mode, { newMessage: userContent({ text }), ...body });
         if (answer === undefined) return client.outcome([first]);
-        const parts = questionsIn(first.events).map(({ id, name }) => {
-          return { functionResponse: { id, name, response: answer } };
-        });
-        const second = await client.run(mode, { newMessage: userContent(...parts) });
-        return client.outcome([first, second]);
+        return client.outcome([first, await client.answer(mode, first.events, answer)]);
       }, replies);
       const expected = differences.reduce((outcome, { ours }) => ours(outcome, mode), python!);
+      assert.deepEqual(actual, expected);
+    },
+    async compareConversation({ replies, answer, differences = [] }) {
+      const text = scriptOf(replies);
+      const [actual, python] = await Promise.all(
+        [ours, theirs].map(({ url }) => converse(new Client(url, 'whole'), text, answer!)),
+      );
+      const mode = '/run_sse with pieces';
+      const expected = differences.reduce(
+        (seen, { ours }) => ({ ...seen, ...ours(seen, mode) }),
+        python!,
+      );
       assert.deepEqual(actual, expected);
     },
     async compareLeft({ replies, leavesAfter = 1, differences = [] }) {
@@ -101,22 +119,61 @@ export async function startTwoServers(): Promise<TwoServers> {
   };
 }
 
+/** A program of a client that knows the routes of `adk api_server`, and not which server it has. */
+async function converse(client: Client, text: string, answer: Json): Promise<Conversation> {
+  const created = await client.create({ topic: 'tea' });
+  const mode = '/run_sse with pieces';
+  const asked = await client.run(mode, { newMessage: userContent({ text }) });
+  const confirmed = await client.answer(mode, asked.events, answer);
+  const outcome = await client.outcome([asked, confirmed]);
+  requireStored(outcome);
+  const listed = await client.listed();
+  const statusAfter = await client.delete();
+  return comparable({ created, ...outcome, listed, statusAfter });
+}
+
 const userContent = (...parts: readonly Json[]) => ({ role: 'user', parts });
 
 /** A client of one of the servers. */
 class Client {
   readonly #url: string;
   readonly #ids: Json;
+  readonly #sessions = `/apps/${APP}/users/ada/sessions`;
   readonly #session: string;
 
   constructor(url: string, sessionId: string) {
     this.#url = url;
     this.#ids = { appName: APP, userId: 'ada', sessionId };
-    this.#session = `/apps/${APP}/users/ada/sessions/${sessionId}`;
+    this.#session = `${this.#sessions}/${sessionId}`;
   }
 
-  async create(): Promise<void> {
-    assert.equal((await this.#post(this.#session, {})).status, 200);
+  async create(state: Json = {}): Promise<Json> {
+    const { sessionId } = this.#ids;
+    const response = await this.#post(this.#sessions, { sessionId, state });
+    assert.equal(response.status, 200);
+    return (await response.json()) as Json;
+  }
+
+  /** Returns the session as the list of its user has it. */
+  async listed(): Promise<Json | undefined> {
+    const response = await fetch(this.#url + this.#sessions);
+    const sessions = (await response.json()) as Json[];
+    return sessions.find(({ id }) => id === this.#ids.sessionId);
+  }
+
+  /** Deletes the session. Returns the status of a request for it afterwards. */
+  async delete(): Promise<number> {
+    const response = await fetch(this.#url + this.#session, { method: 'DELETE' });
+    assert.equal(response.status, 200);
+    return (await fetch(this.#url + this.#session)).status;
+  }
+
+  /** Answers the calls that wait for the user. */
+  answer(mode: Mode, asked: readonly Json[], response: Json): Promise<Outcome['runs'][number]> {
+    const parts = questionsIn(asked).map(({ id, name }) => {
+      return { functionResponse: { id, name, response } };
+    });
+    return this.run(mode, { newMessage: userContent(...parts) });
   }
 
   async run(mode: Mode, body: Json): Promise<Outcome['runs'][number]> {
@@ -199,10 +256,11 @@ function requireStored({ runs, stored }: Outcome): void {
  * What the two servers have in common: without times, ids and `nodeInfo`, which Python alone writes. Calls have numbers
  * instead of ids. Members that say nothing are left out: of `longRunningToolIds: []` there is no rule in either framework.
  */
-function comparable({ runs, stored, state }: Outcome): Outcome {
+function comparable<Seen extends Outcome>(seen: Seen): Seen {
   const numbers = new Map<string, string>();
-  const text = JSON.stringify({ runs, stored, state }, (name, value: unknown) => {
-    if (/^(timestamp|id|invocationId|nodeInfo)$/.test(name) && !isCallId(value)) return undefined;
+  const text = JSON.stringify(seen, (name, value: unknown) => {
+    if (/^(timestamp|lastUpdateTime|id|invocationId|nodeInfo)$/.test(name) && !isCallId(value))
+      return undefined;
     if (/^(longRunningToolIds|stateDelta|artifactDelta|requested\w+)$/.test(name)) {
       return Object.keys(value as object).length === 0 ? undefined : value;
     }
@@ -214,7 +272,7 @@ function comparable({ runs, stored, state }: Outcome): Outcome {
       return numbers.get(id)!;
     })
     .replaceAll(/\\"number\\":\d+/g, '');
-  return JSON.parse(numbered) as Outcome;
+  return JSON.parse(numbered) as Seen;
 }
 
 const isCallId = (value: unknown): boolean => typeof value === 'string' && value.startsWith('adk-');
