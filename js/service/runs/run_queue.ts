@@ -4,8 +4,6 @@ import type { AdmittedMessage, AskedMessage } from './runs.js';
 
 /** A message that waits, and its caller. */
 export interface QueuedMessage extends AskedMessage {
-  /** Whether a rewind stores the message. It comes before those that wait. */
-  readonly isOfRewind: boolean;
   readonly resolve: (stored: Event) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -28,13 +26,9 @@ export abstract class RunQueue {
   protected abstract answerNext(): Promise<void>;
 
   ask(asked: AskedMessage): Promise<Event> {
-    return this.enqueue(asked, false);
-  }
-
-  protected enqueue(asked: AskedMessage, isOfRewind: boolean): Promise<Event> {
     return new Promise((resolve, reject) => {
-      const queued = { ...asked, isOfRewind, resolve, reject };
-      if (isOfRewind) this.queue.unshift(queued);
+      const queued = { ...asked, resolve, reject };
+      if (asked.isOfRewind === true) this.queue.unshift(queued);
       else this.queue.push(queued);
       this.#resume();
     });

@@ -21,6 +21,8 @@ export interface AskedMessage {
   /** The agent in the page. Absent: the server's answers. */
   readonly agent: RunAgent | undefined;
   readonly streaming: boolean;
+  /** Whether a rewind stores the message. A run is then cancelled first, and the message comes before those that wait. */
+  readonly isOfRewind?: boolean;
   /** Called when no other run of the session is under way. */
   readonly admit: () => Promise<AdmittedMessage>;
 }
@@ -49,8 +51,6 @@ export interface Runs {
    * @returns the message, once it is stored
    */
   ask(asked: AskedMessage): Promise<Event>;
-  /** Cancels a run, and then has a message answered that a rewind stores. It comes before those that wait. */
-  askAfter(asked: AskedMessage): Promise<Event>;
   isQueued(messageId: string): boolean;
   /** Resumes the queue, if the message waits in it. Returns whether it does. */
   retry(messageId: string): boolean;

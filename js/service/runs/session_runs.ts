@@ -28,8 +28,8 @@ import type { Draft } from '../../core/run_report.js';
 import { Drafts } from './agent/drafts.js';
 import { runAgent } from './agent/run_agent.js';
 import { RunLock } from './tabs/run_lock.js';
-import { OtherTabs, type StreamedAnswers } from './tabs/other_tabs.js';
-import type { RunEnd } from './tabs/run_messages.js';
+import { OtherTabs } from './tabs/other_tabs.js';
+import type { RunEnd, TabRun } from './tabs/run_messages.js';
 import type { SessionRun } from './state/session_run.js';
 import { type QueuedMessage, RunQueue, storeAdmitted } from './run_queue.js';
 import type { AdmittedMessage, AskedMessage, Runs } from './runs.js';
@@ -112,7 +112,7 @@ export class SessionRuns extends RunQueue implements Runs {
   }
 
   /** The drafts of another tab, if the last run was there. */
-  get #streamedElsewhere(): StreamedAnswers | undefined {
+  get #streamedElsewhere(): TabRun | undefined {
     return this.#current === undefined ? this.#others.streamed : undefined;
   }
 
@@ -129,9 +129,9 @@ export class SessionRuns extends RunQueue implements Runs {
     };
   }
 
-  async askAfter(asked: AskedMessage): Promise<Event> {
-    if (this.isRunning) await this.cancel(undefined, undefined);
-    return this.enqueue(asked, true);
+  override async ask(asked: AskedMessage): Promise<Event> {
+    if (asked.isOfRewind === true && this.isRunning) await this.cancel(undefined, undefined);
+    return super.ask(asked);
   }
 
   /**

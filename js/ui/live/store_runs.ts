@@ -108,10 +108,6 @@ export class StoreRuns {
   /** Has a message answered, and follows its run. @returns the message, once it is stored */
   async ask(service: SessionService, asked: Omit<AskedMessage, 'agent'>): Promise<Event> {
     const { runs } = await this.require(service);
-    return this.#follow(service, runs, () => runs.ask({ ...asked, agent: this.#agent }));
-  }
-
-  async #follow(service: SessionService, runs: Runs, ask: () => Promise<Event>): Promise<Event> {
     let isAsked = false;
     const stopIfOver = (): void => void (isAsked && !runs.isRunning && stop());
     const stop = runs.follow(() => {
@@ -119,7 +115,7 @@ export class StoreRuns {
       stopIfOver();
     });
     try {
-      return await ask();
+      return await runs.ask({ ...asked, agent: this.#agent });
     } catch (error) {
       const isOfServer = isSessionError(error, 'unsupported') && this.#agent === undefined;
       throw isOfServer && coreOf(service)?.serverAgent?.isThere === false ? withoutAgent() : error;
@@ -142,11 +138,9 @@ export class StoreRuns {
   }
 
   /** Cancels a run, and then runs the agent for a message that `rewind` stores. */
-  async askAfter(service: SessionService, rewind: () => Promise<Event>): Promise<Event> {
-    const { runs } = await this.require(service);
+  askAfter(service: SessionService, rewind: () => Promise<Event>): Promise<Event> {
     const admit = async () => ({ message: await rewind(), isStored: true });
-    const message = { ...asked(), admit, agent: this.#agent };
-    return this.#follow(service, runs, () => runs.askAfter(message));
+    return this.ask(service, { ...asked(), isOfRewind: true, admit });
   }
 
   /** Cancels a run. @param pages the events that are shown */

@@ -1,4 +1,5 @@
 import { onAbort } from '../../../core/call/on_abort.js';
+import { TimeLimit } from '../../../core/call/time_limit.js';
 import { invalidValue } from '../../../values/errors/invalid.js';
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import { requireObject } from '../../../values/errors/option_values.js';
@@ -45,17 +46,22 @@ export async function runAgent(run: AgentRun): Promise<void> {
   const storeMessage = (handle?: MessageHandle): Promise<Session> => stored.store(handle, true);
   const context: RunContext = { ...key, service, message, streaming, signal, storeMessage };
   const events = iterate(agent, context);
-  const { late, stop } = lateAfter(signal);
+  const limit = new TimeLimit(undefined);
+  const ignore = onAbort(signal, () => limit.start(END_MS));
   try {
     for (;;) {
-      const next = await Promise.race([events.next(), late]);
-      if (next === undefined || signal.aborted || next.done === true) break;
-      await take(run, stored, next.value);
+      const next = events.next();
+      const isInTime = await limit.until(next);
+      if (!isInTime || signal.aborted) break;
+      const result = await next;
+      if (result.done === true) break;
+      await take(run, stored, result.value);
     }
     if (!signal.aborted) await stored.store();
   } finally {
     stored.end();
-    stop();
+    ignore();
+    limit.end();
     // Not awaited: an agent that waits for something may never end.
     events.return?.().catch(() => undefined);
   }
@@ -139,23 +145,4 @@ function iterate(agent: RunAgent, context: RunContext): AsyncIterator<SentEvent>
   const { [Symbol.asyncIterator]: iterator } = Object(events) as Partial<AsyncIterable<SentEvent>>;
   if (typeof iterator === 'function') return Reflect.apply(iterator, events, []);
   throw invalidValue('run', 'must be an async generator, or return an async iterable', events);
-}
-
-/** Returns a promise that resolves {@link END_MS} after the signal has fired. */
-function lateAfter(signal: HostAbortSignal): {
-  readonly late: Promise<undefined>;
-  readonly stop: () => void;
-} {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let ignore = (): void => undefined;
-  const late = new Promise<undefined>((resolve) => {
-    ignore = onAbort(signal, () => void (timer = setTimeout(resolve, END_MS, undefined)));
-  });
-  return {
-    late,
-    stop: () => {
-      ignore();
-      clearTimeout(timer);
-    },
-  };
 }

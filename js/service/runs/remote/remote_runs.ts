@@ -10,7 +10,7 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import type { Draft } from '../../../core/run_report.js';
 import { type QueuedMessage, RunQueue, storeAdmitted } from '../run_queue.js';
-import type { AdmittedMessage, AskedMessage, Runs } from '../runs.js';
+import type { AdmittedMessage, Runs } from '../runs.js';
 import { RunsOfSessions } from '../runs_of_sessions.js';
 import { cancelledError } from '../state/cancelled.js';
 import type { SessionRun } from '../state/session_run.js';
@@ -121,11 +121,6 @@ export class RemoteRuns extends RunQueue implements Runs {
     };
   }
 
-  /** The server cancels the run when it rewinds. */
-  askAfter(asked: AskedMessage): Promise<Event> {
-    return this.enqueue(asked, true);
-  }
-
   async cancel(messageId: string | undefined, message: Event | undefined): Promise<void> {
     const isMeant = (id: string | undefined): boolean =>
       id !== undefined && (messageId === undefined || id === messageId);
@@ -204,7 +199,7 @@ export class RemoteRuns extends RunQueue implements Runs {
   protected get next(): QueuedMessage | undefined {
     const [first] = this.queue;
     if (first === undefined || this.isPaused) return undefined;
-    const mayBegin = this.#isCache || first.isOfRewind;
+    const mayBegin = this.#isCache || first.isOfRewind === true;
     return mayBegin || (!this.isRunning && this.#againTimer === undefined) ? first : undefined;
   }
 
@@ -226,7 +221,7 @@ export class RemoteRuns extends RunQueue implements Runs {
     } catch (error) {
       this.#sending = undefined;
       if (sending.isCancelled) asked.reject(cancelledWhileSent(error));
-      else if (isWaitingForRun(error) && !asked.isOfRewind) {
+      else if (isWaitingForRun(error) && asked.isOfRewind !== true) {
         this.queue.unshift(asked);
         this.#waitForOther(Math.max(AGAIN_MS, retryAfterOf(error)));
       } else {

@@ -2,12 +2,7 @@ import type { Event } from '../../../values/model/event/event.js';
 import { isFinalResponse } from '../../../values/model/event/final_response.js';
 import { partsOf } from '../../../values/model/event/parts.js';
 import { hasWaitingCall, isAbort } from '../../../values/model/event/waiting.js';
-
-/** What the events tell of the newest message while nothing runs. */
-export interface StoredStatus {
-  readonly status: 'unanswered' | 'cancelled';
-  readonly messageId: string;
-}
+import type { SessionRun } from './session_run.js';
 
 /** Returns the newest message of the user. */
 export function newestMessage(events: readonly Event[]): Event | undefined {
@@ -15,7 +10,7 @@ export function newestMessage(events: readonly Event[]): Event | undefined {
 }
 
 /** Returns whether the newest message was cancelled or has no answer; `undefined` if it has one, or a question is open. */
-export function storedStatus(events: readonly Event[]): StoredStatus | undefined {
+export function storedStatus(events: readonly Event[]): SessionRun | undefined {
   const message = newestMessage(events);
   if (message === undefined) return undefined;
   const { id: messageId } = message;

@@ -19,9 +19,6 @@ export interface TabRequests {
   tellNow(): void;
 }
 
-/** The drafts of a run, and the ids of its whole events. */
-export type StreamedAnswers = Pick<TabRun, 'drafts' | 'wholes'>;
-
 /**
  * Exchanges the runs of one session with the other tabs. Keeps what they have told, and tells them the runs of this
  * tab.
@@ -69,8 +66,8 @@ export class OtherTabs {
     return { status: 'failed', messageId, error: toldError(error) };
   }
 
-  /** The drafts of another tab's last run; absent if this tab has run an agent since. */
-  get streamed(): StreamedAnswers | undefined {
+  /** Another tab's last run, with its drafts; absent if this tab has run an agent since. */
+  get streamed(): TabRun | undefined {
     return this.#told;
   }
 

@@ -2,7 +2,7 @@ import { TabChannel, type TabHost } from '../../../core/watch/tab_channel.js';
 import { RUN_MESSAGES, type RunMessage } from './run_messages.js';
 
 /** Receives the messages about the runs of one session. */
-export interface ReportListener {
+export interface TabRunListener {
   receive(message: RunMessage): void;
   /** Called when messages may have been missed. */
   missed(): void;
@@ -11,7 +11,7 @@ export interface ReportListener {
 /** Connects the runs of the sessions of one database with those of the other tabs. */
 export class RunChannel {
   readonly #channel: TabChannel<RunMessage>;
-  readonly #listeners = new Map<string, ReportListener>();
+  readonly #listeners = new Map<string, TabRunListener>();
 
   constructor(name: string, host?: TabHost) {
     const listener = {
@@ -26,7 +26,7 @@ export class RunChannel {
   }
 
   /** Passes the messages of a session on, until the returned function is called. */
-  listen(session: string, listener: ReportListener): () => void {
+  listen(session: string, listener: TabRunListener): () => void {
     if (this.#listeners.size === 0) this.#channel.start();
     this.#listeners.set(session, listener);
     this.#channel.listen(true);

@@ -1,5 +1,5 @@
 import { KeyedQueue } from '../../../core/call/keyed_queue.js';
-import { onAbort } from '../../../core/call/on_abort.js';
+import { endsWithin } from '../../../core/call/time_limit.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 
 /** The part of a browser's `LockManager` that is used here. */
@@ -50,15 +50,10 @@ export class RunLock {
 
   /** Resolves once no tab holds the lock, at most after some milliseconds. */
   async released(timeoutMs: number): Promise<void> {
-    const controller = new AbortController();
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(() => controller.abort(), timeoutMs);
-      onAbort(controller.signal, resolve);
-      this.onRelease(() => {
-        clearTimeout(timer);
-        resolve();
-      }, controller.signal);
-    });
+    const waiting = new AbortController();
+    const released = new Promise<void>((resolve) => this.onRelease(resolve, waiting.signal));
+    await endsWithin(timeoutMs, released);
+    waiting.abort();
   }
 }
 
