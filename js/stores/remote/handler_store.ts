@@ -34,11 +34,13 @@ import type {
   StoreTraits,
 } from '../../core/storage/store.js';
 import {
+  branchesIn,
   changedSessionIn,
   infoIn,
   pageIn,
   sessionIn,
   sessionReader,
+  stateIn,
   storedEventsIn,
 } from './responses.js';
 import type { Query } from '../http/exchange.js';
@@ -46,7 +48,6 @@ import type { Connection, ReadResponse } from './connection/connection.js';
 import type { ServerStore } from './server_store.js';
 import { absentIfEmpty, bodyOf, HANDLE_EVENTS, pathTo, sendWrite } from './write_request.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
-import { branchesIn, stateIn } from './history_responses.js';
 import { askServerKind } from './version.js';
 
 /** The sessions that are asked for at once, the most that the handler gives. */

@@ -18,6 +18,7 @@ import type {
   RewindStart,
 } from '../../core/read.js';
 import type { Appended } from '../../core/storage/store.js';
+import type { HistoryState, SessionBranches, TurnBranches } from '../../core/history_types.js';
 import type { ReadResponse } from './connection/connection.js';
 
 /** A session of a response, with times in milliseconds. */
@@ -138,8 +139,7 @@ export function appendedIn(json: unknown): Appended | undefined {
     isListOf(unchanged, hasNumbers('position', 'revision')) &&
     isListOf(missed, (item) => isPlace(item) && typeof item.text === 'string') &&
     isListOf(placed, isPlace) &&
-    (undone === undefined ||
-      (Array.isArray(undone) && undone.every((name) => typeof name === 'string')));
+    (undone === undefined || areTexts(undone));
   return isAppended ? (json as unknown as Appended) : undefined;
 }
 
@@ -200,3 +200,23 @@ function hasNumbers(...names: readonly string[]): (item: JsonObject) => boolean 
 }
 
 const isPlace = hasNumbers('seq', 'revision');
+
+export const branchesIn: ReadResponse<SessionBranches> = (json) => {
+  if (!isPlainObject(json)) return undefined;
+  const { places, lastRewind } = json;
+  const isLast = lastRewind === undefined || typeof lastRewind === 'string';
+  const arePlaces = isListOf(places, ({ alternatives }) =>
+    isListOf(alternatives, ({ invocationId }) => typeof invocationId === 'string'),
+  );
+  return isLast && arePlaces ? { places: places as TurnBranches[], lastRewind } : undefined;
+};
+
+export const stateIn: ReadResponse<HistoryState> = (json) => {
+  if (!isPlainObject(json)) return undefined;
+  const { state, unknownKeys } = json;
+  return isPlainObject(state) && areTexts(unknownKeys) ? { state, unknownKeys } : undefined;
+};
+
+export function areTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
+}

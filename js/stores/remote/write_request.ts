@@ -16,7 +16,7 @@ import {
   type RemoteRequest,
   type ServerKind,
 } from './connection/connection.js';
-import { appendedIn, nothingIn, sessionReader } from './responses.js';
+import { appendedIn, areTexts, nothingIn, sessionReader } from './responses.js';
 
 /** How a write is sent. */
 interface WriteRequest<Result> extends RemoteRequest {
@@ -196,10 +196,6 @@ const rewoundIn: ReadResponse<StoredRewind> = (json, headers) => {
     isRevision(revision);
   return isRewound ? { event, message, unknownKeys, revision } : undefined;
 };
-
-export function areTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((text) => typeof text === 'string');
-}
 
 function noFunctions(): SessionError {
   const message = 'Over HTTP stateDelta must be an object.';
