@@ -1,4 +1,4 @@
-import type { Route } from './routes/route.js';
+import type { Route } from './requests/route.js';
 import {
   OBJECT,
   ref,
@@ -7,7 +7,7 @@ import {
   type Schema,
   TEXT,
   WHOLE,
-} from './routes/schemas.js';
+} from './requests/schemas.js';
 import {
   CREATED_HEADER,
   PROTOCOL_HEADER,

@@ -4,7 +4,7 @@
  * | word in this folder | meaning |
  * |---|---|
  * | client | whoever sends requests: `js/stores/remote`, our own client, or a program that knows `adk api_server` |
- * | form | how one of these two reads and writes sessions, events and times; see `routes/client_form.ts` |
+ * | form | how one of these two reads and writes sessions, events and times; see `requests/client_form.ts` |
  * | action | what a request wants to do; `authorize` decides about it |
  * | rights | what `authorize` lets a request write and see |
  * | admit | to decide by the rights what is stored of an event that a client sends |
@@ -13,9 +13,9 @@
  * | run | the work of the handler's agent on one message; see `runs/server_runs.ts` |
  * | report | a run as it is now, in a feed; it is not in the log |
  *
- * `routes/` has the requests and what they do, `rights/` what clients may write and see, `http/` requests, responses and
- * errors, `feed/` the feeds, `runs/` the agent. `js/stores/http/protocol.ts` has what the handler and our own client
- * agree on.
+ * `routes/` has the requests and what they do, `requests/` how a request is taken apart and what its response shows,
+ * `rights/` what clients may write and see, `http/` bodies, responses and errors, `feed/` the feeds, `runs/` the agent.
+ * `js/stores/http/protocol.ts` has what the handler and our own client agree on.
  */
 import { requireService } from '../core/call/given_service.js';
 import { requireWhole } from '../values/errors/option_values.js';
@@ -31,7 +31,6 @@ import {
 import type { WatchRequest } from '../values/model/notice.js';
 import { requireWatchKeys } from '../core/watch/watch_request.js';
 import { changeFeed } from './feed/change_feed.js';
-import { RunFeed } from './feed/run_feed.js';
 import { ChangeLogs } from './feed/change_log.js';
 import { crossOriginHeaders, optionsResponse, VARY } from './http/cross_origin.js';
 import { errorResponse, isServerFault } from './http/error_response.js';
@@ -55,17 +54,18 @@ import {
 import type { StorageOperation } from '../values/model/diagnostic.js';
 import { jsonResponse } from './http/json_response.js';
 import { openApiDocument } from './open_api.js';
-import { readParameters, takeParameters, TEXT } from './routes/parameters.js';
-import { OWN_FORM, PYTHON_FORM } from './routes/client_form.js';
+import { readParameters, takeParameters, TEXT } from './requests/parameters.js';
+import { OWN_FORM, PYTHON_FORM } from './requests/client_form.js';
 import { readJsonObject } from './http/request_body.js';
-import { findRoute, routeTable, type Route, type RouteCall, takeNames } from './routes/route.js';
+import { findRoute, routeTable, type Route, type RouteCall, takeNames } from './requests/route.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { JsonObject } from '../values/json/rules.js';
 import { coreOf } from '../core/core_of.js';
 import type { ServiceCore } from '../service/service_core.js';
-import { responseText } from './routes/shown_response.js';
+import { responseText } from './requests/shown_response.js';
 import { ServerRuns } from './runs/server_runs.js';
 import { HISTORY_ROUTES } from './routes/history_routes.js';
+import { REWIND_ROUTE } from './routes/rewind_route.js';
 import { RUN_ROUTES } from './routes/run_routes.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
@@ -102,6 +102,7 @@ const USER_WATCH_ROUTE: Route = {
 
 const ROUTES: readonly Route[] = [
   ...SESSION_ROUTES,
+  REWIND_ROUTE,
   ...HISTORY_ROUTES,
   ...EVENT_ROUTES,
   ...HANDLE_ROUTES,
@@ -250,7 +251,9 @@ class Handler {
       const call: RouteCall<object> = {
         service: this.#service,
         core: this.#core,
-        ...names,
+        appName: names.appName,
+        userId: names.userId,
+        key: names,
         query: readParameters(query, known, form),
         body: body ?? (members ? await readBody() : {}),
         rights,
@@ -291,14 +294,13 @@ class Handler {
       throw new HttpRefusal(503, 'The server is stopping.', { 'retry-after': '1' }, 'closed');
     }
     requireWatchKeys(watched);
-    const runs = this.#runs;
     const log = this.#logs.open(watched.appName);
     this.#openFeeds += 1;
     return changeFeed({
       log,
       watched,
-      openRuns:
-        runs && ((onChange) => new RunFeed(runs, watched, rights.maySeeCredentials, onChange)),
+      runs: this.#runs,
+      maySeeCredentials: rights.maySeeCredentials,
       lastEventId: request.headers.get('last-event-id'),
       signal: request.signal,
       maxAgeMs: this.#settings.maxFeedAgeMs,

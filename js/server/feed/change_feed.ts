@@ -2,14 +2,16 @@ import { onAbort } from '../../core/call/on_abort.js';
 import type { WatchRequest } from '../../values/model/notice.js';
 import { eventStreamResponse, HEARTBEAT_MS } from '../http/event_stream.js';
 import type { ChangeLog } from './change_log.js';
-import type { RunFeed } from './run_feed.js';
+import type { ServerRuns } from '../runs/server_runs.js';
+import { RunFeed } from './run_feed.js';
 
 /** What a feed sends, and for how long. */
 export interface FeedSettings {
   readonly log: ChangeLog;
   readonly watched: WatchRequest;
-  /** Makes the reports of runs for this feed. Absent: the server has no agent. */
-  readonly openRuns: ((onChange: () => void) => RunFeed) | undefined;
+  /** Absent: the server has no agent. */
+  readonly runs: ServerRuns | undefined;
+  readonly maySeeCredentials: boolean;
   /** The id of the last event that the client has, or `null`: the feed begins now. */
   readonly lastEventId: string | null;
   /** Ends the feed. A client may go before it reads the response. */
@@ -58,7 +60,9 @@ class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
     this.#position = position ?? log.last;
     this.#first = this.#eventOf(position === undefined ? 'data: {"type":"resync"}' : ': connected');
     this.#listening = log.listen({ userId, onChange: () => this.#continue(), onError });
-    this.#runs = feed.openRuns?.(() => this.#continue());
+    const { runs, watched, maySeeCredentials } = feed;
+    const onRunChange = (): void => this.#continue();
+    this.#runs = runs && new RunFeed(runs, watched, maySeeCredentials, onRunChange);
     this.#lifetime = setTimeout(() => this.#end(), maxAgeMs);
     this.#ignoreSignal = onAbort(signal, () => this.#end());
     if (signal.aborted) this.#end();

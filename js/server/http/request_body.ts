@@ -1,6 +1,6 @@
 import { messageOf } from '../../values/errors/describe.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
-import { unknownMember } from './unknown_member.js';
+import type { SessionError } from '../../values/errors/errors.js';
 import { onAbort } from '../../core/call/on_abort.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { snakeName } from '../../values/python/names.js';
@@ -39,6 +39,11 @@ function takeMembers(body: JsonObject, known: readonly string[]): JsonObject {
     if (name === given || !Object.hasOwn(body, name)) members[name] = value;
   }
   return members;
+}
+
+/** Returns the error for a member or a parameter that a route does not have. */
+export function unknownMember(name: string, known: readonly string[]): SessionError {
+  return invalid(name, `is unknown here. Known are ${known.join(', ') || 'none'}`);
 }
 
 /** A page of any origin may send plain text without a preflight, but not JSON. */

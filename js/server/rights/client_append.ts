@@ -11,6 +11,8 @@ import type {
 } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { MAX_IDS } from '../../service/read/event_pages.js';
+import { copyEvent } from '../../service/runs/agent/copies.js';
+import type { AdmittedMessage } from '../../service/runs/runs.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import type { TakenRights } from './authorize.js';
 import { type Answer, answersIn, foreignMemberOf, markGiven } from './client_event.js';
@@ -19,7 +21,7 @@ import { hasSecrets, publicView } from './public_view.js';
 import { mayBeInPart, withWholeDelta } from './whole_values.js';
 
 /** How often an append is decided on again after others have appended. */
-const MAX_ATTEMPTS = 5;
+export const MAX_ATTEMPTS = 5;
 
 /** What a client asks to append. */
 interface ClientRequest {
@@ -261,40 +263,29 @@ function isSame(event: NewEvent, stored: Event): boolean {
   });
 }
 
-/** The request of a client that asks for a run, without its events. */
-export type ClaimRequest = Omit<ClientRequest, 'events' | 'expectedEvents'>;
-
 /**
- * Admits a message that the agent is to answer by the rights of its client, and lets `begin` store it. If others append
- * meanwhile, it decides again.
+ * Admits a message that the agent is to answer by the rights of its client.
  *
- * @param begin stores the message if the session has the given revision; at any revision if that is absent
- * @throws HttpRefusal 403 if the rights do not admit it; SessionError `stale_session` and those of `begin`
+ * @returns the message, and the revision at which the rights admit it; absent: at any revision
+ * @throws HttpRefusal 403 if the rights do not admit it; SessionError `stale_session` if the client expects another revision
  */
-export async function claimOfClient<Result>(
-  request: ClaimRequest,
+export async function admitMessage(
+  request: Omit<ClientRequest, 'events' | 'expectedEvents'>,
   event: NewEvent,
-  begin: (admitted: NewEvent, expectedRevision: number | undefined) => Promise<Result>,
-): Promise<Result> {
+): Promise<AdmittedMessage> {
   const { rights, expectedRevision, key } = request;
   const isWhole = rights.maySeeCredentials || !hasValueInPart(event);
-  if (isWhole && isPlainOf(event, rights)) return begin(markGiven(event), expectedRevision);
-  const client: ClientRequest = { ...request, events: [event], expectedEvents: undefined };
-  for (let attempt = 1; ; attempt += 1) {
-    const { revision, events } = await readStored(client);
-    if (expectedRevision !== undefined && expectedRevision !== revision) {
-      throw otherRevision(key.sessionId, expectedRevision, revision);
-    }
-    const { admitted } = await admitAll(client, events);
-    const [whole] = isWhole ? admitted : await wholeOf(client, admitted);
-    try {
-      return await begin(whole!, revision);
-    } catch (error) {
-      if (!isOfRevision(error) || expectedRevision !== undefined || attempt > MAX_ATTEMPTS) {
-        throw error;
-      }
-    }
+  if (isWhole && isPlainOf(event, rights)) {
+    return { message: copyEvent(markGiven(event)), isStored: false, expectedRevision };
   }
+  const client: ClientRequest = { ...request, events: [event], expectedEvents: undefined };
+  const { revision, events } = await readStored(client);
+  if (expectedRevision !== undefined && expectedRevision !== revision) {
+    throw otherRevision(key.sessionId, expectedRevision, revision);
+  }
+  const { admitted } = await admitAll(client, events);
+  const [whole] = isWhole ? admitted : await wholeOf(client, admitted);
+  return { message: copyEvent(whole!), isStored: false, expectedRevision: revision };
 }
 
 function refusal(action: string): HttpRefusal {

@@ -1,4 +1,5 @@
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
+import { defineMember } from '../../values/members/member.js';
 import { snakeName } from '../../values/python/names.js';
 
 /** google-adk's own keys of `customMetadata` begin so. Clients neither set nor see them. */
@@ -58,8 +59,8 @@ function viewOf(value: unknown, maySeeCredentials: boolean, isCredential: boolea
   if (!isPlainObject(value)) return value;
   const hidesSecrets = !maySeeCredentials && (isCredential || isTypedCredential(value));
   const isRequest = !maySeeCredentials && value.name === CREDENTIAL_CALL;
-  let isWhole = true;
-  const members: [string, unknown][] = [];
+  // Most values are seen as they are, and are not copied.
+  let copy: Record<string, unknown> | undefined;
   for (const key of Object.keys(value)) {
     const member = value[key];
     const isCarrier = CARRIERS.has(key) || (isRequest && (key === 'args' || key === 'response'));
@@ -71,10 +72,12 @@ function viewOf(value: unknown, maySeeCredentials: boolean, isCredential: boolea
             maySeeCredentials,
             hidesSecrets || isCarrier,
           );
-    if (shown !== member) isWhole = false;
-    if (shown !== undefined) members.push([key, shown]);
+    if (shown === member) continue;
+    copy ??= { ...value };
+    if (shown === undefined) Reflect.deleteProperty(copy, key);
+    else defineMember(copy, key, shown);
   }
-  return isWhole ? value : Object.fromEntries(members);
+  return copy ?? value;
 }
 
 function isTypedCredential({ authType, auth_type: snakeType }: JsonObject): boolean {

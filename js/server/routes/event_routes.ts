@@ -4,16 +4,23 @@ import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
 import type { AskedRun } from '../../values/model/asked_run.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Session } from '../../values/model/session.js';
-import { appendBody, askAgent, runIn, runsOf } from './append.js';
+import { appendBody } from '../requests/call_body.js';
+import { askAgent, runIn } from './ask_agent.js';
 import { isTemp } from '../../values/state/scope.js';
-import { FLAG, oneOf, TEXT, WHOLE } from './parameters.js';
-import { keyOf, type Route, routeWithQuery } from './route.js';
-import { EVENTS_MEMBER, EXPECTED, listOf, RUN_MEMBER, TEXT as STRING } from './schemas.js';
-import { requireSession } from './session_routes.js';
+import { FLAG, oneOf, TEXT, WHOLE } from '../requests/parameters.js';
+import { keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
+import {
+  EVENTS_MEMBER,
+  EXPECTED,
+  listOf,
+  RUN_MEMBER,
+  TEXT as STRING,
+} from '../requests/schemas.js';
+import { requireSession, SESSION } from './session_routes.js';
 
-const EVENTS = '/apps/{appName}/users/{userId}/sessions/{sessionId}/events';
+const EVENTS = `${SESSION}/events`;
 
-/** The routes of events and of runs, which `adk api_server` does not have. */
+/** The routes of events, which `adk api_server` does not have. */
 export const EVENT_ROUTES: readonly Route[] = [
   routeWithQuery({
     method: 'GET',
@@ -63,20 +70,9 @@ export const EVENT_ROUTES: readonly Route[] = [
     body: { events: EVENTS_MEMBER, ...EXPECTED, run: RUN_MEMBER },
     response: 'AppendedEvents',
     run: async (call) => {
-      const { service, signal, form } = call;
+      const { service, form } = call;
       const run = runIn(call.body);
-      const append = (): Promise<readonly [Session, readonly Event[]]> =>
-        appendBody(call, async (events, expected) => {
-          const session = await requireSession(call, { numRecentEvents: 0 });
-          setAppendRules(events, { stale: 'merge', writer: orderedWriter });
-          const request = { session, events, ...expected, signal };
-          return [session, await service.appendEvents(request)];
-        });
-      const ask = async (asked: AskedRun): Promise<readonly [Session, readonly Event[]]> => {
-        const { stored } = await askAgent(call, asked);
-        return [await requireSession(call, { numRecentEvents: 0 }), [stored]];
-      };
-      const [session, appended] = await (run === undefined ? append() : ask(run));
+      const [session, appended] = await (run === undefined ? append(call) : ask(call, run));
       const revision = service.revisionOf(session);
       // The handle has `temp:` keys, and the events that it missed. The response has only what is stored, and the new ones.
       const stored = Object.entries(session.state).filter(([key]) => !isTemp(key));
@@ -85,18 +81,21 @@ export const EVENT_ROUTES: readonly Route[] = [
       return { session: head, events: appended.map(form.writeEvent), revision };
     },
   },
-  routeWithQuery({
-    method: 'DELETE',
-    path: '/apps/{appName}/users/{userId}/sessions/{sessionId}/run',
-    action: 'run',
-    summary:
-      'Cancels the run of a session, and answers when it has ended and is sealed. Seals the named message if nothing runs.',
-    query: { messageId: TEXT },
-    response: 'Cancelled',
-    run: async (call) => {
-      const { appName, userId, sessionId, query } = call;
-      const key = { appName, userId, sessionId };
-      return { cancelled: await runsOf(call).cancel(key, query.messageId) };
-    },
-  }),
 ];
+
+/** The session after an append, and the stored events. */
+type AppendedTo = readonly [Session, readonly Event[]];
+
+function append(call: RouteCall): Promise<AppendedTo> {
+  const { service, signal } = call;
+  return appendBody(call, async (events, expected) => {
+    const session = await requireSession(call, { numRecentEvents: 0 });
+    setAppendRules(events, { stale: 'merge', writer: orderedWriter });
+    return [session, await service.appendEvents({ session, events, ...expected, signal })];
+  });
+}
+
+async function ask(call: RouteCall, run: AskedRun): Promise<AppendedTo> {
+  const { stored } = await askAgent(call, run);
+  return [await requireSession(call, { numRecentEvents: 0 }), [stored]];
+}

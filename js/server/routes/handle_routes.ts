@@ -9,13 +9,15 @@ import { takeEventLimit } from '../../service/read/event_pages.js';
 import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
 import type { NewEvent } from '../../values/model/event/event.js';
 import type { Expected } from '../rights/client_append.js';
-import { appendBody, askAgent, runIn } from './append.js';
-import { FLAG, oneOf, TEXT, WHOLE } from './parameters.js';
-import { keyOf, type Route, type RouteCall, routeWithQuery } from './route.js';
-import * as schemas from './schemas.js';
-import { requireCore, startsOf, summarisedIn } from './session_response.js';
+import { appendBody } from '../requests/call_body.js';
+import { askAgent, runIn } from './ask_agent.js';
+import { SESSION } from './session_routes.js';
+import { FLAG, oneOf, TEXT, WHOLE } from '../requests/parameters.js';
+import { keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
+import * as schemas from '../requests/schemas.js';
+import { requireCore, startsOf, summarisedIn } from '../requests/session_response.js';
 
-const HANDLE = '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle';
+const HANDLE = `${SESSION}/handle`;
 
 const POSITION = schemas.objectOf(
   {},
@@ -59,10 +61,10 @@ export const HANDLE_ROUTES: readonly Route[] = [
     },
     response: 'StoredPage',
     run: async (call) => {
-      const { appName, userId, sessionId, signal, query } = call;
+      const { key, signal, query } = call;
       const { direction = 'before', view, eventId, isShown } = query;
       const request = {
-        key: { appName, userId, sessionId },
+        key,
         direction,
         eventId,
         limit: takeEventLimit(query.limit),
@@ -78,7 +80,7 @@ export const HANDLE_ROUTES: readonly Route[] = [
   }),
   routeWithQuery({
     method: 'GET',
-    path: '/apps/{appName}/users/{userId}/sessions/{sessionId}/changes',
+    path: `${SESSION}/changes`,
     action: 'getSession',
     summary: 'Returns what has changed in a session since a revision, and what it is now.',
     query: { since: WHOLE, created: WHOLE },
@@ -113,10 +115,10 @@ export const HANDLE_ROUTES: readonly Route[] = [
 ];
 
 async function deleteUnchanged(call: RouteCall): Promise<boolean> {
-  const { appName, userId, sessionId, signal, body } = call;
+  const { key, signal, body } = call;
+  const { appName, userId, sessionId } = key;
   const { revision, labels: expected } = body as { revision?: number; labels?: unknown };
   const core = requireCore(call);
-  const key = { appName, userId, sessionId };
   const last = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
   const request = { key, ...last, skipCorrupt: true };
   const pages = await core.pages({ signal });
@@ -131,13 +133,12 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
 }
 
 async function append(call: RouteCall): Promise<Appended> {
-  const { appName, userId, sessionId, body, signal, operation } = call;
+  const { key, body, signal, operation } = call;
   const { title } = takeDescription({ title: body.firstTitle as string | undefined });
   const titleChange = firstTitle(title);
   const stale = requireStalePolicy(body.stale);
   const position = positionIn(call);
   const { calls, appender } = requireCore(call);
-  const key = { appName, userId, sessionId };
   const append = (events: readonly NewEvent[], expected: Partial<Expected>): Promise<Appended> => {
     const placed = {
       kind: 'append',

@@ -1,6 +1,7 @@
 /**
- * The routes of `adk api_server` that run an agent. They take a message and return the events of its run. The message gets a
- * new id at each request. Unlike a run that an append began, this one is cancelled when the client leaves.
+ * The routes of `adk api_server` that run an agent, and the one that cancels a run. The former take a message and return the
+ * events of its run. The message gets a new id at each request. Unlike a run that an append began, this one is cancelled when
+ * the client leaves.
  */
 import { onAbort } from '../../core/call/on_abort.js';
 import { raceSignal } from '../../core/call/time_limit.js';
@@ -8,19 +9,26 @@ import { SessionError } from '../../values/errors/errors.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import { newEventId } from '../../values/model/event/create_event.js';
-import type { Event, NewEvent } from '../../values/model/event/event.js';
+import type { Event } from '../../values/model/event/event.js';
 import { partsOf } from '../../values/model/event/parts.js';
 import { statusOf } from '../http/error_response.js';
 import { HEARTBEAT_MS } from '../http/event_stream.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { answersIn } from '../rights/client_event.js';
 import { publicView } from '../rights/public_view.js';
-import type { RunFailure, RunOutput } from '../runs/server_run.js';
-import { askRuns, messageOf, requireRuns, streamingIn } from './append.js';
-import { stateIn } from './call_body.js';
-import type { Route, RouteCall } from './route.js';
-import { requireSession } from './session_routes.js';
-import { FLAG, OBJECT, TEXT } from './schemas.js';
+import type { RunFailure, ServerRun } from '../runs/server_run.js';
+import {
+  answerMessage,
+  type ClientMessage,
+  requireRuns,
+  runsOf,
+  streamingIn,
+} from './ask_agent.js';
+import { stateIn } from '../requests/call_body.js';
+import { TEXT as TEXT_PARAMETER } from '../requests/parameters.js';
+import { type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
+import { requireSession, SESSION } from './session_routes.js';
+import { FLAG, OBJECT, TEXT } from '../requests/schemas.js';
 
 const BODY = {
   appName: TEXT,
@@ -52,14 +60,24 @@ export const RUN_ROUTES: readonly Route[] = [
     response: 'RunEvents',
     stream: streamRun,
   },
+  routeWithQuery({
+    method: 'DELETE',
+    path: `${SESSION}/run`,
+    action: 'run',
+    summary:
+      'Cancels the run of a session, and answers when it has ended and is sealed. Seals the named message if nothing runs.',
+    query: { messageId: TEXT_PARAMETER },
+    response: 'Cancelled',
+    run: async (call) => ({
+      cancelled: await runsOf(call).cancel(call.key, call.query.messageId),
+    }),
+  }),
 ];
 
 async function runToEnd(call: RouteCall): Promise<unknown[]> {
   const events: Event[] = [];
-  const failure = await new Promise<RunFailure | undefined>((resolve, reject) => {
-    const listener: RunOutput = { onEvent: (event) => events.push(event), onEnd: resolve };
-    begin(call, false, listener).catch(reject);
-  });
+  const run = await begin(call, false, (event) => events.push(event));
+  const failure = await run.ended;
   if (failure === undefined) return events.map((event) => shown(call, event));
   const { code, message } = failure;
   throw new HttpRefusal(statusOf(code), message, {}, code);
@@ -68,10 +86,11 @@ async function runToEnd(call: RouteCall): Promise<unknown[]> {
 async function streamRun(call: RouteCall): Promise<ReadableStream<Uint8Array>> {
   const streaming = streamingIn('streaming', call.body.streaming);
   const isSplit = call.body.functionCallEventId == null;
+  const { maySeeCredentials } = call.rights;
   const encoder = new TextEncoder();
   let isOpen = true;
   let controller: ReadableStreamDefaultController<Uint8Array>;
-  let cancel = (): void => undefined;
+  let run: ServerRun | undefined;
   const end = (): void => {
     isOpen = false;
     clearInterval(heartbeat);
@@ -80,80 +99,63 @@ async function streamRun(call: RouteCall): Promise<ReadableStream<Uint8Array>> {
     start: (opened) => void (controller = opened),
     cancel: () => {
       end();
-      cancel();
+      void run?.stop('cancelled');
     },
   });
   const send = (line: string): void => {
     if (isOpen) controller.enqueue(encoder.encode(`${line}\n\n`));
   };
   const heartbeat = setInterval(() => send(': still here'), HEARTBEAT_MS);
-  const { maySeeCredentials } = call.rights;
-  const listener: RunOutput = {
-    onEvent: (event) => {
+  try {
+    run = await begin(call, streaming, (event) => {
       for (const part of isSplit ? splitArtifacts(event) : [event]) {
         send(`data: ${JSON.stringify(publicView(shown(call, part), maySeeCredentials))}`);
       }
-    },
-    onEnd: (failure) => {
-      if (failure !== undefined) send(`data: ${JSON.stringify(errorData(failure))}`);
-      if (isOpen) controller.close();
-      end();
-    },
-  };
-  try {
-    cancel = await begin(call, streaming, listener);
+    });
   } catch (error) {
     end();
     throw error;
   }
+  void run.ended.then((failure) => {
+    if (failure !== undefined) send(`data: ${JSON.stringify(errorData(failure))}`);
+    if (isOpen) controller.close();
+    end();
+  });
   return stream;
 }
 
 /**
- * Lets the agent answer the message of a body. Until the run has ended, it is cancelled when the client leaves.
+ * Lets the agent answer the message of a body. The run is cancelled when the client leaves.
  *
- * @returns a function that cancels the run, once the message is stored
+ * @returns the run, once the message is stored
  * @throws HttpRefusal 403, 503; SessionError `unsupported`, `invalid_argument`, `not_found`, `agent_running`; what the agent throws
  *   before the message is stored
  */
 async function begin(
   call: RouteCall,
   streaming: boolean,
-  { onEvent, onEnd }: RunOutput,
-): Promise<() => void> {
+  onEvent: (event: Event) => void,
+): Promise<ServerRun> {
+  const { key, signal, gone, report } = call;
   const runs = await requireRuns(call);
-  const { service, rights, signal, gone, report } = call;
-  const event = messageIn(call);
+  const message = messageIn(call);
   await requireSession(call, { numRecentEvents: 0 });
-  let isOver = false;
-  const listener: RunOutput = {
-    onEvent,
-    onEnd: (failure) => {
-      isOver = true;
-      ignore();
-      onEnd(failure);
-    },
-  };
-  const message = { ...messageOf(call, event.id, streaming), listener };
-  const { key } = message;
-  const cancel = (): void => {
-    if (!isOver) runs.cancel(key, event.id).catch(report);
-  };
   signal.throwIfAborted();
+  const run = runs.reserve({ key, messageId: message.id, streaming, onError: report, onEvent });
+  const cancel = (): void => void run.stop('cancelled');
   const ignore = onAbort(gone, cancel);
-  const request = { service, key, rights, expectedRevision: undefined };
+  void run.ended.then(ignore);
   try {
-    await raceSignal(signal, askRuns(runs, message, event, request));
+    await raceSignal(signal, answerMessage(call, run, message));
   } catch (error) {
-    ignore();
     if (signal.aborted) cancel();
     throw error;
   }
-  return cancel;
+  return run;
 }
 
 /** Takes the message of a body: the user's parts, or answers to calls. @throws SessionError `invalid_argument`, `unsupported` */
-function messageIn(call: RouteCall): NewEvent & { id: string } {
+function messageIn(call: RouteCall): ClientMessage {
   const { newMessage, customMetadata, stateDelta, invocationId, serviceTier } = call.body;
   const isResumed = invocationId != null;
   if (newMessage == null) {
@@ -171,7 +173,7 @@ function messageIn(call: RouteCall): NewEvent & { id: string } {
   // Beside answers it is ignored: the calls are found by their ids.
   if (isResumed && answersIn(event).length === 0) throw cannot('invocationId', 'resume a run');
   if (serviceTier != null) throw cannot('serviceTier', 'choose a service tier');
-  return event as NewEvent & { id: string };
+  return event as ClientMessage;
 }
 
 function cannot(member: string, action: string): SessionError {

@@ -13,12 +13,23 @@ import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
 import { eventsOfClient } from '../rights/client_append.js';
 import { publicView } from '../rights/public_view.js';
 import { wholeDelta, withWholeDelta } from '../rights/whole_values.js';
-import { changeIn, eventsIn, initialStateIn, sharedStateFor, stateIn } from './call_body.js';
+import {
+  changeIn,
+  eventsIn,
+  initialStateIn,
+  sharedStateFor,
+  stateIn,
+} from '../requests/call_body.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import { COUNT, FLAG, LABELS, oneOf, TEXT, TEXTS, TIME, WHOLE } from './parameters.js';
-import { callOf, keyOf, type Route, type RouteCall, routeWithQuery } from './route.js';
-import * as schemas from './schemas.js';
-import { addRevisions, respondWithSession, revisionsOf, startsOf } from './session_response.js';
+import { COUNT, FLAG, LABELS, oneOf, TEXT, TEXTS, TIME, WHOLE } from '../requests/parameters.js';
+import { callOf, keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
+import * as schemas from '../requests/schemas.js';
+import {
+  addRevisions,
+  respondWithSession,
+  revisionsOf,
+  startsOf,
+} from '../requests/session_response.js';
 
 /** The sessions of a page by default, and the most. */
 const DEFAULT_LIMIT = 100;

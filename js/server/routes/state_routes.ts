@@ -1,6 +1,6 @@
-import { changeIn, requireRightTo } from './call_body.js';
-import { callOf, type Route, type RouteCall } from './route.js';
-import { OBJECT } from './schemas.js';
+import { changeIn, requireRightTo } from '../requests/call_body.js';
+import { callOf, type Route, type RouteCall } from '../requests/route.js';
+import { OBJECT } from '../requests/schemas.js';
 
 const USER = '/apps/{appName}/users/{userId}';
 const APP = '/apps/{appName}';

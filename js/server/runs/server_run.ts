@@ -7,40 +7,32 @@ import { Drafts } from '../../service/runs/agent/drafts.js';
 import { runAgent } from '../../service/runs/agent/run_agent.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import type { AdmittedMessage } from '../../service/runs/runs.js';
-import {
-  cancelledError,
-  isRunCancelled,
-  type SealedAs,
-  sealRun,
-} from '../../service/runs/state/cancelled.js';
+import { cancelledError, isRunCancelled, sealRun } from '../../service/runs/state/cancelled.js';
 import { AgentFailure } from '../http/agent_failure.js';
 import { publicErrorOf } from '../http/error_response.js';
 
 /** Why a run has no whole answer, as clients may know it. */
 export type RunFailure = ReturnType<typeof publicErrorOf>;
 
-/** Gets what a run yields. It is called until the run has ended. */
-export interface RunOutput {
-  /** Called with each piece of an answer, and with each whole event, once it is stored. */
-  readonly onEvent: (event: Event) => void;
-  /** Called once, when the run of a stored message has ended. `failure` is absent if the agent has ended by itself. */
-  readonly onEnd: (failure: RunFailure | undefined) => void;
-}
-
-/** What a run works with. */
-export interface ServerRunParts {
+/** What the runs of a server work with. */
+export interface RunSettings {
   readonly service: SessionService;
   readonly agent: RunAgent;
+  readonly maxRuns: number;
+  /** Milliseconds after which a run is cancelled. */
+  readonly maxRunMs: number;
+  readonly waitUntil: ((running: Promise<unknown>) => void) | undefined;
+}
+
+/** A message that the agent is to answer. */
+export interface ServerMessage {
   readonly key: CompositeSessionKey;
   readonly messageId: string;
   readonly streaming: boolean;
-  /** Milliseconds after which the run is cancelled. */
-  readonly maxRunMs: number;
-  /** Called after each change of the state. */
-  readonly onChange: () => void;
   /** Gets what the agent throws. */
   readonly onError: (error: unknown) => void;
-  readonly listener: RunOutput | undefined;
+  /** Called with each piece of an answer, and with each whole event, once it is stored. */
+  readonly onEvent?: (event: Event) => void;
 }
 
 /** Why a run was stopped. */
@@ -53,36 +45,54 @@ const STOPPED: Readonly<Partial<Record<Stop, RunFailure>>> = {
   deleted: { code: 'not_found', message: 'The session was deleted during the run.' },
 };
 
-/** The run of an agent on the server. It belongs to its session, and goes on when the request that began it has ended. */
+/**
+ * The run of an agent on the server. It belongs to its session, and goes on when the request that began it has ended. First it
+ * only reserves the session. Whoever has reserved it calls `begin`, or `giveUp` if the message is not stored.
+ */
 export class ServerRun {
-  readonly #parts: ServerRunParts;
+  readonly #settings: RunSettings;
+  readonly #asked: ServerMessage;
+  readonly #onChange: () => void;
   readonly #controller = new AbortController();
   readonly #drafts = new Drafts();
-  /** Resolves when the run has ended. */
-  readonly ended: Promise<void>;
-  #end = (): void => undefined;
+  /** Resolves with the message once it is stored. Rejects if the run is given up. */
+  readonly stored: Promise<Event>;
+  /** Resolves when the run has ended; with a failure unless the agent has ended by itself. */
+  readonly ended: Promise<RunFailure | undefined>;
+  #resolveStored!: (stored: Event) => void;
+  #rejectStored!: (error: unknown) => void;
+  #resolveEnded!: (failure: RunFailure | undefined) => void;
   /** The message, once it is stored. */
   #message: Event | undefined;
   #stop: Stop | undefined;
   #outcome: Pick<RunReport, 'status' | 'error'> = { status: 'running' };
 
-  constructor(parts: ServerRunParts) {
-    this.#parts = parts;
-    this.ended = new Promise((resolve) => (this.#end = resolve));
-  }
-
-  get key(): CompositeSessionKey {
-    return this.#parts.key;
+  /** @param onChange called after each change of the run */
+  constructor(settings: RunSettings, asked: ServerMessage, onChange: () => void) {
+    this.#settings = settings;
+    this.#asked = asked;
+    this.#onChange = onChange;
+    this.stored = new Promise((resolve, reject) => {
+      this.#resolveStored = resolve;
+      this.#rejectStored = reject;
+    });
+    // Often nobody else waits for the same message.
+    this.stored.catch(() => undefined);
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
 
   get messageId(): string {
-    return this.#parts.messageId;
+    return this.#asked.messageId;
+  }
+
+  get isOver(): boolean {
+    return this.#outcome.status !== 'running';
   }
 
   /** The run as it is now. `undefined` until its message is stored. */
   get report(): RunReport | undefined {
     if (this.#message === undefined) return undefined;
-    const { appName, userId, sessionId } = this.key;
+    const { appName, userId, sessionId } = this.#asked.key;
     const { id: messageId, invocationId } = this.#message;
     const { all: drafts, wholes } = this.#drafts;
     const key = { appName, userId, sessionId };
@@ -90,15 +100,25 @@ export class ServerRun {
   }
 
   /**
-   * Lets the agent answer a message. It may be called again if it rejects.
+   * Lets the agent answer the message. It may be called again if it rejects.
    *
    * @returns the message, once it is stored
    * @throws SessionError those of `storeMessage`, those that the agent throws before, `aborted`; AgentFailure if it throws others
    */
   begin(admitted: AdmittedMessage): Promise<Event> {
-    return new Promise((resolve, reject) => {
-      this.#run(admitted, resolve).catch(reject);
-    });
+    return Promise.race([this.stored, this.#run(admitted)]);
+  }
+
+  /** Ends a run that has not begun: its message was not stored. */
+  giveUp(error: unknown): void {
+    this.#rejectStored(error);
+    this.#end({ status: 'ended' });
+  }
+
+  /** Ends a run that has not begun: another process has stored the message, and runs the agent. */
+  leaveToOther(stored: Event): void {
+    this.#resolveStored(stored);
+    this.#end({ status: 'ended' });
   }
 
   /** Stops the run, and waits until it has ended. */
@@ -108,20 +128,20 @@ export class ServerRun {
     await this.ended;
   }
 
-  /** Ends the run because its message was not stored. */
-  giveUp(): void {
-    this.#end();
+  #end(outcome: Pick<RunReport, 'status' | 'error'>): void {
+    this.#outcome = outcome;
+    const { status, error } = outcome;
+    const stop = status === 'cancelled' ? 'cancelled' : this.#stop;
+    this.#resolveEnded(error ?? (stop && STOPPED[stop]));
+    this.#onChange();
   }
 
-  async #run(admitted: AdmittedMessage, resolve: (stored: Event) => void): Promise<void> {
-    const { service, agent, key, streaming, maxRunMs, onChange, listener } = this.#parts;
+  /** Rejects if the message was not stored. */
+  async #run(admitted: AdmittedMessage): Promise<Event> {
+    const { service, agent, maxRunMs } = this.#settings;
+    const { key, streaming, onEvent } = this.#asked;
     const { signal } = this.#controller;
-    const noteStored = (stored: Event): void => {
-      this.#message = stored;
-      resolve(stored);
-      onChange();
-    };
-    if (admitted.isStored) noteStored(admitted.message);
+    if (admitted.isStored) this.#noteStored(admitted.message);
     const timer = setTimeout(() => void this.stop('timeout'), maxRunMs);
     const listening = new AbortController();
     service.watch(key, {
@@ -133,16 +153,16 @@ export class ServerRun {
       if (signal.aborted) throw cancelledError();
       await runAgent({
         ...{ key, service, agent, signal, streaming, ...admitted },
-        onStored: noteStored,
+        onStored: (stored) => this.#noteStored(stored),
         onPiece: (piece) => {
           this.#drafts.add(piece);
-          onChange();
-          listener?.onEvent(piece);
+          this.#onChange();
+          onEvent?.(piece);
         },
         onWhole: (whole) => {
           this.#drafts.end(whole);
-          onChange();
-          listener?.onEvent(whole);
+          this.#onChange();
+          onEvent?.(whole);
         },
       });
     } catch (error) {
@@ -152,53 +172,53 @@ export class ServerRun {
       listening.abort();
     }
     if (this.#message === undefined) throw notStored(failure, signal.aborted);
-    this.#outcome = await this.#outcomeOf(failure);
-    this.#end();
-    onChange();
-    listener?.onEnd(this.#failure);
+    this.#end(await this.#outcomeOf(failure));
+    return this.#message;
   }
 
-  get #failure(): RunFailure | undefined {
-    const { status, error } = this.#outcome;
-    const stop = status === 'cancelled' ? 'cancelled' : this.#stop;
-    return error ?? (stop && STOPPED[stop]);
+  #noteStored(stored: Event): void {
+    this.#message = stored;
+    this.#resolveStored(stored);
+    this.#onChange();
   }
 
-  /** Ends a run whose message is stored. Never rejects. */
+  /** Returns how a run ends whose message is stored. Never rejects. */
   async #outcomeOf(
     failure: { readonly error: unknown } | undefined,
   ): Promise<Pick<RunReport, 'status' | 'error'>> {
-    const { onError } = this.#parts;
     if (this.#stop === 'deleted') return { status: 'ended' };
     // Another process has cancelled the run: its next append was refused.
     if (isRunCancelled(failure?.error)) return { status: 'cancelled' };
     if (this.#stop !== undefined) {
       try {
-        await this.#seal(this.#stop === 'closed' ? 'unanswered' : 'cancelled');
+        await this.#seal();
       } catch (error) {
         // A session that was deleted meanwhile needs no seal.
         if (!isSessionError(error, 'not_found')) return this.#failed(error);
       }
       if (this.#stop === 'closed') return { status: 'ended' };
       if (this.#stop === 'cancelled') return { status: 'cancelled' };
-      const text = `The run took longer than ${this.#parts.maxRunMs} ms, and was cancelled.`;
+      const text = `The run took longer than ${this.#settings.maxRunMs} ms, and was cancelled.`;
       const error = new SessionError('timeout', text);
-      onError(error);
+      this.#asked.onError(error);
       return { status: 'cancelled', error: { code: error.code, message: text } };
     }
     return failure === undefined ? { status: 'ended' } : this.#failed(failure.error);
   }
 
   #failed(thrown: unknown): Pick<RunReport, 'status' | 'error'> {
-    this.#parts.onError(thrown);
+    this.#asked.onError(thrown);
     return { status: 'failed', error: publicErrorOf(thrown) };
   }
 
-  async #seal(sealedAs: SealedAs): Promise<void> {
-    const { service, key, agent } = this.#parts;
-    const drafts = this.#drafts.all;
-    const run = { key, message: this.#message!, drafts, agentName: agent.agentName, sealedAs };
-    const sealing = await sealRun(service, { ...run, isUnanswered: false });
+  async #seal(): Promise<void> {
+    const { service, agent } = this.#settings;
+    const sealing = await sealRun(service, {
+      ...{ key: this.#asked.key, message: this.#message!, drafts: this.#drafts.all },
+      agentName: agent.agentName,
+      isUnanswered: false,
+      sealedAs: this.#stop === 'closed' ? 'unanswered' : 'cancelled',
+    });
     for (const event of sealing) this.#drafts.end(event as Event);
   }
 }

@@ -7,51 +7,27 @@ import { TimeLimit } from '../../core/call/time_limit.js';
 import type { RunReport } from '../../core/run_report.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { putLast } from '../../values/members/bounded_map.js';
-import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import type { SessionService } from '../../values/model/session_service.js';
-import type { RunAgent } from '../../service/runs/agent/run_context.js';
-import type { AdmittedMessage } from '../../service/runs/runs.js';
 import { sealRun } from '../../service/runs/state/cancelled.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import { type RunOutput, ServerRun } from './server_run.js';
+import { type RunSettings, type ServerMessage, ServerRun } from './server_run.js';
 import { sessionName } from '../../values/model/values/session_name.js';
 
 /** The most sessions whose last failed or cancelled run is kept. */
 const MAX_ENDED = 1000;
 
-/** What the runs of a server work with. */
-export interface ServerRunsParts {
-  readonly service: SessionService;
-  readonly agent: RunAgent;
-  readonly maxRuns: number;
-  readonly maxRunMs: number;
-  readonly waitUntil: ((running: Promise<unknown>) => void) | undefined;
-}
-
-/** A message that the agent is to answer. */
-export interface ServerMessage {
-  readonly key: CompositeSessionKey;
-  readonly messageId: string;
-  readonly streaming: boolean;
-  /** Gets what the agent throws. */
-  readonly onError: (error: unknown) => void;
-  /** Gets what the run yields. A call that joins a run gets nothing. */
-  readonly listener?: RunOutput;
-}
-
 /** The runs of a server, at most one in each session. */
 export class ServerRuns {
-  readonly #parts: ServerRunsParts;
+  readonly #settings: RunSettings;
   /** By session, from before the claim until the end. */
-  readonly #runs = new Map<string, { readonly run: ServerRun; readonly stored: Promise<Event> }>();
+  readonly #runs = new Map<string, ServerRun>();
   /** By session: how the last run ended, if it failed or was cancelled. */
   readonly #ended = new Map<string, RunReport>();
   readonly #listeners = new Set<(report: RunReport) => void>();
   #isClosing = false;
 
-  constructor(parts: ServerRunsParts) {
-    this.#parts = parts;
+  constructor(settings: RunSettings) {
+    this.#settings = settings;
   }
 
   get isEmpty(): boolean {
@@ -60,7 +36,7 @@ export class ServerRuns {
 
   /** The runs under way, and of each other session the last one that failed or was cancelled, until its next message. */
   get reports(): readonly RunReport[] {
-    const running = [...this.#runs.values()].flatMap(({ run }) => run.report ?? []);
+    const running = [...this.#runs.values()].flatMap(({ report }) => report ?? []);
     return [...this.#ended.values(), ...running];
   }
 
@@ -70,45 +46,34 @@ export class ServerRuns {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether the agent answers this message now. */
-  isAnswering(key: CompositeSessionKey, messageId: string): boolean {
-    return this.#runs.get(sessionName(key))?.run.messageId === messageId;
+  /** Returns the run of this message, which may not be stored yet. */
+  find(key: CompositeSessionKey, messageId: string): ServerRun | undefined {
+    const running = this.#runs.get(sessionName(key));
+    return running?.messageId === messageId ? running : undefined;
   }
 
   /**
-   * Lets the agent answer a message. If it answers this message already, the call joins that run.
+   * Reserves a session for the run of a message, until the run has ended or is given up.
    *
-   * @param admit decides by the client's rights, and passes the message to `begin`; again if others have changed the session
-   * @returns the message, once it is stored
-   * @throws SessionError `agent_running`; HttpRefusal 503; the errors of `admit` and of `begin`
+   * @throws SessionError `agent_running`; HttpRefusal 503
    */
-  async ask(
-    message: ServerMessage,
-    admit: (begin: (admitted: AdmittedMessage) => Promise<Event>) => Promise<Event>,
-  ): Promise<Event> {
+  reserve(message: ServerMessage): ServerRun {
     const name = sessionName(message.key);
-    const running = this.#runs.get(name);
-    if (running?.run.messageId === message.messageId) return running.stored;
-    this.#requireRoom(running !== undefined);
-    const { maxRunMs, waitUntil, service, agent } = this.#parts;
-    const run: ServerRun = new ServerRun({
-      ...{ listener: undefined, ...message, service, agent, maxRunMs },
-      onChange: () => this.#changed(name, run),
-    });
-    const before = this.#ended.get(name);
-    // It begins in a later task: until then the run is in the map.
-    const stored = Promise.resolve().then(() => admit((admitted) => run.begin(admitted)));
-    this.#runs.set(name, { run, stored });
-    this.#ended.delete(name);
-    waitUntil?.(run.ended);
-    try {
-      return await stored;
-    } catch (error) {
-      this.#remove(name, run);
-      if (before !== undefined) this.#ended.set(name, before);
-      run.giveUp();
-      throw error;
+    if (this.#isClosing) {
+      throw new HttpRefusal(503, 'The server is stopping.', { 'retry-after': '1' }, 'closed');
     }
+    if (this.#runs.has(name)) {
+      const text = 'An agent answers another message of this session. Wait, or cancel it.';
+      throw new SessionError('agent_running', text);
+    }
+    if (this.#runs.size >= this.#settings.maxRuns) {
+      const text = 'Too many agents run. Try again later.';
+      throw new HttpRefusal(503, text, { 'retry-after': '10' }, 'too_many_runs');
+    }
+    const run: ServerRun = new ServerRun(this.#settings, message, () => this.#changed(name, run));
+    this.#runs.set(name, run);
+    this.#settings.waitUntil?.(run.ended);
+    return run;
   }
 
   /**
@@ -118,14 +83,14 @@ export class ServerRuns {
    * @returns whether anything was cancelled
    */
   async cancel(key: CompositeSessionKey, messageId: string | undefined): Promise<boolean> {
-    const running = this.#runs.get(sessionName(key))?.run;
+    const running = this.#runs.get(sessionName(key));
     if (running !== undefined) {
       if (messageId !== undefined && running.messageId !== messageId) return false;
       await running.stop('cancelled');
       return true;
     }
     if (messageId === undefined) return false;
-    const { service, agent } = this.#parts;
+    const { service, agent } = this.#settings;
     const { events } = await service.getEvents({ ...key, eventIds: [messageId] });
     const message = events[0]?.event;
     if (message?.author !== 'user') return false;
@@ -136,40 +101,22 @@ export class ServerRuns {
   /** Refuses new runs, and waits for those under way. Stops those that have not ended after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    const runs = [...this.#runs.values()].map(({ run }) => run);
+    const runs = [...this.#runs.values()];
     const limit = new TimeLimit(graceMs);
     await limit.until(Promise.all(runs.map(({ ended }) => ended)));
     limit.end();
     await Promise.all(runs.map((run) => run.stop('closed')));
   }
 
-  /** @throws SessionError `agent_running`; HttpRefusal 503 */
-  #requireRoom(isRunning: boolean): void {
-    if (this.#isClosing) {
-      throw new HttpRefusal(503, 'The server is stopping.', { 'retry-after': '1' }, 'closed');
-    }
-    if (isRunning) {
-      const text = 'An agent answers another message of this session. Wait, or cancel it.';
-      throw new SessionError('agent_running', text);
-    }
-    if (this.#runs.size >= this.#parts.maxRuns) {
-      const text = 'Too many agents run. Try again later.';
-      throw new HttpRefusal(503, text, { 'retry-after': '10' }, 'too_many_runs');
-    }
-  }
-
   #changed(name: string, run: ServerRun): void {
+    if (run.isOver) this.#runs.delete(name);
     const { report } = run;
     if (report === undefined) return;
     const { status } = report;
-    if (status !== 'running') this.#remove(name, run);
+    if (status === 'running') this.#ended.delete(name);
     if (status === 'failed' || status === 'cancelled') {
       putLast(this.#ended, name, report, MAX_ENDED);
     }
     for (const listener of [...this.#listeners]) listener(report);
-  }
-
-  #remove(name: string, run: ServerRun): void {
-    if (this.#runs.get(name)?.run === run) this.#runs.delete(name);
   }
 }

@@ -313,6 +313,23 @@ describe('A run on the server', () => {
     assert.deepEqual(seen, ['m1', 'm2']);
   });
 
+  it('of a rewind that is refused leaves the session free', async () => {
+    const { run, seen } = echoing();
+    const { ask, until } = await serveSession({ run });
+    await ask(EVENTS, asked('m1'));
+    await until(2);
+    const body = {
+      place: { turn: 'none' },
+      marker: { id: 'r1', invocationId: 'i-r1' },
+      message: { id: 'm2', invocationId: 'i-m2' },
+      run: {},
+    };
+    assert.equal((await ask(`${SESSION}/rewind`, { body })).status, 404);
+    assert.equal((await ask(EVENTS, asked('m3'))).status, 200);
+    await until(4);
+    assert.deepEqual(seen, ['m1', 'm3']);
+  });
+
   it('ends before close resolves, or is stopped after graceMs with its calls closed', async () => {
     const call = { functionCall: { id: 'c1', name: 'buy', args: {} } };
     const { handler, ask, events } = await serveSession({

@@ -32,6 +32,9 @@ export function objectOf(required: Readonly<Record<string, Schema>>, optional = 
 
 export const PARENT = objectOf({ sessionId: TEXT }, { eventId: TEXT });
 
+/** A place in a history. */
+export const PLACE = objectOf({}, { eventId: TEXT, invocationId: TEXT });
+
 /** The events in a body. */
 export const EVENTS_MEMBER = listOf(OBJECT);
 

@@ -1,6 +1,6 @@
 /** The parameters of queries. Each says how the OpenAPI document describes it, and how its text is read. */
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
-import { unknownMember } from '../http/unknown_member.js';
+import { unknownMember } from '../http/request_body.js';
 import type { ClientForm } from './client_form.js';
 import * as schemas from './schemas.js';
 

@@ -39,8 +39,7 @@ export async function startsOf(
   call: RouteCall,
   events: readonly Event[] = [],
 ): Promise<{ rewindStarts?: RewindStart[] }> {
-  const { appName, userId, sessionId, signal } = call;
-  const key = { appName, userId, sessionId };
+  const { key, signal } = call;
   const starts = await call.core?.callStore({ signal }, (store) =>
     rewindStarts(store, key, events, { signal }),
   );

@@ -20,8 +20,8 @@ export interface RouteCall<Query = unknown> {
   readonly appName: string;
   /** `''` if the path has none. */
   readonly userId: string;
-  /** `''` if the path has none. */
-  readonly sessionId: string;
+  /** The session, without the signal: a run does not follow that of its request. */
+  readonly key: CompositeSessionKey;
   readonly query: Query;
   readonly body: JsonObject;
   readonly rights: TakenRights;
@@ -48,8 +48,7 @@ export interface RouteCall<Query = unknown> {
 
 /** Returns the key of the session in the path, with what {@link callOf} returns. */
 export function keyOf(call: RouteCall): CompositeSessionKey & Abortable & WriteIdentity {
-  const { appName, userId, sessionId } = call;
-  return { appName, userId, sessionId, ...callOf(call) };
+  return { ...call.key, ...callOf(call) };
 }
 
 /** Returns the signal and the operation of a request. Public types of requests do not show the operation. */
@@ -84,9 +83,6 @@ export function routeWithQuery<Query extends Parameters>(route: Route<Query>): R
   return route;
 }
 
-/** The names in a path. */
-export type PathNames = Readonly<Record<'appName' | 'userId' | 'sessionId', string>>;
-
 /** Routes with the segments of their paths. */
 export type RouteTable = readonly { readonly route: Route; readonly pattern: readonly string[] }[];
 
@@ -108,7 +104,7 @@ export function findRoute(
   method: string,
   path: string,
   isOwnClient: boolean,
-): { readonly route: Route; readonly names: PathNames } {
+): { readonly route: Route; readonly names: CompositeSessionKey } {
   const segments = path.split('/');
   const matching = table.filter(({ pattern }) => matches(pattern, segments));
   if (matching.length === 0) throw new HttpRefusal(404, 'Not Found');
@@ -134,12 +130,12 @@ function namesIn(
   pattern: readonly string[],
   segments: readonly string[],
   isOwnClient: boolean,
-): PathNames {
+): CompositeSessionKey {
   const names = { appName: '', userId: '', sessionId: '' };
   for (const [index, part] of pattern.entries()) {
     if (!part.startsWith('{')) continue;
     const name = decode(segments[index]!);
-    names[part.slice(1, -1) as keyof PathNames] = isOwnClient ? fromPathName(name) : name;
+    names[part.slice(1, -1) as keyof CompositeSessionKey] = isOwnClient ? fromPathName(name) : name;
   }
   return names;
 }
@@ -150,12 +146,12 @@ function namesIn(
  * @throws SessionError `invalid_argument` if one is missing
  */
 export function takeNames({ appName, userId, sessionId, ...body }: JsonObject): {
-  readonly names: PathNames;
+  readonly names: CompositeSessionKey;
   readonly body: JsonObject;
 } {
   const names = { appName, userId, sessionId };
   for (const [name, value] of Object.entries(names)) requireId(name, value);
-  return { names: names as PathNames, body };
+  return { names: names as CompositeSessionKey, body };
 }
 
 function decode(segment: string): string {

@@ -1,11 +1,14 @@
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
+import { optionalCount, requireObject } from '../../values/errors/option_values.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import type { NewEvent } from '../../values/model/event/event.js';
+import type { ExpectedEvents } from '../../values/model/session.js';
 import { joinScopes } from '../../values/state/keys.js';
 import { type SharedScope, storedScopeOf } from '../../values/state/scope.js';
 import { HttpRefusal } from '../http/http_refusal.js';
+import { appendOfClient, type Expected } from '../rights/client_append.js';
 import { mayBeInPart, wholeDelta } from '../rights/whole_values.js';
-import type { RouteCall } from './route.js';
+import { keyOf, type RouteCall } from './route.js';
 
 /** The right that the keys of a shared state need. */
 const RIGHTS = { user: 'mayWriteUserState', app: 'mayWriteAppState' } as const;
@@ -101,4 +104,31 @@ export function eventsIn(call: RouteCall): NewEvent[] {
 export function requireRightTo({ rights }: RouteCall, scope: SharedScope): void {
   if (rights[RIGHTS[scope]]) return;
   throw new HttpRefusal(403, `${scope}: state cannot be changed by this request.`);
+}
+
+/**
+ * Appends the events of a body, if the rights of the request admit them.
+ *
+ * @param append appends the events that the rights admit; called again after others have appended
+ * @throws HttpRefusal 403 if the rights do not admit an event
+ */
+export async function appendBody<Result>(
+  call: RouteCall,
+  append: (events: NewEvent[], expected: Expected) => Promise<Result>,
+): Promise<Result> {
+  const { service, body } = call;
+  const events = eventsIn(call);
+  // A client may send null for what is absent.
+  const expectedEvents = body.expectedEvents ?? undefined;
+  if (expectedEvents !== undefined) requireObject('expectedEvents', expectedEvents);
+  return appendOfClient({
+    service,
+    key: keyOf(call),
+    rights: call.rights,
+    events,
+    expectedRevision: optionalCount('expectedRevision', body.expectedRevision ?? undefined),
+    // The service checks the revisions.
+    expectedEvents: expectedEvents as ExpectedEvents | undefined,
+    append,
+  });
 }

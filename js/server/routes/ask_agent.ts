@@ -1,0 +1,166 @@
+/**
+ * What the routes have in common that let the agent answer a message. `askAgent` is for messages that a client appends with
+ * `run`: the run goes on when the client has gone. The runs of `/run` and `/run_sse` are in `run_routes.ts`, and those of
+ * edited messages in `rewind_route.ts`.
+ */
+import { optionalCount } from '../../values/errors/option_values.js';
+import { invalid, invalidValue } from '../../values/errors/invalid.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
+import { raceSignal } from '../../core/call/time_limit.js';
+import { isEqualJson } from '../../values/json/equal.js';
+import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
+import type { AskedRun } from '../../values/model/asked_run.js';
+import type { Event, NewEvent } from '../../values/model/event/event.js';
+import { newEventId } from '../../values/model/event/create_event.js';
+import { partsOf } from '../../values/model/event/parts.js';
+import { isId } from '../../values/model/values/ids.js';
+import { eventsIn } from '../requests/call_body.js';
+import type { RouteCall } from '../requests/route.js';
+import { admitMessage, MAX_ATTEMPTS } from '../rights/client_append.js';
+import type { ServerRun } from '../runs/server_run.js';
+import type { ServerRuns } from '../runs/server_runs.js';
+
+/** A message of a client, whose id names its run. */
+export type ClientMessage = NewEvent & { readonly id: string };
+
+/** What a client gets when the agent answers its message. */
+export interface AskResult {
+  /** The message as it is stored. */
+  readonly stored: Event;
+  /** Whether its content is what the client has sent. A plugin of the agent may have changed it. */
+  readonly isAsSent: boolean;
+}
+
+/**
+ * Lets the agent answer the message of a body, and returns the message once it is stored. If it is stored already, no run
+ * begins. The run goes on when the client has gone.
+ *
+ * @param seenRevision the revision that the session must have, if the body names none
+ * @throws HttpRefusal 403, 503; SessionError `unsupported`, `invalid_argument`, `not_found`, `agent_running`; what the agent throws
+ *   before the message is stored
+ */
+export async function askAgent(
+  call: RouteCall,
+  { streaming = false }: AskedRun,
+  seenRevision?: number,
+): Promise<AskResult> {
+  const runs = await requireRuns(call);
+  const message = messageIn(call);
+  const { expectedRevision } = call.body;
+  const revision = optionalCount('expectedRevision', expectedRevision ?? undefined) ?? seenRevision;
+  const storing = storeOrFind(call, runs, message, streaming, revision);
+  const stored = await raceSignal(call.signal, storing);
+  return { stored, isAsSent: isEqualJson(stored.content, message.content) };
+}
+
+/** Returns the message as it is stored: by an earlier request, by a run under way that it joins, or by a new run. */
+async function storeOrFind(
+  call: RouteCall,
+  runs: ServerRuns,
+  message: ClientMessage,
+  streaming: boolean,
+  expectedRevision: number | undefined,
+): Promise<Event> {
+  const before = await readStored(call, message.id);
+  if (before !== undefined) return before;
+  try {
+    const running = runs.find(call.key, message.id);
+    if (running !== undefined) return await running.stored;
+    const { key, report } = call;
+    const run = runs.reserve({ key, messageId: message.id, streaming, onError: report });
+    return await answerMessage(call, run, message, expectedRevision);
+  } catch (error) {
+    // Another process has begun its run.
+    const isClaimed = isSessionError(error, 'already_exists') && error.key === 'message.id';
+    const stored = isClaimed ? await readStored(call, message.id) : undefined;
+    if (stored === undefined) throw error;
+    return stored;
+  }
+}
+
+/** Without the signal of the request, which a run does not follow. */
+async function readStored({ service, key }: RouteCall, id: string): Promise<Event | undefined> {
+  const { events } = await service.getEvents({ ...key, eventIds: [id] });
+  return events[0]?.event;
+}
+
+/**
+ * Begins a run if the rights of the client admit its message, and gives the run up otherwise.
+ *
+ * @param expectedRevision the revision that the client expects. Absent: the rights decide again if others have changed the session
+ * @returns the message, once it is stored
+ * @throws HttpRefusal 403; SessionError `stale_session`, `not_found`; what the agent throws before the message is stored
+ */
+export async function answerMessage(
+  { service, key, rights }: RouteCall,
+  run: ServerRun,
+  message: NewEvent,
+  expectedRevision?: number,
+): Promise<Event> {
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      const admitted = await admitMessage({ service, key, rights, expectedRevision }, message);
+      try {
+        return await run.begin(admitted);
+      } catch (error) {
+        const isOther = isSessionError(error, 'stale_session');
+        const isOfHandler = admitted.expectedRevision !== expectedRevision;
+        if (!isOther || !isOfHandler || attempt > MAX_ATTEMPTS) throw error;
+      }
+    }
+  } catch (error) {
+    run.giveUp(error);
+    throw error;
+  }
+}
+
+/** Returns the runs of the server. @throws SessionError `unsupported` if it has no agent */
+export function runsOf({ runs }: RouteCall): ServerRuns {
+  if (runs !== undefined) return runs;
+  throw new SessionError(
+    'unsupported',
+    'The server has no agent; give its handler the option run.',
+  );
+}
+
+/** Returns the runs of the server, if the request may begin one. @throws HttpRefusal 403; SessionError `unsupported` */
+export async function requireRuns(call: RouteCall): Promise<ServerRuns> {
+  await call.requireAccess({ action: 'run', sessionId: call.key.sessionId });
+  return runsOf(call);
+}
+
+/** Takes the member `run` of a body. @throws SessionError `invalid_argument` */
+export function runIn({ run }: JsonObject): AskedRun | undefined {
+  // A client may send null for what is absent.
+  if (run === undefined || run === null) return undefined;
+  if (!isPlainObject(run)) throw invalidValue('run', 'must be an object', run);
+  return { streaming: streamingIn('run.streaming', run.streaming) };
+}
+
+/** Takes whether a run is to stream; an absent value counts as `false`. @throws SessionError `invalid_argument` naming the member */
+export function streamingIn(name: string, streaming: unknown = null): boolean {
+  if (streaming === null || typeof streaming === 'boolean') return streaming ?? false;
+  throw invalidValue(name, 'must be true or false', streaming);
+}
+
+/** Takes the only event of a body: a message, or answers to calls. @throws SessionError `invalid_argument`; HttpRefusal 403 */
+function messageIn(call: RouteCall): ClientMessage {
+  const [event, another] = eventsIn(call);
+  if (event === undefined || another !== undefined) {
+    throw invalid('events', 'must have exactly one event with run: the message');
+  }
+  const { author, id = newEventId(), partial } = event;
+  if (author !== 'user') throw invalidValue('events[0].author', "must be 'user' with run", author);
+  if (partial === true || partsOf(event as Event).length === 0) {
+    throw invalid('events[0].content', 'must have parts with run');
+  }
+  if (!isId(id)) throw invalidValue('events[0].id', 'must be a text', id);
+  const expected = Object.entries(Object(call.body.expectedEvents) as JsonObject);
+  if (expected.some(([name, revision]) => name !== id || revision !== null)) {
+    throw invalid(
+      'expectedEvents',
+      'must not be given with run: a stored message is never replaced',
+    );
+  }
+  return { ...event, id };
+}

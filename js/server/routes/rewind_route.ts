@@ -1,0 +1,217 @@
+/**
+ * A rewind over HTTP. `rewindIn` takes it from the body. `rewindWithRuns` cancels what runs, and `rewindAndAnswer` has the agent
+ * answer an edited message. `rewindFor` stores the rewind, by the rights of the request.
+ */
+import { invalid, invalidValue } from '../../values/errors/invalid.js';
+import { requireText } from '../../values/errors/option_values.js';
+import { type AdmitEvents, appendRewind } from '../../core/history/append_rewind.js';
+import { raceSignal } from '../../core/call/time_limit.js';
+import { takePlace } from '../../core/history/session_history.js';
+import type {
+  HistoryPlace,
+  RepeatedMessage,
+  RewindPlace,
+  RewindWrite,
+  Rewound,
+} from '../../core/history_types.js';
+import { coreOf } from '../../core/core_of.js';
+import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
+import { newEventId } from '../../values/model/event/create_event.js';
+import type { NewEvent } from '../../values/model/event/event.js';
+import { requireId } from '../../values/model/values/ids.js';
+import type { Session } from '../../values/model/session.js';
+import { copyEvent } from '../../service/runs/agent/copies.js';
+import { admitAfter } from '../rights/client_append.js';
+import { withWholeDelta } from '../rights/whole_values.js';
+import type { ServerRuns } from '../runs/server_runs.js';
+import { eventsIn, stateIn } from '../requests/call_body.js';
+import { OWN_FORM } from '../requests/client_form.js';
+import type { Route, RouteCall } from '../requests/route.js';
+import * as schemas from '../requests/schemas.js';
+import { respondWithSession } from '../requests/session_response.js';
+import { requireRuns, runIn } from './ask_agent.js';
+import { requireSession, SESSION } from './session_routes.js';
+
+export const REWIND_ROUTE: Route = {
+  method: 'POST',
+  path: `${SESSION}/rewind`,
+  action: 'rewind',
+  // `rewindBeforeInvocationId` is the form that is proposed for `adk api_server` (google/adk-python#7178).
+  summary:
+    'Undoes an invocation and everything after it, or a rewind, or a turn whose message is sent again, by an event. ' +
+    'The same request again changes nothing if it names its marker. A run under way is cancelled first. With `run` the ' +
+    'agent answers the message.',
+  body: {
+    rewindBeforeInvocationId: schemas.TEXT,
+    place: schemas.objectOf(
+      {},
+      { before: schemas.PLACE, undo: schemas.TEXT, branch: schemas.TEXT, turn: schemas.TEXT },
+    ),
+    marker: schemas.objectOf({ id: schemas.TEXT, invocationId: schemas.TEXT }),
+    message: schemas.objectOf(
+      { id: schemas.TEXT, invocationId: schemas.TEXT },
+      { content: schemas.OBJECT },
+    ),
+    events: schemas.EVENTS_MEMBER,
+    run: schemas.RUN_MEMBER,
+  },
+  response: 'RewoundSession',
+  run: async (call) => {
+    const write = rewindIn(call);
+    const { session, ...rewound } = await rewindWithRuns(call, write);
+    const { event, message, unknownKeys } = rewound;
+    const { writeEvent } = call.form;
+    return {
+      ...(await respondWithSession(call, session)),
+      event: writeEvent(event),
+      message: message && writeEvent(message),
+      unknownKeys,
+    };
+  },
+};
+
+/** Takes the rewind of a body. @throws SessionError `invalid_argument` */
+function rewindIn(call: RouteCall): RewindWrite {
+  const { key, body } = call;
+  const { rewindBeforeInvocationId: invocationId, events } = body;
+  const marker = isAbsent(body.marker)
+    ? { id: newEventId(), invocationId: `e-${newEventId()}` }
+    : idsIn('marker', body.marker);
+  let place: RewindPlace;
+  if (isAbsent(body.place)) {
+    requireText('rewindBeforeInvocationId', invocationId);
+    place = { before: { invocationId } };
+  } else place = placeIn(body.place);
+  const message = isAbsent(body.message) ? undefined : messageIn(call, body.message);
+  if ('turn' in place !== (message !== undefined)) {
+    throw invalid('message', 'must be given with place.turn, and with no other place');
+  }
+  const run = runIn(body);
+  if (run !== undefined && message === undefined) {
+    throw invalid('run', 'must be given with place.turn and message, which the agent answers');
+  }
+  return {
+    ...{ key, marker, place, message, run },
+    events: isAbsent(events) ? undefined : eventsIn(call).map(withId),
+  };
+}
+
+/** A client may send null for what is absent. */
+function isAbsent(value: unknown): value is undefined | null {
+  return value === undefined || value === null;
+}
+
+function withId(event: NewEvent): NewEvent {
+  return { ...event, id: event.id ?? newEventId() };
+}
+
+function placeIn(place: unknown): RewindPlace {
+  const given = objectIn('place', place);
+  const names = ['before', 'undo', 'branch', 'turn'].filter((name) => !isAbsent(given[name]));
+  const [name, another] = names;
+  if (name === undefined || another !== undefined) {
+    throw invalid('place', 'must have one of before, undo, branch and turn');
+  }
+  const value = given[name];
+  if (name === 'before') return { before: takePlace('place.before', value as HistoryPlace) };
+  requireText(`place.${name}`, value);
+  return { [name]: value } as unknown as RewindPlace;
+}
+
+function messageIn(call: RouteCall, value: unknown): RepeatedMessage {
+  const { content, ...ids } = objectIn('message', value);
+  const message = idsIn('message', ids);
+  if (isAbsent(content)) return message;
+  const event = call.form.readEvent({ content: objectIn('message.content', content) });
+  return { ...message, content: event.content! };
+}
+
+function idsIn(name: string, value: unknown): { id: string; invocationId: string } {
+  const { id, invocationId } = objectIn(name, value);
+  return {
+    id: requireId(`${name}.id`, id),
+    invocationId: requireId(`${name}.invocationId`, invocationId),
+  };
+}
+
+function objectIn(name: string, value: unknown): JsonObject {
+  if (isPlainObject(value)) return value;
+  throw invalidValue(name, 'must be an object', value);
+}
+
+/** Cancels a run under way, rewinds, and lets the agent answer the message if the write says so. */
+async function rewindWithRuns(call: RouteCall, write: RewindWrite): Promise<RewindOutcome> {
+  const { service, signal } = call;
+  const { key, marker, message, run } = write;
+  const runs = run === undefined ? call.runs : await requireRuns(call);
+  if (runs === undefined) return rewindFor(call, write);
+  const isRunning = message !== undefined && runs.find(key, message.id) !== undefined;
+  const { events } = await service.getEvents({ ...key, eventIds: [marker.id], signal });
+  // A rewind that is sent again cancels nothing, and starts nothing.
+  if (isRunning || events.length > 0) return rewindFor(call, write);
+  await runs.cancel(key, undefined);
+  if (run === undefined || message === undefined) return rewindFor(call, write);
+  // The run goes on when the client has gone.
+  const unlimited = { ...call, signal: new AbortController().signal };
+  return raceSignal(signal, rewindAndAnswer(unlimited, runs, write, message.id));
+}
+
+/** Rewinds, and lets the agent answer the message that the rewind stores. */
+async function rewindAndAnswer(
+  call: RouteCall,
+  runs: ServerRuns,
+  write: RewindWrite,
+  messageId: string,
+): Promise<RewindOutcome> {
+  const { key, report } = call;
+  const running = runs.find(key, messageId);
+  if (running !== undefined) {
+    await running.stored;
+    return rewindFor(call, write);
+  }
+  const streaming = write.run?.streaming ?? false;
+  const run = runs.reserve({ key, messageId, streaming, onError: report });
+  try {
+    const rewound = await rewindFor(call, write, newEventId());
+    const message = copyEvent(rewound.message!);
+    if (rewound.isNew) await run.begin({ message, isStored: true });
+    else run.leaveToOther(message);
+    return rewound;
+  } catch (error) {
+    run.giveUp(error);
+    throw error;
+  }
+}
+
+/** A rewind with the session after it. */
+interface RewindOutcome extends Rewound {
+  readonly session: Session;
+  /** Whether this request has stored it. */
+  readonly isNew: boolean;
+}
+
+/** Rewinds, and reads what the response shows of the session: our own client asks for its revision alone. */
+async function rewindFor(
+  call: RouteCall,
+  write: RewindWrite,
+  claim?: string,
+): Promise<RewindOutcome> {
+  const { service, signal, rights } = call;
+  const isOwn = call.form === OWN_FORM;
+  const admit: AdmitEvents = async (events, stored, state) => {
+    for (const { actions } of events) stateIn(call, actions?.stateDelta, 'message');
+    const admitted = await admitAfter(stored, events, rights);
+    if (rights.maySeeCredentials) return admitted;
+    return admitted.map((event) => withWholeDelta(event, state));
+  };
+  const hasEvents = write.events !== undefined || write.message !== undefined;
+  // What is appended is checked here, where the whole session is read for it.
+  const verbs = hasEvents ? undefined : await coreOf(service)?.history({ signal });
+  if (verbs !== undefined) {
+    const rewound = await verbs.rewind({ ...write, signal });
+    const session = await requireSession(call, isOwn ? { numRecentEvents: 0 } : {});
+    return { ...rewound, session, isNew: false };
+  }
+  const { session, ...rewound } = await appendRewind(service, { ...write, signal }, admit, claim);
+  return { ...rewound, session: isOwn ? { ...session, events: [] } : session };
+}
