@@ -49,6 +49,8 @@ interface CachedView extends Pick<ReadTail, 'isWhole' | 'summarised' | 'lastComp
   readonly events: readonly Event[];
   /** In the view for models the id of the first event. What it shows before that one may have gaps. */
   readonly firstId: string | undefined;
+  /** The last events that the view for models showed, and how many were asked for. Further reads copy them. */
+  readonly shown?: { readonly last: number; readonly events: Event[] } | undefined;
   readonly limit: number;
   /** The ids of the last stored events. */
   readonly storedIds: readonly string[];
@@ -149,19 +151,25 @@ export class ViewReader {
     const later = laterEvents(cached, session);
     const { state } = session;
     if (later === undefined || state === undefined) return undefined;
+    const { revision } = session;
+    if (later.length === 0 && cached.shown?.last === last) {
+      this.#put(name, { ...cached, revision });
+      return { ...session, state, events: copyJson(cached.shown.events) };
+    }
     const events = [...cached.events, ...later];
     const storedIds = [...cached.storedIds, ...later.map(({ id }) => id)];
     const countAfterMarker = cached.countAfterMarker + later.length;
-    const { revision } = session;
-    this.#put(name, { ...cached, revision, events, storedIds, countAfterMarker });
+    const continued = { ...cached, revision, events, storedIds, countAfterMarker };
+    this.#put(name, { ...continued, shown: undefined });
     if (countAfterMarker >= last) return undefined;
-    const copies = copyJson(events);
     if (cached.view === 'model') {
-      const tail = continuedTail(copies, cached.firstId, cached.isWhole, last);
-      return typeof tail === 'string' ? undefined : { ...session, state, events: tail.events };
+      const tail = continuedTail(events, cached.firstId, cached.isWhole, last);
+      if (typeof tail === 'string') return undefined;
+      this.#put(name, { ...continued, shown: { last, events: tail.events } });
+      return { ...session, state, events: copyJson(tail.events) };
     }
-    if (copies.length < last && !cached.isWhole) return undefined;
-    const end = lastOf(copies, last);
+    if (events.length < last && !cached.isWhole) return undefined;
+    const end = copyJson(lastOf(events, last));
     noteSummarised(end, cached.summarised);
     return { ...session, state, events: end };
   }
@@ -302,8 +310,9 @@ function laterEvents(cached: CachedView, session: ChangedSession): Event[] | und
   const { created, revision, events: changed } = session;
   if (created !== cached.created || revision < cached.revision) return undefined;
   if (changed === undefined) return undefined;
-  const known = new Set(cached.storedIds);
   const later: Event[] = [];
+  if (changed.length === 0) return later;
+  const known = new Set(cached.storedIds);
   for (const { seq, revision, event } of changed) {
     if (known.has(event.id) && revision <= cached.revision) continue;
     const isNew = !known.has(event.id) && seq > cached.revision;

@@ -112,6 +112,19 @@ describe('The end of a view', () => {
     }
   });
 
+  it('gives each reader events of its own', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession(key);
+    const turns = Array.from({ length: 30 }, (_, turn) => event(`e${turn}`, `i${turn}`));
+    await service.appendEvents({ session, events: [...turns, rewound('r', 'i20')] });
+    const first = structuredClone(await shown(service, 'model', 20));
+    for (let reads = 0; reads < 4; reads += 1) {
+      const events = await shown(service, 'model', 20);
+      assert.deepEqual(events, first);
+      for (const read of events) read.content!.parts = [{ text: 'changed by a reader' }];
+    }
+  });
+
   it('is read at the cost of its events, also at the first read, if the storage finds markers', async () => {
     const { storage, service, loaded } = await recorded();
     const { read } = storage;
@@ -218,6 +231,7 @@ describe('The end of a view', () => {
             const isStored = !end.some(isMarker) && decided !== undefined;
             const expected = isStored ? decided : all;
             assert.deepEqual(events, expected, `${step} ${view}`);
+            assert.deepEqual(await shown(service, view, last), expected, `${step} ${view}, again`);
             const named = expected.filter(({ id }) => whole.summarised.has(id));
             if (!isStored) assert.deepEqual(idsOf(events.filter(isSummarised)), idsOf(named));
           }
