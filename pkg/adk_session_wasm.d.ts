@@ -553,13 +553,9 @@ export enum MarkNumber {
      */
     Flags = 5,
     /**
-     * The number of its author.
-     */
-    Author = 6,
-    /**
      * The end of the list.
      */
-    Length = 7,
+    Length = 6,
 }
 
 /**

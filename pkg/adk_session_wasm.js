@@ -632,7 +632,7 @@ export const ItemNumber = Object.freeze({
 
 /**
  * The numbers of the mark of an event.
- * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}
+ * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6}
  */
 export const MarkNumber = Object.freeze({
     /**
@@ -660,13 +660,9 @@ export const MarkNumber = Object.freeze({
      */
     Flags: 5,
     /**
-     * The number of its author.
-     */
-    Author: 6,
-    /**
      * The end of the list.
      */
-    Length: 7,
+    Length: 6,
 });
 
 /**

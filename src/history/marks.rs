@@ -118,7 +118,7 @@ impl Marks {
                 has_other_parts = true;
             }
         }
-        self.events.push(traits_of(event, has_other_parts, names));
+        self.events.push(traits_of(event, has_other_parts));
         if let Some(is_waiting) = waits_at_node(event) {
             let node = names.number(node_path(event).unwrap_or(&event.author));
             self.pauses.push(PauseMark { event: number, node, is_waiting });
@@ -207,25 +207,11 @@ fn subject_of(question: &Value) -> Option<&str> {
     }
 }
 
-fn traits_of<'a>(event: &'a Event, has_other_parts: bool, names: &mut Numbers<'a>) -> EventTraits {
-    let is_by_user = event.author == "user";
-    let role = event.content.as_ref().and_then(|content| content.get("role"));
-    let is_text = event.parts().iter().any(|part| text(part.get("text")).is_some());
-    let has_call = event.parts().iter().any(|part| part.get("functionCall").is_some());
-    let is_asking = ["requestedToolConfirmations", "requestedAuthConfigs"].iter().any(|asked| {
-        let asked = event.actions.other.get(*asked).and_then(Value::as_object);
-        asked.is_some_and(|asked| !asked.is_empty())
-    });
+fn traits_of(event: &Event, has_other_parts: bool) -> EventTraits {
     EventTraits {
-        author: names.number(&event.author),
-        is_by_user,
+        is_by_user: event.author == "user",
         is_abort: event.other.get("errorCode").is_some_and(|code| code == "INVOCATION_ABORTED"),
         is_of_node: node_path(event).is_some(),
-        is_text_reply: !is_by_user
-            && role.is_some_and(|role| role == "model")
-            && is_text
-            && !has_call,
-        is_asking,
         has_other_parts,
     }
 }

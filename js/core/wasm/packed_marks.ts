@@ -29,14 +29,6 @@ export interface Mark {
   readonly second: number;
 }
 
-/** What the rules for function calls need to know of an event. */
-export interface Traits {
-  /** A sum of `EVENT_FLAGS`. */
-  readonly flags: number;
-  /** The number of its author. */
-  readonly author: number;
-}
-
 export interface CallMark {
   /** The index of its event. */
   readonly event: number;
@@ -70,8 +62,8 @@ export interface HistoryMarks extends Partial<CallLists> {
 
 /** The function calls of a history. The rules of rewinds alone need none. */
 export interface CallLists {
-  /** One for each event. */
-  readonly traits: readonly Traits[];
+  /** For each event a sum of `EVENT_FLAGS`. */
+  readonly eventFlags: readonly number[];
   readonly calls: readonly CallMark[];
   readonly responses: readonly ResponseMark[];
   readonly pauses: readonly PauseMark[];
@@ -80,7 +72,7 @@ export interface CallLists {
 export type Reader = keyof typeof READERS;
 
 /** A place in a view: that of a stored event, that where the view shows an event, or the summary of a compaction. */
-export interface Place {
+export interface ViewPlace {
   readonly kind: keyof typeof PLACES;
   /** The index of the event or of the compaction. */
   readonly event: number;
@@ -101,13 +93,13 @@ export interface PartRequest {
   /** Whether there are no events before these, or whether the view begins with the earlier tail. */
   readonly isFromStart?: boolean | undefined;
   /** The place that a page follows or ends before, or where an earlier tail begins. */
-  readonly place?: Place | undefined;
+  readonly place?: ViewPlace | undefined;
   /** Whether a page follows its place. */
   readonly isAfter?: boolean | undefined;
 }
 
 /** What is asked about a history. */
-type Question = Omit<PartRequest, 'question'> & {
+type HistoryQuestion = Omit<PartRequest, 'question'> & {
   readonly question: keyof typeof QUESTIONS;
   /** The numbers of ids of calls. */
   readonly asked?: readonly number[];
@@ -236,9 +228,9 @@ export function openCallItems(
 }
 
 function packMarks(
-  { marks, older = [], traits = [], calls = [], responses = [], pauses = [] }: HistoryMarks,
+  { marks, older = [], eventFlags = [], calls = [], responses = [], pauses = [] }: HistoryMarks,
   reader: Reader,
-  request: Question,
+  request: HistoryQuestion,
 ): Float64Array {
   const { question, count, within, knownFrom, isFromStart, place, isAfter, asked = [] } = request;
   const numbers = new Float64Array(
@@ -272,8 +264,7 @@ function packMarks(
     numbers[at + MarkNumber.Time] = time;
     numbers[at + MarkNumber.First] = first;
     numbers[at + MarkNumber.Second] = second;
-    numbers[at + MarkNumber.Flags] = traits[index]?.flags ?? 0;
-    numbers[at + MarkNumber.Author] = traits[index]?.author ?? 0;
+    numbers[at + MarkNumber.Flags] = eventFlags[index] ?? 0;
     at += MarkNumber.Length;
   });
   for (const { event, id = NO_ID, about = NO_ID, flags } of calls) {

@@ -73,9 +73,7 @@ export const EVENT_FLAGS = {
   byUser: 1,
   abort: 2,
   ofNode: 4,
-  textReply: 8,
-  asking: 16,
-  otherParts: 32,
+  otherParts: 8,
 } as const;
 
 /** Stands for an id that is absent; `NO_ID` in `history.rs`. */

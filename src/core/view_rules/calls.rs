@@ -56,18 +56,12 @@ pub struct PauseMark {
 /// What the rules for function calls need to know of an event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EventTraits {
-    /// The number of its author.
-    pub author: u32,
     /// Whether the user is its author.
     pub is_by_user: bool,
     /// Whether it seals the calls of a run that was stopped.
     pub is_abort: bool,
     /// Whether a node of a workflow made it.
     pub is_of_node: bool,
-    /// Whether it is a text of a model, without calls.
-    pub is_text_reply: bool,
-    /// Whether it asks the user about its calls, by its actions.
-    pub is_asking: bool,
     /// Whether it has parts besides the calls and responses of the lists.
     pub has_other_parts: bool,
 }

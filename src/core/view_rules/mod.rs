@@ -253,7 +253,7 @@ impl View {
             }
         }
         if reader == Reader::Model {
-            (view.items, view.changes) = pair(view.items, marks, calls, &waiting);
+            (view.items, view.changes) = pair(view.items, calls, &waiting);
             view.waiting = waiting.sources;
         }
         view.active = active;

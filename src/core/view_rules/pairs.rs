@@ -1,13 +1,12 @@
 //! Which function calls and responses of the shown events a reader gets.
 //!
 //! A model takes a call only with its response, and a response only after its call. So the rules cut
-//! the others, as google-adk does: `drop_orphaned_function_calls`,
-//! `drop_orphaned_function_responses` and `rearrange_events_for_async_function_responses_in_history`.
+//! the others, as google-adk does: `drop_orphaned_function_calls` and `drop_orphaned_function_responses`.
 
+use super::Item;
 use super::calls::Calls;
 use super::numbers::{LatestOf, Numbers};
 use super::waiting::Waiting;
-use super::{Item, Mark};
 
 /// A part that a reader does not get as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,13 +28,10 @@ pub enum CallPart {
 
 /// The calls and responses of the shown events.
 struct Pairs<'a> {
-    marks: &'a [Mark],
     calls: &'a Calls<'a>,
     waiting: &'a Waiting,
     /// For each response its call: the latest shown one of its id before it.
     owners: Vec<Option<usize>>,
-    /// The indices of each call's responses among the items, in order.
-    answers: Vec<Vec<usize>>,
     /// The calls that the reader does not get.
     cut_calls: Numbers,
     /// The events that the reader does not get, whatever remains of them.
@@ -46,16 +42,14 @@ struct Pairs<'a> {
 /// remains. Returns the items, and the parts that change.
 pub(super) fn pair(
     items: Vec<Item>,
-    marks: &[Mark],
     calls: &Calls<'_>,
     waiting: &Waiting,
 ) -> (Vec<Item>, Vec<PartChange>) {
     if calls.calls.is_empty() && calls.responses.is_empty() {
         return (items, Vec::new());
     }
-    let mut pairs = Pairs::new(&items, marks, calls, waiting);
+    let mut pairs = Pairs::new(&items, calls, waiting);
     pairs.drop_steps_without_signature();
-    pairs.drop_stale_replies(&items);
     let mut changes = Vec::new();
     let mut kept = Vec::new();
     for item in items {
@@ -88,19 +82,19 @@ pub(super) fn pair(
 }
 
 impl<'a> Pairs<'a> {
-    fn new(items: &[Item], marks: &'a [Mark], calls: &'a Calls<'a>, waiting: &'a Waiting) -> Self {
+    fn new(items: &[Item], calls: &'a Calls<'a>, waiting: &'a Waiting) -> Self {
         let mut owners = vec![None; calls.responses.len()];
-        let mut answers = vec![Vec::new(); calls.calls.len()];
+        let mut answered = Numbers::default();
         let mut latest = LatestOf::default();
-        for (at, item) in items.iter().enumerate() {
+        for item in items {
             let Item::Event(event) = *item else { continue };
             for (index, response) in calls.responses_of(event) {
                 let owner = latest.get(response.id);
                 if let Some(slot) = owners.get_mut(index) {
                     *slot = owner;
                 }
-                if let Some(indices) = owner.and_then(|owner| answers.get_mut(owner)) {
-                    indices.push(at);
+                if let Some(call) = owner {
+                    answered.insert(call);
                 }
             }
             for (index, call) in calls.calls_of(event) {
@@ -110,13 +104,13 @@ impl<'a> Pairs<'a> {
             }
         }
         let mut cut_calls = Numbers::default();
-        for (index, (call, answers)) in calls.calls.iter().zip(&answers).enumerate() {
-            let is_open = call.id.is_some() && answers.is_empty();
+        for (index, call) in calls.calls.iter().enumerate() {
+            let is_open = call.id.is_some() && !answered.has(index);
             if is_open && !call.may_wait() && !waiting.has_call(index) {
                 cut_calls.insert(index);
             }
         }
-        Self { marks, calls, waiting, owners, answers, cut_calls, dropped: Numbers::default() }
+        Self { calls, waiting, owners, cut_calls, dropped: Numbers::default() }
     }
 
     fn keeps(&self, call: Option<usize>) -> bool {
@@ -145,52 +139,6 @@ impl<'a> Pairs<'a> {
             }
             self.dropped.insert(event);
         }
-    }
-
-    /// Drops what a model said between two responses to a call, if nothing else is between them: it was
-    /// about the earlier response, and the model gets the later one alone.
-    fn drop_stale_replies(&mut self, items: &[Item]) {
-        let mut stale = Vec::new();
-        for indices in &self.answers {
-            for (earlier, later) in indices.iter().zip(indices.iter().skip(1)) {
-                stale.extend(self.stale_between(items, *earlier, *later));
-            }
-        }
-        for event in stale {
-            self.dropped.insert(event);
-        }
-    }
-
-    fn stale_between(&self, items: &[Item], earlier: usize, later: usize) -> Vec<usize> {
-        let event_at = |index: usize| match items.get(index) {
-            Some(Item::Event(event)) => Some(*event),
-            _ => None,
-        };
-        let (Some(first), Some(second)) = (event_at(earlier), event_at(later)) else {
-            return Vec::new();
-        };
-        let invocation = |event: usize| self.marks.get(event).and_then(|mark| mark.invocation);
-        let [one, other] = [first, second].map(|event| self.calls.event(event));
-        let run = invocation(first);
-        if run != invocation(second) || one.author != other.author || one.is_asking {
-            return Vec::new();
-        }
-        let mut replies = Vec::new();
-        for index in earlier + 1..later {
-            let Some(event) = event_at(index) else { return Vec::new() };
-            let traits = self.calls.event(event);
-            let has_parts = traits.has_other_parts
-                || self.calls.calls_of(event).next().is_some()
-                || self.calls.responses_of(event).next().is_some();
-            if !has_parts {
-                continue;
-            }
-            if !traits.is_text_reply || invocation(event) != run {
-                return Vec::new();
-            }
-            replies.push(event);
-        }
-        replies
     }
 
     /// If a model used an id again, the earlier calls and their responses get other ids: the framework

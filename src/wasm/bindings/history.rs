@@ -301,13 +301,10 @@ fn traits_of(numbers: &[f64; MARK]) -> EventTraits {
     let number = |name: MarkNumber| number(numbers, name as usize) as u32;
     let flags = number(MarkNumber::Flags);
     EventTraits {
-        author: number(MarkNumber::Author),
         is_by_user: flags & 1 != 0,
         is_abort: flags & 2 != 0,
         is_of_node: flags & 4 != 0,
-        is_text_reply: flags & 8 != 0,
-        is_asking: flags & 16 != 0,
-        has_other_parts: flags & 32 != 0,
+        has_other_parts: flags & 8 != 0,
     }
 }
 

@@ -357,6 +357,21 @@ export const HISTORIES: readonly History[] = [
     response('i1', 3, 'c1', 'i1-done', { author: 'user' }),
     answer('i1', 3.5, 'i1-b'),
   ]),
+  // An agent of the scope has no response to the call, so it reads the reply between them.
+  history(
+    'replies_between_two_responses',
+    [
+      user('i1', 1),
+      call('i1', 1.1, ['c1'], { longRunningToolIds: ['c1'] }),
+      response('i1', 1.2, 'c1', 'i1-pending'),
+      answer('i1', 1.3, 'i1-wait'),
+      answer('i1', 1.4, 'i1-task', { author: 'helper', ...scoped('task') }),
+      response('i1', 1.5, 'c1', 'i1-done'),
+      answer('i1', 1.6),
+      turn('i2', 2),
+    ],
+    [ROOT, { agentName: 'helper', isolationScope: 'task' }],
+  ),
   history('call_id_of_two_calls', [
     user('i1', 1),
     call('i1', 1.1, ['c1']),

@@ -27,6 +27,11 @@ const OTHER_REQUESTS: Readonly<Record<string, readonly string[]>> = {
     ...[said('root', 'summary s1'), 'user: i2-u', said('root', 'i2-a')],
     ...['user: i3-u', said('root', 'i3-a')],
   ],
+  // Python leaves out what the agent said between two responses to its call.
+  'replies_between_two_responses root': [
+    ...['user: i1-u', 'model: call ask c1', 'user: response ask c1', 'model: i1-wait'],
+    ...['model: i1-a', 'user: i2-u', 'model: i2-a'],
+  ],
   // The framework leaves out other events than Python.
   'events_that_no_model_sees root': [
     ...['user: i1-u', 'model: hm', 'user: i1-node', said('tool', 'i1-tool')],

@@ -6,8 +6,9 @@ for each line {"transcript": ids, "summarised": ids, "model": ids, "contexts": [
 "transcript" is `_apply_rewinds` without markers. "contexts" are the events that `_get_contents` keeps for an agent, and
 the texts that the model gets of them. "model" applies Python's compaction once for all agents: only compactions
 without branch and scope count, and only events with content and without scope are hidden. Calls without a response and
-responses without a call are dropped; a response belongs to the last call of its id before it. A summary's id is that of
-its compaction behind "adk-view:".
+responses without a call are dropped; a response belongs to the last call of its id before it. What an agent said between
+two responses to its call stays, since Python leaves it out for that agent alone. A summary's id is that of its
+compaction behind "adk-view:".
 """
 
 import json

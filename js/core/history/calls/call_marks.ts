@@ -10,13 +10,7 @@ import {
   waitsAtNode,
 } from '../../../values/model/event/waiting.js';
 import { CALL_FLAGS, EVENT_FLAGS } from '../../wasm/protocol.js';
-import type {
-  CallLists,
-  CallMark,
-  PauseMark,
-  ResponseMark,
-  Traits,
-} from '../../wasm/packed_marks.js';
+import type { CallLists, CallMark, PauseMark, ResponseMark } from '../../wasm/packed_marks.js';
 
 /** A part with a function call or a response. */
 export interface CallPart {
@@ -49,7 +43,7 @@ export function callMarksOf(
   events: readonly Event[],
   numberOf: (name: unknown) => number,
 ): CallMarks {
-  const traits: Traits[] = [];
+  const eventFlags: number[] = [];
   const calls: CallMark[] = [];
   const responses: ResponseMark[] = [];
   const pauses: PauseMark[] = [];
@@ -74,13 +68,13 @@ export function callMarksOf(
         otherParts -= 1;
       }
     }
-    traits.push({ flags: eventFlags(event, otherParts > 0), author: numberOf(event.author) });
+    eventFlags.push(flagsOf(event, otherParts > 0));
     const isWaiting = waitsAtNode(event);
     if (isWaiting !== undefined) {
       pauses.push({ event: index, node: numberOf(pathOf(event) ?? event.author), isWaiting });
     }
   });
-  return { traits, calls, responses, pauses, callParts, responseParts, numberOf };
+  return { eventFlags, calls, responses, pauses, callParts, responseParts, numberOf };
 }
 
 function isId(id: unknown): id is string {
@@ -104,19 +98,11 @@ function subjectOf(functionCall: FunctionCall): unknown {
   return args.functionCallId ?? args.function_call_id;
 }
 
-function eventFlags(event: Event, hasOtherParts: boolean): number {
-  const { author, content, actions } = event;
-  const parts = partsOf(event);
-  const isText = parts.some(({ text }) => isId(text)) && !parts.some((part) => part.functionCall);
-  const isTextReply = author !== 'user' && content?.role === 'model' && isText;
-  const asked: unknown[] = [actions?.requestedToolConfirmations, actions?.requestedAuthConfigs];
-  const isAsking = asked.some((asked) => isPlainObject(asked) && Object.keys(asked).length > 0);
+function flagsOf(event: Event, hasOtherParts: boolean): number {
   return (
-    (author === 'user' ? EVENT_FLAGS.byUser : 0) |
+    (event.author === 'user' ? EVENT_FLAGS.byUser : 0) |
     (isAbort(event) ? EVENT_FLAGS.abort : 0) |
     (pathOf(event) === undefined ? 0 : EVENT_FLAGS.ofNode) |
-    (isTextReply ? EVENT_FLAGS.textReply : 0) |
-    (isAsking ? EVENT_FLAGS.asking : 0) |
     (hasOtherParts ? EVENT_FLAGS.otherParts : 0)
   );
 }

@@ -11,7 +11,7 @@ import {
   type HistoryItems,
   partOfItems,
   type PartRequest,
-  type Place,
+  type ViewPlace,
   type Undecided,
 } from '../../../core/wasm/packed_marks.js';
 import { FOR_ALL, marksOf } from '../../../core/history/marks.js';
@@ -145,9 +145,7 @@ export function pageOfView(
     part,
     items.start > 0 || (olderInvocations !== undefined && items.items.length > 0),
   );
-  // An empty page after an event has that one as its cursor.
-  const lastId = isAfter && page.events.length === 0 ? eventId : page.lastId;
-  return { ...page, lastId, eventCount: olderInvocations === undefined ? items.total : undefined };
+  return { ...page, eventCount: olderInvocations === undefined ? items.total : undefined };
 }
 
 /**
@@ -172,7 +170,7 @@ export function pageOfLast(
   if (isDamaged && !isFromStart) return 'needsEarlier';
   const cut = eventId === undefined ? others.length : Math.max(0, found);
   const stored = [...others.slice(0, cut), ...last, ...others.slice(cut)];
-  const place: Place | undefined =
+  const place: ViewPlace | undefined =
     eventId === undefined ? undefined : { kind: 'stored', event: cut + last.length };
   const request: PartRequest = {
     question: 'page',
@@ -228,7 +226,7 @@ function placeOf(
   events: readonly Event[],
   eventId: string,
   kind: 'stored' | 'shown',
-): Place | undefined {
+): ViewPlace | undefined {
   const indexOf = (wanted: string): number => events.findIndex(({ id }) => id === wanted);
   const event = indexOf(eventId);
   if (event >= 0) return { kind, event };

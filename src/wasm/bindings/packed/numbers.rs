@@ -278,8 +278,6 @@ pub enum MarkNumber {
     Second,
     /// A sum of `EVENT_FLAGS` in `js/core/wasm/protocol.ts`.
     Flags,
-    /// The number of its author.
-    Author,
     /// The end of the list.
     Length,
 }

@@ -85,6 +85,21 @@ describe('listEvents with a view', () => {
   });
 });
 
+describe('An empty page of a view', () => {
+  it('after the last event has the cursor of its request, from which later events are read', async () => {
+    const { events } = readVectors().find(({ name }) => name === 'plain_rewind')!;
+    const service = await serviceWith(events);
+    for (const view of ['transcript', 'model'] as const) {
+      const { after } = await service.listEvents({ ...key, view });
+      assert.deepEqual(await service.listEvents({ ...key, after, view }), { events: [], after });
+      const id = `later in ${view}`;
+      await service.appendEvent({ session: await read(service), event: message(id, id) });
+      const later = await service.listEvents({ ...key, after, view });
+      assert.deepEqual(idsOf(later.events), [id]);
+    }
+  });
+});
+
 describe('A handle with a view', () => {
   it('gets the view as it is after a late marker, and keeps its objects', async () => {
     const service = await serviceWith(['i1', 'i2', 'i3'].map((id) => message(id, id)));

@@ -153,6 +153,30 @@ describe('The view for models', () => {
     assert.ok(!(await shown(read)).includes('i2-u: text'));
   });
 
+  it('ends a summary of the framework before what waits', async () => {
+    const paused = waiting('i2', { originalFunctionCall: { id: 'i2-c' } });
+    const since = paused[0]!.timestamp;
+    const events = [...turn('i1'), ...paused, ...turn('i3')];
+    const { timestamp: last } = events.at(-1)!;
+    for (const [endTime, shownEnd] of [
+      [since - 2, since - 2],
+      [since, since - 1],
+      [last, since - 1],
+    ]) {
+      const summary = event('j1', 'system', [{ text: 'j1' }], { isCompacted: true, endTime });
+      const service = await stored([...events, summary]);
+      const view = (await service.getSession({ ...KEY, config: { view: 'model' } }))!;
+      const raw = (await service.getSession(KEY))!;
+      const [shown, kept] = [view, raw].map((session) => session.events.at(-1) as object);
+      assert.deepEqual(shown, { ...kept, endTime: shownEnd });
+      assert.equal(
+        (kept as { endTime?: number }).endTime,
+        endTime,
+        'what is stored stays as it is',
+      );
+    }
+  });
+
   it('keeps a paused workflow behind a compaction', async () => {
     const nodes = (status: number) => ({ agentState: { nodes: { ask: { status } } } });
     const paused = [
