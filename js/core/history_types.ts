@@ -40,7 +40,8 @@ export interface RepeatedMessage {
 }
 
 /** A rewind. Sent again, it answers with what is stored. */
-export interface RewindWrite {
+export interface RewindWrite extends WriteIdentity {
+  readonly kind: 'rewind';
   readonly key: CompositeSessionKey;
   /** The ids of the marker. */
   readonly marker: { readonly id: string; readonly invocationId: string };
@@ -54,25 +55,28 @@ export interface RewindWrite {
 }
 
 /** The result of a rewind. */
-export interface Rewound {
-  /** The marker. */
-  readonly event: Event;
-  /** Present if the place is a turn. */
-  readonly message?: Event | undefined;
-  readonly unknownKeys: string[];
+export interface RewindResult {
+  /** The marker that was appended. */
+  event: Event;
+  /**
+   * Keys that the rewind removed although the session may have been created with them. The initial state of such a
+   * session is not known, for example because Python created it.
+   */
+  unknownKeys: string[];
 }
 
-/** A rewind that a store has stored. */
-export interface StoredRewind extends Rewound {
-  /** The revision of the session. */
-  readonly revision: number;
+/** The result of a rewind, with the message that is sent again. */
+export interface Rewound extends Readonly<RewindResult> {
+  /** Present if the place is a turn. */
+  readonly message?: Event | undefined;
 }
 
 /** The end of a fork's history. */
 export type ForkEnd = { readonly at: HistoryPlace } | { readonly before: HistoryPlace };
 
 /** A fork. Sent again, it finds the session that it made. */
-export interface ForkWrite {
+export interface ForkWrite extends WriteIdentity {
+  readonly kind: 'fork';
   readonly key: CompositeSessionKey;
   readonly newSessionId: string;
   readonly end: ForkEnd;
@@ -151,8 +155,8 @@ export interface StateAtRead extends HistoryRead {
 
 /** The verbs of the histories of a service. `fork` returns a handle on the new session. */
 export interface ServiceHistory {
-  rewind(request: RewindWrite & Abortable & WriteIdentity): Promise<StoredRewind>;
-  fork(request: ForkWrite & Abortable & WriteIdentity): Promise<Session>;
+  rewind(request: RewindWrite & Abortable): Promise<Rewound>;
+  fork(request: ForkWrite & Abortable): Promise<Session>;
   branches(request: BranchesRead & Abortable): Promise<SessionBranches>;
   stateAt(request: StateAtRead & Abortable): Promise<HistoryState>;
 }

@@ -201,7 +201,7 @@ export type SessionRead<Kind extends ReadKind = ReadKind> = SessionReads[Kind] &
 };
 
 /** The results of reads, by their kinds. */
-export interface Found {
+export interface ReadResults {
   window: ReadSession;
   page: ReadPage;
   info: ReadInfo;
@@ -215,7 +215,7 @@ export interface Found {
 type ReadVerb<Kind extends ReadKind> = (
   request: SessionReads[Kind],
   call: Call,
-) => Promise<Found[Kind] | undefined>;
+) => Promise<ReadResults[Kind] | undefined>;
 
 /** The kinds that every store has a verb for. It may fail with `unsupported`. */
 type CommonKind = 'window' | 'page' | 'ids' | 'since';
@@ -232,7 +232,7 @@ export async function runRead<Kind extends ReadKind>(
   verbs: ReadVerbs,
   request: SessionRead<Kind>,
   call: Call,
-): Promise<Found[Kind] | undefined> {
+): Promise<ReadResults[Kind] | undefined> {
   const { [request.kind]: verb } = verbs as { readonly [Key in ReadKind]?: ReadVerb<Key> };
   return verb?.call(verbs, request, call);
 }

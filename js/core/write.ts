@@ -23,15 +23,19 @@ import type { EventTexts } from '../values/model/event/snapshot.js';
 import type { StalePolicy } from './wasm/protocol.js';
 import type { ForkWrite, RewindWrite } from './history_types.js';
 
-/** The position of a handle when an append begins. */
-export interface HandlePosition {
-  /** The revision that created the session. NaN: unknown. Below 0: there is no handle. */
-  readonly created: number;
-  /** The revision of the handle; ignored if `created` is unknown. */
-  readonly revision: number;
-  /** Identifies the handle's position if `created` is unknown. */
-  readonly lastEventId: string | undefined;
-}
+/** The position of a handle when an append begins: what its caller knows of it, as in Rust. */
+export type HandlePosition =
+  | {
+      readonly kind: 'revision';
+      /** The revision that created the session. */
+      readonly created: number;
+      /** The revision of the last change that the handle has. */
+      readonly revision: number;
+    }
+  /** The handle came from elsewhere: the id of its last event, if it has events. */
+  | { readonly kind: 'lastEvent'; readonly lastEventId: string | undefined }
+  /** There is no handle, so nothing can be stale. */
+  | { readonly kind: 'latest' };
 
 /** Events to append to one session, all or none. */
 export interface AppendWrite extends WriteIdentity {
@@ -150,8 +154,8 @@ export interface Writes {
   describe: DescribeWrite;
   update: UpdateWrite;
   delete: DeleteWrite;
-  rewind: RewindWrite & WriteIdentity & { readonly kind: 'rewind' };
-  fork: ForkWrite & WriteIdentity & { readonly kind: 'fork' };
+  rewind: RewindWrite;
+  fork: ForkWrite;
 }
 
 export type WriteKind = keyof Writes;

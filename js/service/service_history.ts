@@ -1,7 +1,7 @@
 import type { Call } from '../core/call/call.js';
 import type { Calls } from '../core/call/calls.js';
 import type { ServiceHistory } from '../core/history_types.js';
-import type { Found, SessionRead } from '../core/read.js';
+import type { ReadResults, SessionRead } from '../core/read.js';
 import type { Results } from '../core/storage/store.js';
 import type { Placed } from '../core/write.js';
 import { sessionNotFound } from '../values/errors/session_not_found.js';
@@ -22,21 +22,18 @@ export function serviceHistory(core: HistoryParts): ServiceHistory {
   const read = async <Kind extends 'branches' | 'stateAt'>(
     request: SessionRead<Kind>,
     call: Call,
-  ): Promise<Found[Kind]> => {
-    const found = await core.callStore<Found[Kind] | undefined>(call, (store) =>
+  ): Promise<ReadResults[Kind]> => {
+    const found = await core.callStore<ReadResults[Kind] | undefined>(call, (store) =>
       store.read(request, call),
     );
     if (found === undefined) throw sessionNotFound(request.key.sessionId);
     return found;
   };
   return {
-    rewind: (request) =>
-      calls.run('rewind', request, (request, call) =>
-        core.write({ ...request, kind: 'rewind' }, call),
-      ),
+    rewind: (request) => calls.run('rewind', request, (request, call) => core.write(request, call)),
     fork: (request) =>
       calls.run('fork', request, async (request, call) => {
-        const forked = await core.write({ ...request, kind: 'fork' }, call);
+        const forked = await core.write(request, call);
         return reader.openForked({ ...request.key, sessionId: request.newSessionId }, forked);
       }),
     branches: (request) =>

@@ -34,7 +34,7 @@ export type AdmitEvents = (
   state: JsonObject,
 ) => Promise<NewEvent[]>;
 
-/** The result, with a handle on the whole rewound session. */
+/** The result, with a handle on the rewound session. */
 export interface AppendedRewind extends Rewound {
   readonly session: Session;
   /** Whether this call has stored it, and not an earlier one with the same marker. */
@@ -100,7 +100,7 @@ export async function planRewind(
   write: RewindWrite,
 ): Promise<PlannedRewind> {
   const { events } = source;
-  const { before, undone } = planOf(events, write);
+  const { before, undone } = cutOf(events, write);
   const { state, stateDelta, unknownKeys } = await rewindDelta(source, before);
   const timestamp = timeOf(events, write);
   const actions = { stateDelta, rewindBeforeInvocationId: before };
@@ -130,15 +130,11 @@ function laterThan(time: number, events: readonly NewEvent[] = []): NewEvent[] {
   }));
 }
 
-/** What a rewind does to a history. */
-interface RewindPlan {
-  /** The first undone invocation. */
-  readonly before: string;
-  /** The undone message that is sent again. */
-  readonly undone?: Event;
-}
-
-function planOf(events: readonly Event[], { place, message }: RewindWrite): RewindPlan {
+/** Returns the first undone invocation, and the undone message if that is sent again. */
+function cutOf(
+  events: readonly Event[],
+  { place, message }: RewindWrite,
+): { readonly before: string; readonly undone?: Event } {
   if ('turn' in place) {
     const isEdit = message!.content !== undefined;
     const undone = (isEdit ? editedEvent : answeredEvent)(events, place.turn);
@@ -208,7 +204,7 @@ async function storedRewind(
     throw invalid('marker.id', 'is the id of another event of the session');
   }
   const earlier = session.events.slice(0, at);
-  const sent = (): Event => messageOf(planOf(earlier, write).undone!, write, event.timestamp);
+  const sent = (): Event => messageOf(cutOf(earlier, write).undone!, write, event.timestamp);
   const follows = message && (session.events.find(({ id }) => id === message.id) ?? sent());
   const cut = firstOfInvocation(earlier, target);
   const before = { ...historyOf(service, session, signal), events: earlier };

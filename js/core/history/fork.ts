@@ -73,7 +73,8 @@ export async function fork(service: SessionService, request: ForkRequest): Promi
   const taken = takeRequest(request);
   const { newSessionId, title, signal } = taken;
   if (title !== undefined) requireText('title', title);
-  const write = { key: sessionKeyOf(taken), end: takeEnd(taken), title, signal };
+  const key = sessionKeyOf(taken);
+  const write = { kind: 'fork', key, end: takeEnd(taken), title, signal } as const;
   const verbs = await coreOf(service)?.history({ signal });
   if (verbs === undefined) return computeFork(service, { ...write, newSessionId });
   // A blank id stands for none, as in createSession.
@@ -82,7 +83,7 @@ export async function fork(service: SessionService, request: ForkRequest): Promi
 }
 
 /** A fork that a service computes. It may draw the id itself. */
-interface ComputedFork extends Omit<ForkWrite, 'newSessionId'>, Abortable {
+interface ComputedFork extends Omit<ForkWrite, 'kind' | 'newSessionId'>, Abortable {
   readonly newSessionId?: string | undefined;
 }
 

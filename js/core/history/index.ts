@@ -12,12 +12,13 @@ export { fork } from './fork.js';
 export type { ForkRequest } from './fork.js';
 export { historyView } from './agent_view.js';
 export { rewind, switchBranch, undoRewind } from './rewind.js';
-export type { RewindRequest, RewindResult, SwitchBranchRequest } from './rewind.js';
+export type { RewindRequest, SwitchBranchRequest } from './rewind.js';
 export { stateAt } from './state_at.js';
 export type { StateAtRequest } from './state_at.js';
 export type {
   BranchAlternative,
   HistoryPlace,
   HistoryState,
+  RewindResult,
   TurnBranches,
 } from '../history_types.js';

@@ -6,11 +6,12 @@ import { requireText } from '../../values/errors/option_values.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { snapshotEvent } from '../../values/model/event/snapshot.js';
 import { newEventId } from '../../values/model/event/create_event.js';
-import {
-  type HistoryPlace,
-  type RewindPlace,
-  type RewindWrite,
-  type Rewound,
+import type {
+  HistoryPlace,
+  RewindPlace,
+  RewindResult,
+  RewindWrite,
+  Rewound,
 } from '../history_types.js';
 import { coreOf } from '../core_of.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
@@ -29,17 +30,6 @@ export interface RewindRequest extends CompositeSessionKey, Abortable {
 export interface SwitchBranchRequest extends CompositeSessionKey, Abortable {
   /** The branch, from `branches`: the invocation of the marker that ended it. */
   branch: string;
-}
-
-/** The result of a rewind. */
-export interface RewindResult {
-  /** The marker that was appended. */
-  event: Event;
-  /**
-   * Keys that the rewind removed although the session may have been created with them. The initial state of such a
-   * session is not known, for example because Python created it.
-   */
-  unknownKeys: string[];
 }
 
 /**
@@ -124,7 +114,7 @@ export async function sendRewind(
   const content =
     message?.content && jsonEvent({ invocationId: '', content: message.content }).content;
   const write: RewindWrite = {
-    ...{ key: sessionKeyOf(request), marker, place },
+    ...{ kind: 'rewind', key: sessionKeyOf(request), marker, place },
     message: message && { ...message, content },
     events: events?.map(jsonEvent),
     run,

@@ -6,9 +6,9 @@ import type { Call } from '../call/call.js';
 import { SessionError } from '../../values/errors/errors.js';
 import type { Description } from '../../values/model/description.js';
 import type { StorageCall } from '../../values/model/diagnostic.js';
-import type { StoredRewind } from '../history_types.js';
+import type { Rewound } from '../history_types.js';
 import type { SharedScope } from '../../values/state/scope.js';
-import type { Found, ReadKind, ReadSession, SessionHead, SessionRead } from '../read.js';
+import type { ReadResults, ReadKind, ReadSession, SessionHead, SessionRead } from '../read.js';
 import type { CreateWrite, DeleteWrite, Placed, PlacedAppend, WriteKind } from '../write.js';
 import type { ChangedRequest, ChangedRows } from './changed_rows.js';
 import type { ListTime, TimedPlace } from './list_place.js';
@@ -139,7 +139,8 @@ export interface Results {
   describe: boolean;
   update: SharedRevisions;
   delete: Deletion;
-  rewind: StoredRewind;
+  /** With the revision of the session. */
+  rewind: Rewound & { readonly revision: number };
   fork: ReadSession;
 }
 
@@ -215,7 +216,10 @@ export interface SynchronousStore {
   create(write: CreateWrite, call: Call): CreatedSession | undefined;
   append(write: PlacedAppend, call: Call): Appended;
   delete(write: DeleteWrite, call: Call): Deletion;
-  find<Kind extends ReadKind>(request: SessionRead<Kind>, call: Call): Found[Kind] | undefined;
+  find<Kind extends ReadKind>(
+    request: SessionRead<Kind>,
+    call: Call,
+  ): ReadResults[Kind] | undefined;
   sessions(request: ListRequest, call: Call): ReadList;
 }
 
@@ -243,7 +247,7 @@ export interface Store {
   read<Kind extends ReadKind>(
     request: SessionRead<Kind>,
     call: Call,
-  ): Promise<Found[Kind] | undefined>;
+  ): Promise<ReadResults[Kind] | undefined>;
   /** Lists sessions of a user; without `userId` of all users of the app. */
   list(request: ListRequest, call: Call): Promise<ReadList>;
   /** Returns a shared state as JSON. The keys have no prefix. */

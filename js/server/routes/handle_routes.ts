@@ -155,7 +155,7 @@ async function append(call: RouteCall): Promise<Appended> {
   };
   const run = runIn(body);
   if (run === undefined) return appendBody(call, append);
-  const isBehind = stale === 'reject' && position.created >= 0;
+  const isBehind = stale === 'reject' && position.kind === 'revision';
   const { stored, isAsSent } = await askAgent(call, run, isBehind ? position.revision : undefined);
   const appended = await append([stored], {});
   return isAsSent ? appended : { ...appended, message: JSON.stringify(stored) };
@@ -172,5 +172,6 @@ function positionIn({ body }: RouteCall): HandlePosition {
   if (lastEventId !== undefined && typeof lastEventId !== 'string') {
     throw invalidValue('position.lastEventId', 'must be a string', lastEventId);
   }
-  return { created: created ?? NaN, revision, lastEventId };
+  if (created === null) return { kind: 'lastEvent', lastEventId };
+  return created === -1 ? { kind: 'latest' } : { kind: 'revision', created, revision };
 }

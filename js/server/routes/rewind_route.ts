@@ -4,7 +4,11 @@
  */
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
-import { type AdmitEvents, appendRewind } from '../../core/history/append_rewind.js';
+import {
+  type AdmitEvents,
+  appendRewind,
+  type AppendedRewind,
+} from '../../core/history/append_rewind.js';
 import { raceSignal } from '../../core/call/time_limit.js';
 import { takePlace } from '../../core/history/session_history.js';
 import type {
@@ -12,14 +16,12 @@ import type {
   RepeatedMessage,
   RewindPlace,
   RewindWrite,
-  Rewound,
 } from '../../core/history_types.js';
 import { coreOf } from '../../core/core_of.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { NewEvent } from '../../values/model/event/event.js';
 import { requireId } from '../../values/model/values/ids.js';
-import type { Session } from '../../values/model/session.js';
 import { copyEvent } from '../../service/runs/agent/copies.js';
 import { admitAfter } from '../rights/client_append.js';
 import { withWholeDelta } from '../rights/whole_values.js';
@@ -91,7 +93,7 @@ function rewindIn(call: RouteCall): RewindWrite {
     throw invalid('run', 'must be given with place.turn and message, which the agent answers');
   }
   return {
-    ...{ key, marker, place, message, run },
+    ...{ kind: 'rewind', key, marker, place, message, run },
     events: isAbsent(events) ? undefined : eventsIn(call).map(withId),
   };
 }
@@ -140,7 +142,7 @@ function objectIn(name: string, value: unknown): JsonObject {
 }
 
 /** Cancels a run under way, rewinds, and lets the agent answer the message if the write says so. */
-async function rewindWithRuns(call: RouteCall, write: RewindWrite): Promise<RewindOutcome> {
+async function rewindWithRuns(call: RouteCall, write: RewindWrite): Promise<AppendedRewind> {
   const { service, signal } = call;
   const { key, marker, message, run } = write;
   const runs = run === undefined ? call.runs : await requireRuns(call);
@@ -162,7 +164,7 @@ async function rewindAndAnswer(
   runs: ServerRuns,
   write: RewindWrite,
   messageId: string,
-): Promise<RewindOutcome> {
+): Promise<AppendedRewind> {
   const { key, report } = call;
   const running = runs.find(key, messageId);
   if (running !== undefined) {
@@ -183,19 +185,12 @@ async function rewindAndAnswer(
   }
 }
 
-/** A rewind with the session after it. */
-interface RewindOutcome extends Rewound {
-  readonly session: Session;
-  /** Whether this request has stored it. */
-  readonly isNew: boolean;
-}
-
 /** Rewinds, and reads what the response shows of the session: our own client asks for its revision alone. */
 async function rewindFor(
   call: RouteCall,
   write: RewindWrite,
   claim?: string,
-): Promise<RewindOutcome> {
+): Promise<AppendedRewind> {
   const { service, signal, rights } = call;
   const isOwn = call.form === OWN_FORM;
   const admit: AdmitEvents = async (events, stored, state) => {

@@ -197,8 +197,7 @@ export class Appender {
     take(computation === undefined ? stateDelta : {});
     const write: PlacedAppend = {
       ...{ kind: 'append', key, events, stale: 'append', operation },
-      // −1 tells Rust that no handle can be stale here.
-      position: { created: -1, revision: 0, lastEventId: undefined },
+      position: { kind: 'latest' },
       compute: computation?.run,
     };
     const appended = await callStore<Appended>(call, (store) => store.write(write, call));

@@ -11,7 +11,7 @@ import type { PlacedAppend } from '../../core/write.js';
 import type { StalePolicy } from '../../core/wasm/protocol.js';
 import { isTemp } from '../../values/state/scope.js';
 import { hasUnstoredWrite } from '../../values/state/write_order.js';
-import { insertEvents, positionOf, putEvent } from '../../core/handle/event_index.js';
+import { insertEvents, indexOfId, putEvent } from '../../core/handle/event_index.js';
 import type { HandleRecord, HandleSnapshot } from '../../core/handle/handle.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { noteMissedRewind } from './missed_rewinds.js';
@@ -154,7 +154,7 @@ function give(
     isGiven = false;
   }
   try {
-    const isPut = isNews || positionOf(session, snapshot.id) < 0;
+    const isPut = isNews || indexOfId(session, snapshot.id) < 0;
     if (isPut && isShown(session, record, event)) putEvent(session, event, snapshot.id);
   } catch {
     isGiven = false;
@@ -265,10 +265,10 @@ function applyMissed(
   let lacked: Event[] = [];
   const applied = missed.filter(({ seq, revision, event }) => {
     const isNew = revision > since;
-    const position = positionOf(session, event.id);
-    if (position >= 0) {
+    const index = indexOfId(session, event.id);
+    if (index >= 0) {
       if (!isNew) return false;
-      if (lacked.length > 0) before.set(position, lacked);
+      if (lacked.length > 0) before.set(index, lacked);
       lacked = [];
       putEvent(session, event);
       return true;

@@ -21,7 +21,9 @@ export function positionFor(
     const { position, undone } = missedRewind;
     if (events.some((taken) => mayContinue(taken, undone))) return position;
   }
-  return { created, revision, lastEventId };
+  return Number.isNaN(created)
+    ? { kind: 'lastEvent', lastEventId }
+    : { kind: 'revision', created, revision };
 }
 
 /** Returns whether an event is of one of the invocations, or a summary of `@google/adk`, which names no invocation. */

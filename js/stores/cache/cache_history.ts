@@ -10,16 +10,14 @@ import type { Event } from '../../values/model/event/event.js';
 import { snapshotEvent } from '../../values/model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { ReadSession } from '../../core/read.js';
-import { computesNoHistories } from '../../core/storage/store.js';
+import { computesNoHistories, type Results } from '../../core/storage/store.js';
 import type {
   BranchesRead,
   ForkWrite,
   HistoryState,
   RewindWrite,
-  Rewound,
   SessionBranches,
   StateAtRead,
-  StoredRewind,
 } from '../../core/history_types.js';
 import { parseTexts } from '../../core/storage/stored_events.js';
 import type { StateShape } from '../../values/state/state_shape.js';
@@ -82,9 +80,9 @@ export class CacheHistory {
     await this.#forks.get(nameOf(key));
   }
 
-  async rewind(request: RewindWrite, call: Call): Promise<StoredRewind> {
+  async rewind(request: RewindWrite, call: Call): Promise<Results['rewind']> {
     const { key, marker, place, message, events, run } = request;
-    const write: RewindWrite = { key, marker, place, message, events, run };
+    const write: RewindWrite = { kind: 'rewind', key, marker, place, message, events, run };
     await this.#require(key, call);
     for (;;) {
       const [session, planned] = await this.#compute(key, call, (session) => {
@@ -102,7 +100,8 @@ export class CacheHistory {
         return { result: revision, numbers: [operation.number] };
       });
       if (revision === undefined) continue;
-      return { ...resultOf(planned), revision };
+      const { event, message: repeated, unknownKeys } = planned;
+      return { event, message: repeated, unknownKeys, revision };
     }
   }
 
@@ -132,7 +131,7 @@ export class CacheHistory {
     } as const;
     return {
       number: numbers[0]!.tick,
-      write: { ...meant, kind: 'rewind', key: { appName, userId, sessionId } },
+      write: { ...meant, key: { appName, userId, sessionId } },
       numbers,
       basis: { birth, time, expected: null, result },
       sent: UNSENT,
@@ -202,7 +201,7 @@ export class CacheHistory {
 
   async fork(request: ForkWrite, call: Call): Promise<ReadSession> {
     const { key, newSessionId: sessionId, end, title } = request;
-    const write: ForkWrite = { key, newSessionId: sessionId, end, title };
+    const write: ForkWrite = { kind: 'fork', key, newSessionId: sessionId, end, title };
     const newKey = { ...key, sessionId };
     const name = nameOf(newKey);
     const forking = this.#fork(write, newKey, call);
@@ -221,7 +220,7 @@ export class CacheHistory {
       // Another tab may have stored changes of which this one has not heard.
       await pending.refresh(write.key);
       await sender.waitFor([nameOf(write.key)], call.signal);
-      await remote.ask((store, call) => store.write({ ...write, kind: 'fork' }, call), call);
+      await remote.ask((store, call) => store.write(write, call), call);
       await fetch.refresh(newKey, 'all');
     };
     await untilAborted(call.signal, make()).catch(onlyRefusals(call));
@@ -285,10 +284,6 @@ export class CacheHistory {
 
 /** The result of a write that has changed nothing. */
 const UNCHANGED = { result: undefined, numbers: [] };
-
-function resultOf({ event, message, unknownKeys }: PlannedRewind): Rewound {
-  return { event, message, unknownKeys };
-}
 
 function nothing(): void {
   // The writes of the new session only wait until the fork has settled.

@@ -129,7 +129,7 @@ export class CacheStore extends CacheReads implements Store {
     const run = () => this.#send(key, call, () => this.#writes.run(write, call));
     if (!isSession(key)) return run();
     // Without a handle the session may be unknown here.
-    const isUnread = meant.kind === 'append' && !(meant.position.created >= 0);
+    const isUnread = meant.kind === 'append' && meant.position.kind !== 'revision';
     if (isUnread || kind === 'describe') await this.#require(key, call);
     try {
       return await run();

@@ -20,8 +20,8 @@ import {
   type WriteVerbs,
 } from '../../core/storage/store.js';
 import { rewindTargets, startsIn } from '../../core/storage/reads/rewind_starts.js';
-import { nothingIn, readSessionOf, type RemoteSession, sessionIn } from './responses.js';
-import { type Connection, pathOf } from './connection/connection.js';
+import { nothingIn, readSessionOf, type ResponseSession, sessionIn } from './responses.js';
+import { type HttpConnection, pathOf } from './connection/connection.js';
 import type { ServerStore } from './server_store.js';
 import { bodyOf, createRequest } from './write_request.js';
 import { runAgent } from './run/run.js';
@@ -35,9 +35,9 @@ import { askServerKind } from './version.js';
  */
 export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
   readonly traits = {};
-  readonly #connection: Connection;
+  readonly #connection: HttpConnection;
 
-  constructor(connection: Connection) {
+  constructor(connection: HttpConnection) {
     this.#connection = connection;
   }
 
@@ -101,7 +101,7 @@ export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
     const { key, position, events, compute, operation } = append;
     const [event] = events;
     requireNoRemoval(event && (JSON.parse(event.deltaText) as JsonObject));
-    if (position.created !== -1 || compute !== undefined || event === undefined) {
+    if (position.kind !== 'latest' || compute !== undefined || event === undefined) {
       throw unsupported('has no route to append events; only its agents append');
     }
     const body = bodyOf({ stateDelta: event.deltaText });
@@ -158,7 +158,7 @@ function requireSegment(name: string): string {
   throw unsupported('has no names that begin with . or ~');
 }
 
-function pythonSession(json: unknown, key?: Required<StorageKey>): RemoteSession | undefined {
+function pythonSession(json: unknown, key?: Required<StorageKey>): ResponseSession | undefined {
   if (!isPlainObject(json) || !Array.isArray(json.events)) return undefined;
   const events = json.events.map((event: unknown) => {
     return isPlainObject(event) ? eventInMilliseconds(event) : event;
@@ -167,7 +167,7 @@ function pythonSession(json: unknown, key?: Required<StorageKey>): RemoteSession
   return sessionIn({ ...json, events, lastUpdateTime }, key);
 }
 
-function pythonSessions(json: unknown): RemoteSession[] | undefined {
+function pythonSessions(json: unknown): ResponseSession[] | undefined {
   if (!Array.isArray(json)) return undefined;
   const sessions = json.map((item) => pythonSession(item)).filter((item) => item !== undefined);
   return sessions.length === json.length ? sessions : undefined;

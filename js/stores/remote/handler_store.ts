@@ -43,8 +43,8 @@ import {
   stateIn,
   storedEventsIn,
 } from './responses.js';
-import type { Query } from '../http/exchange.js';
-import type { Connection, ReadResponse } from './connection/connection.js';
+import type { QueryParameters } from '../http/exchange.js';
+import type { HttpConnection, ReadResponse } from './connection/connection.js';
 import type { ServerStore } from './server_store.js';
 import { absentIfEmpty, bodyOf, HANDLE_EVENTS, pathTo, sendWrite } from './write_request.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
@@ -56,9 +56,9 @@ const CHUNK = 1000;
 /** Sessions behind the handler of `adk-session-wasm/server`, which runs the rules. */
 export class HandlerStore implements ServerStore, ReadVerbs {
   readonly traits: StoreTraits;
-  readonly #connection: Connection;
+  readonly #connection: HttpConnection;
 
-  constructor(connection: Connection) {
+  constructor(connection: HttpConnection) {
     this.#connection = connection;
     const keepsOperations = connection.kind?.keepsOperations === true;
     this.traits = { computesHistories: true, computesViews: true, keepsOperations };
@@ -188,7 +188,12 @@ export class HandlerStore implements ServerStore, ReadVerbs {
   }
 
   /** Returns `undefined` if there is no such session. */
-  #get<T>(path: string, query: Query, call: Call, read: ReadResponse<T>): Promise<T | undefined> {
+  #get<T>(
+    path: string,
+    query: QueryParameters,
+    call: Call,
+    read: ReadResponse<T>,
+  ): Promise<T | undefined> {
     const request = { method: 'GET', path, query, none: 'not_found' } as const;
     return this.#connection.request(request, call, read);
   }

@@ -1,6 +1,6 @@
 import { Feed } from '../../core/watch/feed.js';
 import type { Watcher } from '../../core/watch/watcher.js';
-import type { Connection } from './connection/connection.js';
+import type { HttpConnection } from './connection/connection.js';
 import { RunReports } from './run_reports.js';
 import { Subscription } from './subscription.js';
 
@@ -10,14 +10,14 @@ import { Subscription } from './subscription.js';
  * been missed before it was open. A later one continues where the one before was cut.
  */
 export class RemoteFeed extends Feed {
-  readonly #connection: Connection;
+  readonly #connection: HttpConnection;
   /** The server's reports of runs. They come only while anyone watches. */
   readonly runs = new RunReports();
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #onError: (error: unknown) => void;
 
   /** @param onError gets the errors of feeds */
-  constructor(connection: Connection, onError: (error: unknown) => void) {
+  constructor(connection: HttpConnection, onError: (error: unknown) => void) {
     super();
     this.#connection = connection;
     this.#onError = onError;

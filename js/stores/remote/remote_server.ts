@@ -1,16 +1,16 @@
 import { loadPart } from '../../core/wasm/loader/part.js';
 import type { ServerStore } from './server_store.js';
-import type { Connection } from './connection/connection.js';
+import type { HttpConnection } from './connection/connection.js';
 import { HandlerStore } from './handler_store.js';
 import { askServerKind } from './version.js';
 
 /** A server, which is asked for its kind once, and the store for that kind. */
 export class RemoteServer {
-  readonly #connection: Connection;
+  readonly #connection: HttpConnection;
   #store: ServerStore | undefined;
   #asking: Promise<void> | undefined;
 
-  constructor(connection: Connection) {
+  constructor(connection: HttpConnection) {
     this.#connection = connection;
   }
 

@@ -22,7 +22,7 @@ import type { HistoryState, SessionBranches, TurnBranches } from '../../core/his
 import type { ReadResponse } from './connection/connection.js';
 
 /** A session of a response, with times in milliseconds. */
-export interface RemoteSession {
+export interface ResponseSession {
   readonly id: string;
   readonly userId: string;
   readonly state: JsonObject;
@@ -36,7 +36,7 @@ export interface RemoteSession {
 }
 
 /** @param key the session that was asked for: a proxy may have mixed up responses */
-export function sessionIn(json: unknown, key?: Required<StorageKey>): RemoteSession | undefined {
+export function sessionIn(json: unknown, key?: Required<StorageKey>): ResponseSession | undefined {
   if (!isPlainObject(json)) return undefined;
   const { id, appName, userId, state, events, lastUpdateTime, title, labels, parent } = json;
   const isAsked =
@@ -115,7 +115,7 @@ function startsIn(json: unknown): RewindStart[] | undefined {
 
 /** Returns a session as a store returns it. */
 export function readSessionOf(
-  { state, events, lastUpdateTime, title, labels, parent }: RemoteSession,
+  { state, events, lastUpdateTime, title, labels, parent }: ResponseSession,
   created = NaN,
   revision = NaN,
 ): ReadSession {

@@ -7,7 +7,7 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import { belongsTo, type StateOwner } from '../../core/storage/scopes.js';
 
 /** The listeners of one session. */
-interface Followed {
+interface SessionListeners {
   readonly key: CompositeSessionKey;
   readonly listeners: Set<ReportListener>;
 }
@@ -15,7 +15,7 @@ interface Followed {
 /** The last reports of a server about the runs of its sessions. */
 export class RunReports {
   readonly #reports = new Map<string, RunReport>();
-  readonly #listeners = new Map<string, Followed>();
+  readonly #listeners = new Map<string, SessionListeners>();
   /** The owners whose feeds are open and have told all runs, by their names. */
   readonly #told = new Map<string, StateOwner>();
 

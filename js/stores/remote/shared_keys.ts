@@ -2,10 +2,10 @@ import { defineMember } from '../../values/members/member.js';
 import { scopedKey } from '../../values/state/keys.js';
 import type { ListedSession, SharedStates } from '../../core/storage/store.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { RemoteSession } from './responses.js';
+import type { ResponseSession } from './responses.js';
 
 /** A session in a list, with its revisions. */
-export interface ListedRemoteSession extends RemoteSession {
+export interface ListedRemoteSession extends ResponseSession {
   readonly created: number;
   readonly revision: number;
   readonly createTime: number | undefined;

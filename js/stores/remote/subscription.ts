@@ -6,7 +6,7 @@ import { connectionError, hasStatus, isTransient, retryAfterOf } from '../http/h
 import type { StateOwner } from '../../core/storage/scopes.js';
 import { decodeNotice } from '../../core/watch/tab_message.js';
 import type { Watcher } from '../../core/watch/watcher.js';
-import { type Connection, pathOf } from './connection/connection.js';
+import { type HttpConnection, pathOf } from './connection/connection.js';
 import { SERVER } from './connection/response_error.js';
 import { openStream, serverSentEvents } from './connection/server_sent_events.js';
 import type { RunReports } from './run_reports.js';
@@ -25,7 +25,7 @@ const SILENCE_MS = 45_000;
 
 /** A connection to the change feed of an app or a user. The watchers of its sessions share it. */
 export class Subscription {
-  readonly #connection: Connection;
+  readonly #connection: HttpConnection;
   readonly #owner: Readonly<StateOwner>;
   readonly #onError: (error: unknown) => void;
   readonly #runs: RunReports;
@@ -40,7 +40,7 @@ export class Subscription {
    * @param onError gets the errors of the connection
    */
   constructor(
-    connection: Connection,
+    connection: HttpConnection,
     owner: StateOwner,
     runs: RunReports,
     onError: (error: unknown) => void,

@@ -2,10 +2,10 @@ import type { Call } from '../../core/call/call.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';
 import { isPlainObject } from '../../values/json/rules.js';
-import type { Connection, ServerKind } from './connection/connection.js';
+import type { HttpConnection, ServerKind } from './connection/connection.js';
 
 /** Asks a server for its kind. */
-export async function askServerKind(connection: Connection, call: Call): Promise<ServerKind> {
+export async function askServerKind(connection: HttpConnection, call: Call): Promise<ServerKind> {
   const request = { method: 'GET', path: VERSION_PATH } as const;
   const kind = await connection.request<ServerKind>(request, call, (json, headers) => {
     const version = headers.get(PROTOCOL_HEADER);

@@ -1,8 +1,7 @@
 /** Makes the request of each kind of write, for the handler of `adk-session-wasm/server`. */
 import { SessionError } from '../../values/errors/errors.js';
 import type { Call } from '../../core/call/call.js';
-import type { CreateWrite, Placed, WriteKind } from '../../core/write.js';
-import type { StoredRewind } from '../../core/history_types.js';
+import type { CreateWrite, HandlePosition, Placed, WriteKind } from '../../core/write.js';
 import { REVISION_HEADER } from '../http/protocol.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import { NO_REVISIONS, type Results } from '../../core/storage/store.js';
@@ -10,7 +9,7 @@ import { isRevision } from '../../core/storage/checked_rows.js';
 import type { StateOwner } from '../../core/storage/scopes.js';
 import { isEvent } from '../../core/storage/stored_events.js';
 import {
-  type Connection,
+  type HttpConnection,
   pathOf,
   type ReadResponse,
   type RemoteRequest,
@@ -52,9 +51,15 @@ const REQUESTS: WriteRequests = {
     if (write.compute !== undefined) throw noFunctions();
     // The server itself makes the changes of titles that a rewind brings.
     const firstTitle = titleChange?.from === '' ? titleChange.to : undefined;
-    // An unknown position is NaN, which JSON writes as null.
     const { run } = write;
-    const others = { position, stale, expectedRevision, expectedEvents, firstTitle, run };
+    const others = {
+      position: positionBody(position),
+      stale,
+      expectedRevision,
+      expectedEvents,
+      firstTitle,
+      run,
+    };
     const body = bodyOf({ events: listText(events) }, others);
     // The ids of the events tell the handler what is stored already.
     return { ...postOnce(pathTo(key, HANDLE_EVENTS), body), read: appendedIn };
@@ -106,9 +111,21 @@ const REQUESTS: WriteRequests = {
   },
 };
 
+/** Returns the position of a handle as a server takes it. */
+function positionBody(position: HandlePosition): object {
+  switch (position.kind) {
+    case 'revision':
+      return { created: position.created, revision: position.revision };
+    case 'lastEvent':
+      return { lastEventId: position.lastEventId };
+    case 'latest':
+      return { created: -1 };
+  }
+}
+
 /** Sends a write, and takes its result from the response. */
 export async function sendWrite<Kind extends WriteKind>(
-  connection: Connection,
+  connection: HttpConnection,
   write: Placed<Kind>,
   call: Call,
 ): Promise<Results[Kind]> {
@@ -185,7 +202,7 @@ export function absentIfEmpty(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-const rewoundIn: ReadResponse<StoredRewind> = (json, headers) => {
+const rewoundIn: ReadResponse<Results['rewind']> = (json, headers) => {
   if (!isPlainObject(json)) return undefined;
   const { event, message, unknownKeys } = json;
   const revision = Number(headers.get(REVISION_HEADER) ?? NaN);

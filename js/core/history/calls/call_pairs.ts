@@ -12,8 +12,8 @@ export function missingCalls(events: readonly Event[], others: readonly Event[])
   for (const event of events) for (const part of partsOf(event)) missing.add(responseId(part));
   missing.delete('');
   // From the end, since the call mostly lies in the event just before.
-  for (let position = others.length - 1; position >= 0 && missing.size > 0; position -= 1) {
-    for (const part of partsOf(others[position])) missing.delete(callId(part));
+  for (let index = others.length - 1; index >= 0 && missing.size > 0; index -= 1) {
+    for (const part of partsOf(others[index])) missing.delete(callId(part));
   }
   return missing;
 }

@@ -73,10 +73,10 @@ export function appendOnce(
 ): Promise<Appended> {
   if (write.operation === undefined) return append(write);
   const { key, position } = write;
-  const { created, revision } = position;
+  const isKnown = position.kind === 'revision';
   // Without a handle nothing is missed. A handle from elsewhere may have missed all.
-  const since = created < 0 ? NEVER : Number.isNaN(created) ? 0 : revision;
-  const known = created >= 0 ? created : UNKNOWN;
+  const since = isKnown ? position.revision : position.kind === 'latest' ? NEVER : 0;
+  const known = isKnown ? position.created : UNKNOWN;
   return sessionOnce(
     () => append(write),
     () => rowsSince({ key, since, created: undefined }),

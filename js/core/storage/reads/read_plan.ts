@@ -2,19 +2,19 @@
  * Reads that depend on each other, as generators. A plan yields a request, gets the answer, and returns the result. It
  * reads nothing itself: the same rules serve memory, which answers at once, and the stores that are awaited.
  */
-import type { Found, ReadKind, SessionRead } from '../../read.js';
+import type { ReadResults, ReadKind, SessionRead } from '../../read.js';
 
 /** A plan of requests, and what it returns in the end. */
 export type Plan<Request, Answer, Result> = Generator<Request, Result, Answer>;
 
 /** A plan of reads of one session. */
-export type ReadPlan<Result> = Plan<SessionRead, Found[ReadKind] | undefined, Result>;
+export type ReadPlan<Result> = Plan<SessionRead, ReadResults[ReadKind] | undefined, Result>;
 
 /** Asks for one read. */
 export function* find<Kind extends ReadKind>(
   request: SessionRead<Kind>,
-): ReadPlan<Found[Kind] | undefined> {
-  return (yield request) as Found[Kind] | undefined;
+): ReadPlan<ReadResults[Kind] | undefined> {
+  return (yield request) as ReadResults[Kind] | undefined;
 }
 
 /** Runs a plan over answers that are awaited. A failed read fails inside the plan. */

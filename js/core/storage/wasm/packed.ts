@@ -84,11 +84,15 @@ export function packCreation(
   }
   requireRoom(packed.length);
   // A creation carries its events as an append does, without a handle.
-  const append = { kind: 'append', key, position: NO_HANDLE, stale: 'append', events } as const;
+  const append = {
+    kind: 'append',
+    key,
+    position: { kind: 'latest' },
+    stale: 'append',
+    events,
+  } as const;
   return packAppends([append], hasTexts, true, { packed, numbers });
 }
-
-const NO_HANDLE = { created: -1, revision: 0, lastEventId: undefined };
 
 /** A read of a session on its way into the wasm. */
 export interface PackedRead {
@@ -146,8 +150,8 @@ export function packAppends(
     const { key, position, stale, expectedRevision = NaN, events, expectedEvents } = append;
     const { from, to } = append.titleChange ?? NO_TITLE;
     const { appName, userId, sessionId } = key;
-    const { created, revision, lastEventId } = position;
-    const last = Number.isNaN(created) ? (lastEventId ?? '') : '';
+    const isKnown = position.kind === 'revision';
+    const last = position.kind === 'lastEvent' ? (position.lastEventId ?? '') : '';
     packed += appName + userId + sessionId + last + from + to;
     let start = numbers.length;
     numbers[start + AppendNumber.AppName] = appName.length;
@@ -156,8 +160,10 @@ export function packAppends(
     numbers[start + AppendNumber.LastEventId] = last.length;
     numbers[start + AppendNumber.TitleFrom] = from.length;
     numbers[start + AppendNumber.TitleTo] = to.length;
-    numbers[start + AppendNumber.Created] = created;
-    numbers[start + AppendNumber.Revision] = revision;
+    numbers[start + AppendNumber.Created] = isKnown
+      ? position.created
+      : UNKNOWN_CREATED[position.kind];
+    numbers[start + AppendNumber.Revision] = isKnown ? position.revision : 0;
     numbers[start + AppendNumber.Policy] = STALE_POLICIES[stale];
     numbers[start + AppendNumber.ExpectedRevision] = expectedRevision;
     numbers[start + AppendNumber.EventCount] = events.length;
@@ -180,6 +186,8 @@ export function packAppends(
   return { packed, numbers, texts };
 }
 
+/** Stands for the revision that created the session if that is not known; `position_of` in `appends.rs`. */
+const UNKNOWN_CREATED = { lastEvent: NaN, latest: -1 } as const;
 const NO_TITLE: TitleChange = { from: '', to: '' };
 
 /** Returns the revision of the event that may be replaced; 0 if none may be, NaN if any may be. */
@@ -239,7 +247,7 @@ export function unpackAppend(packed: PackedAppended, { position, events }: Place
     created: packed[AppendedNumber.Created],
     revision,
     lastUpdateTime: packed[AppendedNumber.LastUpdateTime],
-    since: position.created < 0 ? undefined : (details?.since ?? revision - count),
+    since: position.kind === 'latest' ? undefined : (details?.since ?? revision - count),
     shared: { user, app },
     unchanged: details?.unchanged ?? NO_UNCHANGED,
     missed: details?.missed ?? NO_MISSED,
@@ -295,7 +303,7 @@ export function unpackOutcome({ appended, error }: PackedOutcome, append: Placed
 }
 
 /** What a write reads before it decides; `DrivenWrite::plan`. */
-export interface Plan {
+export interface WritePlan {
   readonly scopes: readonly StoredScope[];
   /** Whether it needs the last event of the handle, and not the events with the ids of the write. */
   readonly isLocating: boolean;
@@ -303,7 +311,7 @@ export interface Plan {
   readonly since: number;
 }
 
-export function unpackPlan(numbers: Float64Array): Plan {
+export function unpackPlan(numbers: Float64Array): WritePlan {
   const scopes = numbers[PlanNumber.Scopes] ?? 0;
   return {
     scopes: SCOPE_NAMES.filter((name) => (scopes & SCOPES[name]) !== 0),

@@ -20,7 +20,7 @@ import { MOST_CHANGED } from '../../wasm/protocol.js';
 import {
   type ChangedSession,
   type SinceRequest,
-  type Found,
+  type ReadResults,
   type ReadKind,
   type IdsRequest,
   type MarkersRequest,
@@ -88,7 +88,7 @@ interface CorePage extends Omit<ReadPage, 'events'> {
 }
 
 /** The events that were found by their ids, as the wasm gives them. */
-interface FoundEvents extends Omit<StoredEvents, 'events'> {
+interface CoreEvents extends Omit<StoredEvents, 'events'> {
   readonly events: readonly MissedEvent[];
 }
 
@@ -112,24 +112,24 @@ export interface CoreStorage {
 }
 
 /** A function for each kind of writes and of reads, but for those of histories, and for those that the service computes. */
-type Verbs = {
-  readonly [Kind in StoredKind]: Write<Kind>;
+type CoreVerbs = {
+  readonly [Kind in StoredKind]: CoreWrite<Kind>;
 } & {
-  readonly [Kind in 'window' | 'page' | 'markers' | 'ids' | 'since']: Read<Kind>;
+  readonly [Kind in 'window' | 'page' | 'markers' | 'ids' | 'since']: CoreRead<Kind>;
 };
 
-type Write<Kind extends WriteKind> = (
+type CoreWrite<Kind extends WriteKind> = (
   write: Placed<Kind>,
   call: Call,
 ) => MaybePromise<Results[Kind]>;
 
-type Read<Kind extends ReadKind> = (
+type CoreRead<Kind extends ReadKind> = (
   request: SessionReads[Kind],
   call: Call,
-) => MaybePromise<Found[Kind] | undefined>;
+) => MaybePromise<ReadResults[Kind] | undefined>;
 
 /** Memory or IndexedDB, both in the wasm. Memory answers at once, so it ignores the signal. */
-export class WasmStore implements Store, Verbs {
+export class WasmStore implements Store, CoreVerbs {
   readonly traits: StoreTraits;
   readonly now: SynchronousStore | undefined;
   readonly wasm: WasmStorage;
@@ -171,7 +171,7 @@ export class WasmStore implements Store, Verbs {
   }
 
   async write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
-    const { [write.kind]: verb } = this as { readonly [Key in WriteKind]?: Write<Key> };
+    const { [write.kind]: verb } = this as { readonly [Key in WriteKind]?: CoreWrite<Key> };
     if (verb === undefined) throw computesNoHistories();
     return verb.call(this, write, call);
   }
@@ -208,7 +208,7 @@ export class WasmStore implements Store, Verbs {
   async read<Kind extends ReadKind>(
     request: SessionRead<Kind>,
     call: Call,
-  ): Promise<Found[Kind] | undefined> {
+  ): Promise<ReadResults[Kind] | undefined> {
     return this.find(request, call);
   }
 
@@ -216,8 +216,8 @@ export class WasmStore implements Store, Verbs {
   find<Kind extends ReadKind>(
     request: SessionRead<Kind>,
     call: Call,
-  ): MaybePromise<Found[Kind] | undefined> {
-    const { [request.kind]: verb } = this as { readonly [Key in ReadKind]?: Read<Key> };
+  ): MaybePromise<ReadResults[Kind] | undefined> {
+    const { [request.kind]: verb } = this as { readonly [Key in ReadKind]?: CoreRead<Key> };
     return verb?.call(this, request, call);
   }
 
@@ -269,7 +269,7 @@ export class WasmStore implements Store, Verbs {
 
   async ids({ key, eventIds }: IdsRequest, call: Call): Promise<StoredEvents | undefined> {
     const { appName, userId, sessionId } = key;
-    const found = await this.#read<FoundEvents | undefined>(call, (caller) =>
+    const found = await this.#read<CoreEvents | undefined>(call, (caller) =>
       this.wasm.events(appName, userId, sessionId, [...eventIds], caller),
     );
     return found && { ...found, events: storedEvents(found.events, sessionId) };

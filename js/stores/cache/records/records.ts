@@ -224,20 +224,20 @@ interface Bases {
       /** The revision of the copy. Absent after a retry, which appends in any case. */
       readonly since?: number | undefined;
     };
-  /** Until the remote has answered, readers see the result that this device has computed. */
-  rewind: Basis & Expectation & { readonly result: RewindResult };
+  rewind: Basis &
+    Expectation & {
+      /** What readers see until the remote has answered: the result, as far as this device can compute it. */
+      readonly result: {
+        /** The marker, and the events after it. */
+        readonly events: readonly [OutboxEvent, ...OutboxEvent[]];
+        /** JSON object: the session's own state at the cut. */
+        readonly state: string;
+        readonly titleChange?: TitleChange | undefined;
+      };
+    };
   describe: Basis;
   delete: Basis;
   update: Basis;
-}
-
-/** The result of a rewind, as far as this device can compute it. */
-export interface RewindResult {
-  /** The marker, and the events after it. */
-  readonly events: readonly [OutboxEvent, ...OutboxEvent[]];
-  /** JSON object: the session's own state at the cut. */
-  readonly state: string;
-  readonly titleChange?: TitleChange | undefined;
 }
 
 /** A change that the remote has not confirmed, in `outbox`. */

@@ -1,12 +1,10 @@
 /** What one request sends. */
-import type { AppendWrite } from '../../../core/write.js';
+import type { ExpectedEvents } from '../../../values/model/session.js';
 import { askedMessageOf, isOf, type Operation } from '../records/records.js';
 
 /** The most operations, and about the most characters, of one request. */
 const MAX_OPERATIONS = 100;
 const MAX_CHARACTERS = 500_000;
-
-export type ExpectedEvents = NonNullable<AppendWrite['expectedEvents']>;
 
 /** Whether another operation may be sent now. */
 export type CanSend = (operation: Operation) => boolean;

@@ -1,5 +1,6 @@
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import type { StorageOperation } from '../../../values/model/diagnostic.js';
+import type { ExpectedEvents } from '../../../values/model/session.js';
 import { snapshotEvent, type EventTexts } from '../../../values/model/event/snapshot.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
 import { corruptRecord, parseEventText } from '../../../core/storage/stored_events.js';
@@ -24,6 +25,7 @@ import {
 import {
   type CreateWrite,
   firstTitle,
+  type HandlePosition,
   type Placed,
   type PlacedAppend,
   type WriteKind,
@@ -31,7 +33,7 @@ import {
 import { birthOfCopy } from '../overlay/session_overlay.js';
 import { joinedDelta } from '../overlay/shared_overlay.js';
 import { type Operations, stillWaiting } from './arrived.js';
-import { batchOf, type ExpectedEvents, expectedOf, type CanSend } from './batch.js';
+import { batchOf, expectedOf, type CanSend } from './batch.js';
 import { landAppends, revisionBefore, titleOf } from './landed_appends.js';
 import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
 import { landDeletion, landDescription, landRewind, landStates } from './landing.js';
@@ -289,11 +291,11 @@ export class Delivery {
         await (isMissing ? landMissingSession : releaseUnstored)(transaction, waiting);
       });
     }
-    const position = {
-      created: copy.created ?? -1,
-      revision: revisionBefore(operations, copy),
-      lastEventId: undefined,
-    };
+    const { created } = copy;
+    const position: HandlePosition =
+      created === null
+        ? { kind: 'latest' }
+        : { kind: 'revision', created, revision: revisionBefore(operations, copy) };
     const { run } = operations[0].write;
     const write: PlacedAppend = {
       ...{ kind: 'append', key, position, stale: 'merge', run },
@@ -304,7 +306,7 @@ export class Delivery {
       operation: operationOf(batch),
     };
     const appended = await this.#write(write);
-    if (copy.created !== null && appended.created !== copy.created) throw otherAnswer();
+    if (created !== null && appended.created !== created) throw otherAnswer();
     this.#feed.publish(write, appended);
     let isBehind = false;
     let overtaken: readonly StateOwner[] = [];

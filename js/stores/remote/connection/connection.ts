@@ -7,7 +7,12 @@ import {
 import { messageOf } from '../../../values/errors/describe.js';
 import { CallLimit } from '../../http/call_limit.js';
 import type { TimeLimit } from '../../../core/call/time_limit.js';
-import { type Credentials, exchange, type HttpRequest, type Query } from '../../http/exchange.js';
+import {
+  type Credentials,
+  exchange,
+  type HttpRequest,
+  type QueryParameters,
+} from '../../http/exchange.js';
 import { hasStatus, isTransient, jsonIn, REFUSING } from '../../http/http_errors.js';
 import { makeMask } from '../../http/mask.js';
 import {
@@ -48,7 +53,7 @@ export interface RemoteRequest extends WriteIdentity {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** The segments of the path, as {@link pathOf} makes them. */
   readonly path: string;
-  readonly query?: Query;
+  readonly query?: QueryParameters;
   /** JSON text. */
   readonly body?: string | undefined;
   /**
@@ -72,7 +77,7 @@ export function pathOf(...segments: readonly string[]): string {
 }
 
 /** Sends requests to one server. No error shows a token or the value of a header. */
-export class Connection {
+export class HttpConnection {
   readonly options: ConnectionOptions;
   /** `undefined`: the server has not told. */
   kind: ServerKind | undefined;
@@ -109,7 +114,7 @@ export class Connection {
     return this.limited(call, (limit) => this.requestWithin(limit, request, read));
   }
 
-  /** Sends one of the requests of a call, see {@link Connection.request}. */
+  /** Sends one of the requests of a call, see {@link HttpConnection.request}. */
   async requestWithin<T>(
     limit: CallLimit,
     request: RemoteRequest,

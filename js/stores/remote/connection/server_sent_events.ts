@@ -2,7 +2,7 @@ import { onAbort } from '../../../core/call/on_abort.js';
 import { raceSignal, TimeLimit } from '../../../core/call/time_limit.js';
 import { send } from '../../http/exchange.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
-import type { Connection, RemoteRequest } from './connection.js';
+import type { HttpConnection, RemoteRequest } from './connection.js';
 import { refusalOf } from './response_error.js';
 
 /** The most characters of an event that is not complete: a server that never ends one must not fill the memory. */
@@ -26,7 +26,7 @@ export interface OpenStream {
  *   responded in its place; and what `fetch` throws
  */
 export function openStream(
-  connection: Connection,
+  connection: HttpConnection,
   request: RemoteRequest,
   signal: HostAbortSignal,
   extraHeaders?: Readonly<Record<string, string>>,

@@ -2,7 +2,7 @@ import { KeyedQueue } from '../../../core/call/keyed_queue.js';
 import { copyJson } from '../../../values/json/copy.js';
 import { rewindTargetOf } from '../../../core/history/marks.js';
 import { sessionNotFound } from '../../../values/errors/session_not_found.js';
-import { positionOf, putEvent } from '../../../core/handle/event_index.js';
+import { indexOfId, putEvent } from '../../../core/handle/event_index.js';
 import { setMember } from '../../../values/members/member.js';
 import type { Event } from '../../../values/model/event/event.js';
 import { isPartial } from '../../../values/model/event/snapshot.js';
@@ -54,7 +54,7 @@ export class HandleUpdates {
     if (!this.#isRead) return this.#readAll();
     if (isPartial(event)) return;
     const { events, given } = this.#handle.session;
-    const isKnown = positionOf(this.#handle.session, event.id) >= 0;
+    const isKnown = indexOfId(this.#handle.session, event.id) >= 0;
     if (isKnown && !this.#streamed.has(event.id)) return;
     const last = events.at(-1);
     // The server sends an event with artifacts in two parts, with the same id.

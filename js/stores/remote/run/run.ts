@@ -11,7 +11,7 @@ import { isPlainObject } from '../../../values/json/rules.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import type { ReadSession } from '../../../core/read.js';
-import type { Connection } from '../connection/connection.js';
+import type { HttpConnection } from '../connection/connection.js';
 import { SERVER } from '../connection/response_error.js';
 import { HandleUpdates } from './handle_updates.js';
 import type { CheckedRun } from './run_request.js';
@@ -19,7 +19,7 @@ import { openStream, serverSentEvents } from '../connection/server_sent_events.j
 
 /** The server's half of a run. */
 export interface RunServer {
-  readonly connection: Connection;
+  readonly connection: HttpConnection;
   /** Reads the whole session of the run. */
   readonly read: (signal: HostAbortSignal) => Promise<ReadSession | undefined>;
   /** Returns an event of the server in the form of this package. */

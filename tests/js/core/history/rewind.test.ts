@@ -115,6 +115,7 @@ describe('rewind', () => {
     const missing = await read(service);
     await say('i2', { initial: 'black', nothing: 1, added: 1 });
     const { session, event } = await appendRewind(service, {
+      kind: 'rewind',
       key,
       marker: { id: 'r1', invocationId: 'e-r1' },
       place: { before: { invocationId: 'i2' } },

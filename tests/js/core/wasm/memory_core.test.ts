@@ -7,7 +7,7 @@ import { createMemoryStorage } from '../../../../js/core/wasm/core.js';
 import { loadWasm } from '../../../../js/core/wasm/loading.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
-const position = { created: -1, revision: 0, lastEventId: undefined };
+const position = { kind: 'latest' } as const;
 const event = snapshotEvent(
   createEvent({ actions: { stateDelta: { a: 1 } } }),
   () => 1,

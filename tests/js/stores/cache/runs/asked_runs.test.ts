@@ -238,7 +238,8 @@ describe('Messages that a cache sends to the agent of its remote', () => {
     server.isOffline = true;
     const history = await coreOf(cache).history({});
     await history!.rewind({
-      ...{ key: KEY, marker: { id: 'r1', invocationId: 'of r1' }, place: { turn: 'm1' }, run },
+      ...{ kind: 'rewind', key: KEY, marker: { id: 'r1', invocationId: 'of r1' } },
+      ...{ place: { turn: 'm1' }, run },
       message: {
         id: 'm2',
         invocationId: 'of m2',

@@ -93,7 +93,7 @@ function appendOf(operation: StorageOperation, given: Given): PlacedAppend {
   return {
     kind: 'append',
     key: { ...KEY, sessionId },
-    position: { created, revision, lastEventId: undefined },
+    position: { kind: 'revision', created, revision },
     stale: 'merge',
     events: [
       snapshotEvent(
