@@ -51,15 +51,15 @@ export interface DatabasePlace {
 }
 
 /** A database, a file, or `-`. */
-export type Place = DatabasePlace | { readonly kind: 'file'; readonly path: string };
+export type TransferPlace = DatabasePlace | { readonly kind: 'file'; readonly path: string };
 
 /** A parsed command. */
 export type Command =
   | { readonly kind: 'help' | 'version' }
   | {
       readonly kind: 'copy';
-      readonly from: Place;
-      readonly to: Place;
+      readonly from: TransferPlace;
+      readonly to: TransferPlace;
       readonly apps: readonly string[];
     }
   | {
@@ -145,7 +145,7 @@ function parsePlace(
   text: string,
   schema: string | undefined,
   tablePrefix: string | undefined,
-): Place {
+): TransferPlace {
   const argument = side.toUpperCase();
   if (text === '') throw invalid(argument, 'must not be empty');
   const { scheme } = splitUri(text);

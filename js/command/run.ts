@@ -4,7 +4,13 @@ import { isSessionError } from '../values/errors/errors.js';
 import { DatabaseSessionService } from '../service/database/database_session_service.js';
 import { loadWithKysely } from '../stores/database/kysely.js';
 import { HEADER } from '../service/files/format/stream_format.js';
-import { type Command, type DatabasePlace, parseCommand, type Place, USAGE } from './arguments.js';
+import {
+  type Command,
+  type DatabasePlace,
+  parseCommand,
+  type TransferPlace,
+  USAGE,
+} from './arguments.js';
 import { copyToService, type OnSession } from './copy.js';
 import { databaseLines } from './database_lines.js';
 import { fileLines } from './file_lines.js';
@@ -93,7 +99,7 @@ async function copy(
         yield line;
       }
     }
-    const writeAll = async (write: Write) => {
+    const writeAll = async (write: WriteText) => {
       await write(textOf(HEADER));
       for await (const line of selected()) {
         await write(textOf(line));
@@ -114,7 +120,7 @@ async function copy(
 
 /** Opens FROM, and reads its lines. */
 async function withLines(
-  from: Place,
+  from: TransferPlace,
   apps: readonly string[],
   report: Report,
   work: (lines: AsyncIterable<Line>) => Promise<void>,
@@ -194,7 +200,7 @@ function describeError(error: unknown): string {
   return `adk-session-wasm: ${isSessionError(error) ? `${message} (${error.code})` : message}\n`;
 }
 
-type Write = (text: string) => Promise<unknown>;
+type WriteText = (text: string) => Promise<unknown>;
 
 /** Writes, and waits until the output has taken it. */
 function write(output: Output, text: string): Promise<void> {

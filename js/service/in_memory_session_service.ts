@@ -45,7 +45,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
     const parts: ServiceParts = {
       storage: { kind: 'memory', durable: false },
       traits: { isSynchronous: true },
-      reads: () => Promise.resolve(reads),
+      loadReads: () => Promise.resolve(reads),
       openStore: ({ clock }) =>
         new WasmStore(createMemoryStorage(), {
           holdsData: true,

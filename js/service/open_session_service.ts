@@ -84,13 +84,13 @@ async function openMemory<S extends object>(
 }
 
 /** The methods of a service that are needed to open its database. */
-interface Database {
+interface OpenedDatabase {
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Opens the database. For `'auto'` returns the service in memory if there is no IndexedDB. */
-export async function openDatabase<D extends Database, M extends { storage: StorageInfo }>(
+export async function openDatabase<D extends OpenedDatabase, M extends { storage: StorageInfo }>(
   storage: 'indexeddb' | 'auto',
   database: D,
   inMemory: () => M | Promise<M>,

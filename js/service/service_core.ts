@@ -52,7 +52,7 @@ import type { EventPages } from './read/event_pages.js';
 import type { ReaderParts } from './read/reader_parts.js';
 import type { SessionLists } from './read/session_lists.js';
 import { SessionReader } from './read/session_reader.js';
-import { READS, type Reads } from './read/reads.js';
+import { loadReads, type ReadsLoader } from './read/reads.js';
 import type * as onDemandReads from './read/on_demand.js';
 import { takeNewSession } from './new_session.js';
 import type { Computed, CreateWrite, DeleteWrite, Placed, WriteKind } from '../core/write.js';
@@ -78,7 +78,7 @@ export class ServiceCore implements Core {
   readonly feed: ServiceFeed;
   readonly appender: Appender;
   readonly reader: SessionReader;
-  readonly reads: Reads;
+  readonly loadReads: ReadsLoader;
   readonly #parts: ServiceParts;
   readonly #traits: StoreTraits;
   readonly #schema: StateSchema | undefined;
@@ -123,8 +123,8 @@ export class ServiceCore implements Core {
       handles,
     };
     this.#readerParts = readerParts;
-    this.reads = parts.reads ?? READS;
-    this.reader = new SessionReader(readerParts, this.reads);
+    this.loadReads = parts.loadReads ?? loadReads;
+    this.reader = new SessionReader(readerParts, this.loadReads);
     // After the checks of all options: a service that does not exist never releases the feed.
     this.feed = new ServiceFeed(parts.feed);
     this.appender = new Appender({
@@ -147,7 +147,7 @@ export class ServiceCore implements Core {
 
   /** Returns what reads lists of sessions, once that part is loaded. */
   async lists(call: Call): Promise<SessionLists> {
-    return this.listsOf(await this.reads(call.signal));
+    return this.listsOf(await this.loadReads(call.signal));
   }
 
   listsOf({ SessionLists }: typeof onDemandReads): SessionLists {
@@ -156,7 +156,7 @@ export class ServiceCore implements Core {
 
   /** Returns what reads pages of events, once that part is loaded. */
   async pages({ signal }: Call): Promise<EventPages> {
-    const { EventPages } = await this.reads(signal);
+    const { EventPages } = await this.loadReads(signal);
     return (this.#pages ??= new EventPages(this.#readerParts));
   }
 

@@ -6,7 +6,7 @@ import type { StateShape } from '../values/state/state_shape.js';
 import type { StateSchemaOf } from '../values/state/state_schema.js';
 import { takeOptions } from '../core/call/call.js';
 import { requireMilliseconds } from '../values/errors/option_values.js';
-import type { Reads } from './read/reads.js';
+import type { ReadsLoader } from './read/reads.js';
 import type { StalePolicy } from '../core/wasm/protocol.js';
 import type { Feed } from '../core/watch/feed.js';
 
@@ -76,7 +76,7 @@ export interface ServiceParts {
   /** Present if the sessions are on a server, which may have an agent. */
   readonly serverAgent?: ServerAgent | undefined;
   /** Present if it is loaded from the start. */
-  readonly reads?: Reads | undefined;
+  readonly loadReads?: ReadsLoader | undefined;
   /** Called when the service begins to close and waits for its calls. */
   readonly closing?: ((timeoutMs: number | undefined) => void) | undefined;
   /** Called once the service's calls have settled. */

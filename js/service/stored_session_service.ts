@@ -124,7 +124,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
         (await core.lists(call)).list<S>(page, call, true),
       );
     return core.calls.walk(request, async function* (request) {
-      const { walkSessions } = await core.reads(request.signal);
+      const { walkSessions } = await core.loadReads(request.signal);
       yield* walkSessions<S>(request, list, core.clock);
     });
   }
@@ -155,7 +155,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
         (await core.pages(call)).list(page, call, order),
       );
     return core.calls.walk(request, async function* (request) {
-      const { walkEvents } = await core.reads(request.signal);
+      const { walkEvents } = await core.loadReads(request.signal);
       yield* walkEvents(request, list);
     });
   }

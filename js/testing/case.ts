@@ -18,7 +18,7 @@ export interface Case {
 }
 
 /** One call of a method of the service. */
-export interface Call {
+export interface CaseCall {
   readonly op: string;
   readonly with: JsonObject;
   /** Name under which the returned session is kept. */
@@ -36,8 +36,8 @@ export interface Call {
 
 /** A step with its generated values filled in. */
 export type Step =
-  | { readonly call: Call }
-  | { readonly calls: readonly Call[]; readonly outcomes: JsonObject | undefined };
+  | { readonly call: CaseCall }
+  | { readonly calls: readonly CaseCall[]; readonly outcomes: JsonObject | undefined };
 
 /** Returns the steps of a case, with repetitions expanded. */
 export function readSteps(steps: readonly JsonObject[]): Step[] {
@@ -48,7 +48,7 @@ export function readSteps(steps: readonly JsonObject[]): Step[] {
   });
 }
 
-function readCall(step: JsonObject): Call {
+function readCall(step: JsonObject): CaseCall {
   const { op, with: request = {}, as, handle, now = 1000, expect, error, mayFail, ...rest } = step;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw new Error(`a step has the unknown field "${unknown}"`);

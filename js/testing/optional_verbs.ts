@@ -36,8 +36,16 @@ export async function listsParts(storage: Storage): Promise<void> {
   const last = { ...KEY, sessionId: '\uffff' };
   await createSession(storage, { ...last, userId: 'other' }, { lastUpdateTime: TIME + 2 });
   await createSession(storage, { ...last, appName: 'other' }, { lastUpdateTime: TIME + 2 });
-  type Place = readonly [order: 'asc' | 'desc', after: number, sessionId: string, userId: string];
-  const list = async ([order, time, sessionId, userId]: Place, owner: { userId?: string } = {}) => {
+  type ListStart = readonly [
+    order: 'asc' | 'desc',
+    after: number,
+    sessionId: string,
+    userId: string,
+  ];
+  const list = async (
+    [order, time, sessionId, userId]: ListStart,
+    owner: { userId?: string } = {},
+  ) => {
     const after = { lastUpdateTime: time, sessionId, userId };
     const listing = await storage.list({
       appName: 'app',
@@ -53,7 +61,7 @@ export async function listsParts(storage: Storage): Promise<void> {
   const page = await storage.list({ appName: 'app', order: 'asc', offset: 3, limit: 1 });
   expectEqual('the fourth session', ['\uffff of other'], page.sessions.map((row) => `${row.sessionId} of ${row.userId}`)); // prettier-ignore
   expectEqual('the states of users who are not on the page', [], page.users);
-  const pages: [place: Place, ids: string[]][] = [
+  const pages: [place: ListStart, ids: string[]][] = [
     [['asc', TIME - 0.25, 's9', 'user'], ['s1 of user', 's2 of user']],
     [['asc', TIME, 's1', 'user'], ['s2 of user', '😀 of user']],
     [['asc', TIME + 2, '😀', 'user'], ['\uffff of other', '\uffff of user']],

@@ -17,7 +17,7 @@ import type { Storage } from '../core/storage/index.js';
 import type { ExpectedEvents } from '../values/model/session.js';
 import type { ComputeDelta } from '../values/state/state_shape.js';
 import type { JsonObject } from '../values/json/rules.js';
-import { type Call, type Case, readSteps, type Step } from './case.js';
+import { type CaseCall, type Case, readSteps, type Step } from './case.js';
 import { expectEqual, expectPage, expectSession, expectState } from './expect.js';
 import type { VerbCase } from './verb_cases.js';
 
@@ -151,7 +151,7 @@ class Run {
       return;
     }
     const { calls, outcomes } = step;
-    const run = (call: Call) =>
+    const run = (call: CaseCall) =>
       outcomes === undefined ? this.#check(call) : this.#outcomeOf(call);
     // All calls must have settled before the next step, even if one fails.
     const counts: Record<string, number> = {};
@@ -163,7 +163,7 @@ class Run {
   }
 
   /** Makes a call, and checks its outcome. */
-  async #check(call: Call): Promise<string> {
+  async #check(call: CaseCall): Promise<string> {
     const outcome = await this.#outcomeOf(call);
     if (outcome === (call.error ?? 'ok') || outcome === call.mayFail) return outcome;
     const expectation = call.error === undefined ? 'succeed' : `be refused as ${call.error}`;
@@ -171,7 +171,7 @@ class Run {
   }
 
   /** Makes a call. Returns `ok` if it succeeded as expected, or the code of its refusal. */
-  async #outcomeOf(call: Call): Promise<string> {
+  async #outcomeOf(call: CaseCall): Promise<string> {
     this.#clock.now = call.now;
     let result: { value: unknown; compare: (expected: unknown, actual: unknown) => void };
     try {
@@ -198,7 +198,7 @@ class Run {
     return 'ok';
   }
 
-  async #perform(call: Call) {
+  async #perform(call: CaseCall) {
     const service = this.#service;
     switch (call.op) {
       case 'createSession':
@@ -262,7 +262,7 @@ class Run {
   }
 
   /** Makes a call whose result is not compared. */
-  async #change(call: Call): Promise<unknown> {
+  async #change(call: CaseCall): Promise<unknown> {
     const service = this.#service;
     switch (call.op) {
       case 'appendEvent':
@@ -301,7 +301,7 @@ class Run {
   }
 
   /** Lists a page of sessions, whose cursor `as` keeps and later pages take by its name. */
-  async #listSessions(call: Call) {
+  async #listSessions(call: CaseCall) {
     const { cursor: given, ...request } = call.with;
     const cursor = given === undefined ? undefined : this.#cursor(given);
     const page = await this.#service.listSessions({ ...withDefaults(APP, request), cursor });
@@ -311,7 +311,7 @@ class Run {
   }
 
   /** Lists a page of events, whose cursors `as` keeps and later pages take by its name. */
-  async #listEvents(call: Call) {
+  async #listEvents(call: CaseCall) {
     const { before, after, ...request } = call.with;
     const cursors = {
       ...(before !== undefined && { before: this.#cursor(before, '.before') }),
@@ -328,7 +328,7 @@ class Run {
   }
 
   /** Reads events by their ids. */
-  async #getEvents(call: Call) {
+  async #getEvents(call: CaseCall) {
     const request = { ...withDefaults(KEY, call.with), eventIds: call.with.eventIds as string[] };
     const { events, revision: current } = await this.#service.getEvents(request);
     const value = {
@@ -340,7 +340,7 @@ class Run {
   }
 
   /** Lists what a handle lacks. The result is a copy of the handle with these changes. */
-  async #listChanges(call: Call) {
+  async #listChanges(call: CaseCall) {
     const service = this.#service;
     const { state, events } = this.#handle(call);
     const since = this.#revisionOf(call.handle);
@@ -361,7 +361,7 @@ class Run {
   }
 
   /** Adds 1 to a key of the state, or fails on purpose. */
-  #count({ with: { key, fails, ...request } }: Call): Promise<void> {
+  #count({ with: { key, fails, ...request } }: CaseCall): Promise<void> {
     const name = key as string;
     const stateDelta: ComputeDelta = (state) => {
       if (fails !== undefined) throw new SessionError(fails as SessionErrorCode, 'on purpose');
@@ -370,7 +370,7 @@ class Run {
     return this.#service.updateState(withDefaults({ ...APP, stateDelta }, request));
   }
 
-  #storeHandle(call: Call, session: Session | undefined) {
+  #storeHandle(call: CaseCall, session: Session | undefined) {
     if (call.as !== undefined && session !== undefined) this.#handles.set(call.as, session);
     return { value: session, compare: expectSession };
   }
@@ -382,12 +382,12 @@ class Run {
   }
 
   /** Returns the present revision of the handle that a call names. */
-  #expectedRevision({ with: { expectedRevision: handle } }: Call): number | undefined {
+  #expectedRevision({ with: { expectedRevision: handle } }: CaseCall): number | undefined {
     return handle === undefined ? undefined : this.#revisionOf(handle);
   }
 
   /** Returns the revisions of events: each is the present one of the handle that a call names. */
-  #expectedEvents({ with: { expectedEvents: handles } }: Call): ExpectedEvents | undefined {
+  #expectedEvents({ with: { expectedEvents: handles } }: CaseCall): ExpectedEvents | undefined {
     if (handles === undefined) return undefined;
     const expected = Object.entries(handles as JsonObject).map(([id, handle]) => {
       return [id, handle === null ? null : this.#revisionOf(handle)];

@@ -8,8 +8,8 @@ interface HandleEvents {
   readonly given: object;
 }
 
-interface PositionIndex {
-  readonly positions: Map<string, number>;
+interface IndexMap {
+  readonly indices: Map<string, number>;
   length: number;
   lastId: string | undefined;
 }
@@ -19,7 +19,7 @@ interface KnownEvents {
   /** How often the array was searched. */
   searches: number;
   /**
-   * The position of each event id in the array.
+   * The index of each event in the array, by its id.
    *
    * A search through the array would make each append slower the longer the conversation is.
    * Frameworks push, cut and reorder the array as they like. So the map is used only while the array's
@@ -29,7 +29,7 @@ interface KnownEvents {
    * This check misses an event that was exchanged for another one. Compactors do that, and their
    * events are marked: putting one discards the map.
    */
-  index: PositionIndex | undefined;
+  map: IndexMap | undefined;
 }
 
 /** By the array, so that copies of a handle share it; and by the handle, since a proxy may return another array at each read. */
@@ -40,64 +40,64 @@ const knownEvents = new WeakMap<object, KnownEvents>();
  * events, a message and an answer. Making the map for 10,000 events takes as long as a hundred
  * searches. Handles that get more events use the map.
  */
-const SEARCHES_BEFORE_INDEX = 2;
+const SEARCHES_BEFORE_MAP = 2;
 
 function knownOf({ events, given }: HandleEvents): KnownEvents {
   let known = knownEvents.get(events);
   if (known !== undefined) return known;
   known = knownEvents.get(given);
   // With another length or end, it is not the same array behind a proxy.
-  if (known?.index && !isCurrent(known.index, events)) known = undefined;
-  known ??= { searches: 0, index: undefined };
+  if (known?.map && !isCurrent(known.map, events)) known = undefined;
+  known ??= { searches: 0, map: undefined };
   knownEvents.set(events, known);
   knownEvents.set(given, known);
   return known;
 }
 
 /** Returns the map of an array, or `undefined` while the array is still searched instead. */
-function currentIndex(handle: HandleEvents, known = knownOf(handle)): PositionIndex | undefined {
-  const { index } = known;
-  if (index && isCurrent(index, handle.events)) return index;
-  if (index === undefined) {
+function currentMap(handle: HandleEvents, known = knownOf(handle)): IndexMap | undefined {
+  const { map } = known;
+  if (map && isCurrent(map, handle.events)) return map;
+  if (map === undefined) {
     known.searches += 1;
-    if (known.searches <= SEARCHES_BEFORE_INDEX) return undefined;
+    if (known.searches <= SEARCHES_BEFORE_MAP) return undefined;
   }
-  return makeIndex(handle);
+  return makeMap(handle);
 }
 
-function isCurrent({ length, lastId }: PositionIndex, events: Event[]): boolean {
+function isCurrent({ length, lastId }: IndexMap, events: Event[]): boolean {
   return length === events.length && lastId === idOfLastEvent(events);
 }
 
-function makeIndex(handle: HandleEvents): PositionIndex {
+function makeMap(handle: HandleEvents): IndexMap {
   const { events } = handle;
-  const positions = new Map<string, number>();
-  for (const [position, event] of (events as readonly (Event | null | undefined)[]).entries()) {
+  const indices = new Map<string, number>();
+  for (const [index, event] of (events as readonly (Event | null | undefined)[]).entries()) {
     // A hand-made array may hold anything.
-    if (typeof event?.id === 'string') positions.set(event.id, position);
+    if (typeof event?.id === 'string') indices.set(event.id, index);
   }
-  const index = { positions, length: events.length, lastId: idOfLastEvent(events) };
-  knownOf(handle).index = index;
-  return index;
+  const map = { indices, length: events.length, lastId: idOfLastEvent(events) };
+  knownOf(handle).map = map;
+  return map;
 }
 
 function searchFromEnd(events: readonly (Event | null | undefined)[], id: string): number {
-  for (let position = events.length - 1; position >= 0; position -= 1) {
-    if (events[position]?.id === id) return position;
+  for (let index = events.length - 1; index >= 0; index -= 1) {
+    if (events[index]?.id === id) return index;
   }
   return -1;
 }
 
-/** Returns the position of the event with that id, or −1. */
-export function positionOf(handle: HandleEvents, id: string): number {
+/** Returns the index of the event with that id, or −1. */
+export function indexOfId(handle: HandleEvents, id: string): number {
   const { events } = handle;
-  const index = currentIndex(handle);
-  if (index === undefined) return searchFromEnd(events, id);
-  const position = index.positions.get(id);
-  if (position === undefined) return -1;
-  if (events[position]?.id === id) return position;
+  const map = currentMap(handle);
+  if (map === undefined) return searchFromEnd(events, id);
+  const index = map.indices.get(id);
+  if (index === undefined) return -1;
+  if (events[index]?.id === id) return index;
   // An event in the middle was exchanged, which the length does not show.
-  return makeIndex(handle).positions.get(id) ?? -1;
+  return makeMap(handle).indices.get(id) ?? -1;
 }
 
 /**
@@ -109,32 +109,32 @@ export function putEvent(handle: HandleEvents, event: Event, id = event.id): voi
   if (!Object.isExtensible(events)) return;
   const { isCompacted, isScratchpad } = event as { isCompacted?: unknown; isScratchpad?: unknown };
   const known = knownOf(handle);
-  if (isCompacted === true || isScratchpad === true) known.index = undefined;
-  let index = currentIndex(handle, known);
-  let position = -1;
-  if (index === undefined) {
-    position = searchFromEnd(events, id);
-  } else if (index.positions.has(id)) {
-    position = positionOf(handle, id);
-    // `positionOf` may have made a new map.
-    index = known.index;
+  if (isCompacted === true || isScratchpad === true) known.map = undefined;
+  let map = currentMap(handle, known);
+  let index = -1;
+  if (map === undefined) {
+    index = searchFromEnd(events, id);
+  } else if (map.indices.has(id)) {
+    index = indexOfId(handle, id);
+    // `indexOfId` may have made a new map.
+    map = known.map;
   }
-  if (position >= 0) {
-    events[position] = event;
+  if (index >= 0) {
+    events[index] = event;
     return;
   }
   events.push(event);
-  if (index === undefined) return;
-  index.positions.set(id, index.length);
-  index.length += 1;
-  index.lastId = id;
+  if (map === undefined) return;
+  map.indices.set(id, map.length);
+  map.length += 1;
+  map.lastId = id;
 }
 
 /**
  * Puts new events before others. Does nothing if the array is frozen, as {@link putEvent}. One pass
  * over the array: with one insertion an event, many events would cost their number squared.
  *
- * @param before the new events, by the position of the event that follows them
+ * @param before the new events, by the index of the event that follows them
  */
 export function insertEvents(
   handle: HandleEvents,
@@ -142,9 +142,9 @@ export function insertEvents(
 ): void {
   const { events } = handle;
   if (before.size === 0 || !Object.isExtensible(events)) return;
-  const ordered = events.flatMap((event, position) => [...(before.get(position) ?? []), event]);
-  for (const [position, event] of ordered.entries()) events[position] = event;
-  knownOf(handle).index = undefined;
+  const ordered = events.flatMap((event, index) => [...(before.get(index) ?? []), event]);
+  for (const [index, event] of ordered.entries()) events[index] = event;
+  knownOf(handle).map = undefined;
 }
 
 /** Replaces all events. Events that the handle has already stay the same objects. Does nothing if the array is frozen. */
@@ -153,7 +153,6 @@ export function replaceEvents(handle: HandleEvents, replacing: readonly Event[])
   if (!Object.isExtensible(events)) return;
   const held = new Map(events.map((event) => [event.id, event]));
   events.length = replacing.length;
-  for (const [position, event] of replacing.entries())
-    events[position] = held.get(event.id) ?? event;
-  knownOf(handle).index = undefined;
+  for (const [index, event] of replacing.entries()) events[index] = held.get(event.id) ?? event;
+  knownOf(handle).map = undefined;
 }

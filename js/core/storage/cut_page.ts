@@ -2,7 +2,8 @@ import type { StoragePageRequest } from './requests.js';
 import type { EventRow, PageRows } from './rows.js';
 import type { Storage } from './storage.js';
 
-type Place = Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit' | 'isToEnd'>;
+/** Which rows of a session are a page. */
+export type PageCut = Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit' | 'isToEnd'>;
 
 /**
  * Cuts a page out of rows.
@@ -12,7 +13,7 @@ type Place = Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit' | 'isToE
  */
 export function cutPage(
   rows: readonly EventRow[],
-  { direction, eventId, limit, isToEnd }: Place,
+  { direction, eventId, limit, isToEnd }: PageCut,
 ): readonly EventRow[] | undefined {
   const isForward = direction === 'after';
   const found = rows.findIndex(({ id }) => id === eventId);

@@ -42,7 +42,7 @@ import { replaceEvents } from '../../core/handle/event_index.js';
 import type { HandleRecord, HandleSnapshot, HandleWindow } from '../../core/handle/handle.js';
 import type { ReaderParts } from './reader_parts.js';
 import type * as onDemandReads from './on_demand.js';
-import type { Reads } from './reads.js';
+import type { ReadsLoader } from './reads.js';
 import type { MissingCalls } from './window/missing_calls.js';
 import { HISTORY_VIEWS, type HistoryView } from '../../values/model/values/history_view.js';
 import type { ViewReader } from './view/view_reader.js';
@@ -78,13 +78,13 @@ interface Views {
 /** Reads sessions and states, and makes handles from what the store returns. */
 export class SessionReader {
   readonly #parts: ReaderParts;
-  readonly #reads: Reads;
+  readonly #loadReads: ReadsLoader;
   /** Present once they are loaded. */
   #views: Views | undefined;
 
-  constructor(parts: ReaderParts, reads: Reads) {
+  constructor(parts: ReaderParts, loadReads: ReadsLoader) {
     this.#parts = parts;
-    this.#reads = reads;
+    this.#loadReads = loadReads;
   }
 
   async get<S extends object>(
@@ -123,7 +123,7 @@ export class SessionReader {
   }
 
   async #loadViews({ signal }: Call): Promise<Views> {
-    return this.#views ?? this.#viewsOf(await this.#reads(signal));
+    return this.#views ?? this.#viewsOf(await this.#loadReads(signal));
   }
 
   #viewsOf({ MissingCalls, ViewReader }: typeof onDemandReads): Views {

@@ -16,7 +16,7 @@ import { ServiceCore } from '../service_core.js';
 import type { SessionServiceOptions } from '../service_options.js';
 import { StoredSessionService } from '../stored_session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import { Connection } from '../../stores/remote/connection/connection.js';
+import { HttpConnection } from '../../stores/remote/connection/connection.js';
 import { RemoteFeed } from '../../stores/remote/remote_feed.js';
 import { RemoteServer } from '../../stores/remote/remote_server.js';
 import type { ReportListener } from '../../core/run_report.js';
@@ -78,7 +78,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
   /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no credentials */
   constructor(options: RemoteSessionOptions<S>) {
     const taken = takeOptions(options);
-    const connection = new Connection(takeConnectionOptions(taken));
+    const connection = new HttpConnection(takeConnectionOptions(taken));
     const { closeLimit } = connection.options;
     const storage = { kind: 'remote', durable: true };
     const diagnostics = Diagnostics.of(taken, storage);

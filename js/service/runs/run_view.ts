@@ -13,7 +13,7 @@ import type { Runs } from './runs.js';
 import { newestMessage, storedStatus } from './state/stored_status.js';
 
 /** Pages of stored events, in append order. A page that has not changed is the same array. */
-type Pages = readonly (readonly Event[])[];
+export type Pages = readonly (readonly Event[])[];
 
 /** What a snapshot shows of the runs of its session. */
 export interface ShownRuns {

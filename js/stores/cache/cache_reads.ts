@@ -49,7 +49,7 @@ export interface ReadParts extends SessionReadParts {
 }
 
 /** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
-type Read<T> = (store: SharedReads, call: Call) => Promise<T>;
+type CacheRead<T> = (store: SharedReads, call: Call) => Promise<T>;
 
 type SharedReads = Pick<Store, 'read' | 'list' | 'state'>;
 
@@ -253,7 +253,7 @@ export class CacheReads implements ReadVerbs {
     const { data, lists, follow } = this.#parts;
     const owner = { appName, userId };
     if (this.policyOf(call) !== 'cache-only') follow(owner);
-    const list: Read<ReadList> = (store, call) => store.list(request, call);
+    const list: CacheRead<ReadList> = (store, call) => store.list(request, call);
     return this.#orFromRemote(call, list, async () => {
       await this.#receive(call, {
         fetch: () => lists.fetch(owner),
@@ -271,7 +271,7 @@ export class CacheReads implements ReadVerbs {
     const owner = { appName, userId };
     // The feed of a user reports the app's state too. The feed of an app would report the sessions of all users.
     if (userId !== undefined && this.policyOf(call) !== 'cache-only') follow(owner);
-    const read: Read<string> = (store, call) => store.state(request, call);
+    const read: CacheRead<string> = (store, call) => store.state(request, call);
     return this.#orFromRemote(call, read, async () => {
       await this.#receive(call, {
         fetch: () => lists.fetchState(owner),
@@ -301,7 +301,7 @@ export class CacheReads implements ReadVerbs {
    *
    * @param readLocal reads the local storage
    */
-  async #orFromRemote<T>(call: Call, read: Read<T>, readLocal: () => Promise<T>): Promise<T> {
+  async #orFromRemote<T>(call: Call, read: CacheRead<T>, readLocal: () => Promise<T>): Promise<T> {
     const { remote, report } = this.#parts;
     try {
       return await readLocal();

@@ -20,7 +20,7 @@ import type { CallLimit } from './call_limit.js';
 import { connectionError, type HttpServer, timeoutReason } from './http_errors.js';
 
 /** The parameters of a URL's query. `undefined` ones are left out; a list is given once for each element. */
-export type Query = Readonly<
+export type QueryParameters = Readonly<
   Record<string, string | number | boolean | readonly string[] | undefined>
 >;
 
@@ -28,7 +28,7 @@ export type Query = Readonly<
 export interface HttpRequest {
   readonly method: string;
   readonly url: string;
-  readonly query?: Query | undefined;
+  readonly query?: QueryParameters | undefined;
   /** JSON text. */
   readonly body?: string | undefined;
 }
@@ -56,7 +56,7 @@ export interface Credentials {
  *
  * @param wereRefused whether the server has refused the last ones
  */
-export type Access = (wereRefused: boolean) => Promise<Credentials>;
+export type CredentialsProvider = (wereRefused: boolean) => Promise<Credentials>;
 
 /** The most redirections of one request. */
 const MAX_REDIRECTIONS = 5;
@@ -109,7 +109,7 @@ function redirectionOf(
   return to.origin === from.origin ? to.href : undefined;
 }
 
-function queryText(query: Query): string {
+function queryText(query: QueryParameters): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const item of Array.isArray(value) ? (value as readonly string[]) : [value]) {
@@ -122,7 +122,7 @@ function queryText(query: Query): string {
 /** The requests of one call. */
 export interface Exchange {
   readonly server: HttpServer;
-  readonly access: Access;
+  readonly access: CredentialsProvider;
   readonly limit: CallLimit;
   /** Timeout in milliseconds of a request, and of getting its credentials. */
   readonly timeoutMs: number;

@@ -28,7 +28,7 @@ export type ChangeNote = (note: CreationNote | undefined) => CreationNote | null
 export const MARKS = 4;
 
 /** A record of the store `events`: one event, or a page. Each field may be damaged. */
-export interface EventRecord {
+export interface EventsRecord {
   readonly text?: unknown;
   /** One `"<number>/<event id>"` for each event; the number is the session's. */
   readonly ids?: unknown;

@@ -11,9 +11,9 @@ import type { WasmStorage } from '../../core/wasm/core.js';
  * browser cut there looks alive.
  */
 
-type Follower = (isHidden: boolean) => void;
+type HideListener = (isHidden: boolean) => void;
 
-const followers = new Set<Follower>();
+const followers = new Set<HideListener>();
 let isHidden = false;
 /** How often the page was frozen. */
 let hideCount = 0;
@@ -45,7 +45,7 @@ if ('onpagehide' in globalThis) {
  *
  * @returns a function that stops this
  */
-export function followPageHide(follower: Follower): () => void {
+export function followPageHide(follower: HideListener): () => void {
   followers.add(follower);
   return () => followers.delete(follower);
 }

@@ -10,10 +10,10 @@ import {
   isEvent,
   parseEventText,
 } from '../../core/storage/stored_events.js';
-import { type EventRecord, MARKS } from './layout.js';
+import { type EventsRecord, MARKS } from './layout.js';
 
 /** A record that at least has a text. */
-interface ReadableRecord extends EventRecord {
+interface ReadableRecord extends EventsRecord {
   readonly text: string;
 }
 
@@ -56,11 +56,11 @@ export function parseRecords(
 }
 
 function isReadable(record: unknown): record is ReadableRecord {
-  return typeof (record as EventRecord | null | undefined)?.text === 'string';
+  return typeof (record as EventsRecord | null | undefined)?.text === 'string';
 }
 
 /** Returns the number of events in a record; NaN if it is unknown. */
-function eventCount({ ids, marks }: EventRecord): number {
+function eventCount({ ids, marks }: EventsRecord): number {
   if (isMarks(marks)) return marks.length / MARKS;
   if (!Array.isArray(ids)) return marks === undefined ? 1 : NaN;
   return Math.max(ids.length, 1);
@@ -72,7 +72,7 @@ function isMarks(marks: unknown): marks is Float64Array {
 
 /** Returns the ids of a record's events; `undefined` for each that is not known. */
 function eventIdsOf(record: unknown): (string | undefined)[] {
-  const ids = (record as EventRecord | null | undefined)?.ids;
+  const ids = (record as EventsRecord | null | undefined)?.ids;
   if (!Array.isArray(ids)) return [];
   return ids.map((id: unknown) =>
     typeof id === 'string' ? id.slice(id.indexOf('/') + 1) : undefined,

@@ -52,7 +52,7 @@ import { postEvents } from './verbs/post_events.js';
 import { readChanged, readEventPage, readSession } from './verbs/read_session.js';
 import { VERTEX_AI, withAdvice } from './rest/rest_errors.js';
 import { VERTEX_FACTS } from './vertex_facts.js';
-import { type Connection, Rest } from './rest/rest.js';
+import { type RestParts, Rest } from './rest/rest.js';
 import { SeenEvents } from './events/seen_events.js';
 import { type SharedCaches, type SessionAddress, Sessions } from './verbs/sessions.js';
 import { KeyedQueue } from '../../core/call/keyed_queue.js';
@@ -62,7 +62,7 @@ export class VertexStorage implements OwnStorage {
   readonly durable = VERTEX_FACTS.durable;
   readonly listsParts = true;
   readonly traits = VERTEX_FACTS.traits;
-  readonly #connection: Connection;
+  readonly #connection: RestParts;
   readonly #caches: SharedCaches;
   readonly #callTimeoutMs: number;
   /**
@@ -72,7 +72,7 @@ export class VertexStorage implements OwnStorage {
   readonly #writes = new KeyedQueue();
 
   /** @param callTimeoutMs timeout of a whole call, in milliseconds */
-  constructor(connection: Connection, addresses: EngineAddresses, callTimeoutMs: number) {
+  constructor(connection: RestParts, addresses: EngineAddresses, callTimeoutMs: number) {
     this.#connection = connection;
     this.#caches = { addresses, seen: new SeenEvents() };
     this.#callTimeoutMs = callTimeoutMs;

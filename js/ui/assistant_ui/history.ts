@@ -16,7 +16,7 @@ import { requireUser } from '../../values/model/values/ids.js';
 import type { HistoryView } from '../../values/model/values/history_view.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { GivenItem, StoredMessage } from './messages.js';
+import type { GivenItem, LinkedMessage } from './messages.js';
 
 /** The service and the user whose sessions are the threads of assistant-ui. */
 export interface AssistantSessions<S extends object = StateShape> {
@@ -48,7 +48,7 @@ interface ThreadListItem {
 }
 
 interface LoadedMessages {
-  messages: StoredMessage[];
+  messages: LinkedMessage[];
   /** The last message of the branch that is shown. */
   headId?: string;
 }

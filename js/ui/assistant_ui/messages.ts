@@ -107,7 +107,7 @@ export interface AssistantMessage {
 }
 
 /** A message and the one that it follows; `null` for a first one. */
-export interface StoredMessage {
+export interface LinkedMessage {
   readonly message: UserMessage | AssistantMessage;
   readonly parentId: string | null;
 }

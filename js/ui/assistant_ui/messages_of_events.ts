@@ -6,7 +6,7 @@ import type {
   Attachment,
   MessageMark,
   MessageStatus,
-  StoredMessage,
+  LinkedMessage,
   ToolCallPart,
   UserMessage,
   UserPart,
@@ -15,7 +15,7 @@ import { listOf, markOf } from './mark.js';
 import { membersOf, messagePartOf, resultOf, textOf, toolCallOf } from './parts.js';
 
 /** A message to which more events may belong. */
-interface Draft {
+interface UnfinishedMessage {
   readonly id: string;
   readonly isUser: boolean;
   mark: MessageMark | undefined;
@@ -36,7 +36,7 @@ type CallPlaces = Map<string, CallPlace[]>;
 
 /** The messages of a thread. */
 export interface ThreadMessages {
-  readonly messages: StoredMessage[];
+  readonly messages: LinkedMessage[];
   /** The last message of the branch that is shown; absent without one. */
   readonly headId?: string;
 }
@@ -55,10 +55,10 @@ export function messagesOf(
 ): ThreadMessages {
   const shown = new Set(transcript);
   const events = stored.filter((event) => shown.has(event) || markOf(event) !== undefined);
-  const drafts = new Map<string, Draft>();
+  const drafts = new Map<string, UnfinishedMessage>();
   /** The calls of agents. A stored message has a map of its own: messages of two branches may have the same ids. */
   const agentCalls: CallPlaces = new Map();
-  let newest: Draft | undefined;
+  let newest: UnfinishedMessage | undefined;
   for (const event of events) {
     const custom = { ...membersOf(event.customMetadata) };
     delete custom.assistantUi;
@@ -100,7 +100,10 @@ export function messagesOf(
 }
 
 /** Returns the message that an event of an agent continues: the newest one, if it is of the same invocation. */
-function continued(newest: Draft | undefined, event: Event): Draft | undefined {
+function continued(
+  newest: UnfinishedMessage | undefined,
+  event: Event,
+): UnfinishedMessage | undefined {
   if (newest?.invocationId !== event.invocationId || event.author === 'user') return undefined;
   return newest.isUser || newest.mark !== undefined ? undefined : newest;
 }
@@ -112,14 +115,14 @@ function hasResult([content, position]: CallPlace): boolean {
 /** A message whose parent was not loaded follows the newest one. */
 function parentOf(
   mark: MessageMark | undefined,
-  drafts: ReadonlyMap<string, Draft>,
-  newest: Draft | undefined,
+  drafts: ReadonlyMap<string, UnfinishedMessage>,
+  newest: UnfinishedMessage | undefined,
 ): string | null {
   const { parentId } = mark ?? {};
   return parentId === null || drafts.has(parentId ?? '') ? parentId! : (newest?.id ?? null);
 }
 
-function addParts({ content, calls }: Draft, added: AssistantPart[]): void {
+function addParts({ content, calls }: UnfinishedMessage, added: AssistantPart[]): void {
   for (const part of added) {
     if (part.type === 'tool-call') {
       const places = calls.get(part.toolCallId) ?? [];
@@ -147,7 +150,7 @@ function assistantPartOf({ thought, functionCall, ...part }: Part): AssistantPar
   return thought === true && shown?.type === 'text' ? { ...shown, type: 'reasoning' } : shown;
 }
 
-function userMessage({ id, createdAt, content, mark, custom }: Draft): UserMessage {
+function userMessage({ id, createdAt, content, mark, custom }: UnfinishedMessage): UserMessage {
   const isOfUser = ({ type }: AssistantPart) => type !== 'tool-call' && type !== 'reasoning';
   const parts = content.filter(isOfUser) as UserPart[];
   const marks = mark?.attachments ?? [];
@@ -160,7 +163,14 @@ function userMessage({ id, createdAt, content, mark, custom }: Draft): UserMessa
   return { id, createdAt, role: 'user', content: parts, attachments, metadata: { custom } };
 }
 
-function assistantMessage({ id, createdAt, last, content, mark, custom }: Draft): AssistantMessage {
+function assistantMessage({
+  id,
+  createdAt,
+  last,
+  content,
+  mark,
+  custom,
+}: UnfinishedMessage): AssistantMessage {
   const metadata = {
     ...{ unstable_state: null, unstable_annotations: [], unstable_data: [], steps: [] },
     custom,

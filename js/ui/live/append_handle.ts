@@ -6,12 +6,12 @@ import { isFinalResponse } from '../../values/model/event/final_response.js';
 import type { CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 
-type Opening<S extends object> = Promise<Session<S> | undefined>;
+type OpenedHandle<S extends object> = Promise<Session<S> | undefined>;
 
 /** The handle that a store's appends go through. It never gets events: each append uses a copy with its own array. */
 export class AppendHandle<S extends object> {
   /** Absent until an append needs it. */
-  opening: Opening<S> | undefined;
+  opening: OpenedHandle<S> | undefined;
   /** The number of appends under way. */
   #appends = 0;
   /** The invocations that have an event by this handle, and no final answer yet. */
@@ -63,7 +63,7 @@ export class AppendHandle<S extends object> {
   }
 
   /** Returns the handle; `undefined` if there is no session. */
-  open(service: SessionService<S>, mayCreate = false): Opening<S> {
+  open(service: SessionService<S>, mayCreate = false): OpenedHandle<S> {
     if (this.opening !== undefined) return this.opening;
     const request = { ...this.#key, config: { numRecentEvents: 0 } };
     const { initialState: state } = this;
@@ -114,7 +114,7 @@ export class AppendHandle<S extends object> {
       // Another handle would only hide that the event's invocation has ended.
       if (error.staleReason === 'undone' || error.staleReason === 'cancelled') throw error;
       // If the store shows this revision, only the handle was behind. Otherwise the user has not seen the newer events.
-      const openSeen = async (): Opening<S> => {
+      const openSeen = async (): OpenedHandle<S> => {
         const session = await this.open(service);
         if (session && service.revisionOf(session)! > (shown.revision ?? 0)) throw error;
         return session;
@@ -137,14 +137,14 @@ export class AppendHandle<S extends object> {
   }
 
   /** Keeps a handle for the next append, unless it cannot be opened. */
-  #keep(opening: Opening<S>): Opening<S> {
+  #keep(opening: OpenedHandle<S>): OpenedHandle<S> {
     this.opening = opening;
     opening.catch(() => this.#forget(opening));
     return opening;
   }
 
   /** Forgets a handle, unless there is another one already. */
-  #forget(opening: Opening<S> | undefined): void {
+  #forget(opening: OpenedHandle<S> | undefined): void {
     if (this.opening === opening) this.opening = undefined;
   }
 }

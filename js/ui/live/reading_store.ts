@@ -32,7 +32,7 @@ import { markRaw } from '../../values/members/raw.js';
 
 const METHODS = ['watch', 'listChanges', 'loadOlder'] as const;
 
-interface Subscription<Snapshot> {
+interface SnapshotListener<Snapshot> {
   readonly listener: (snapshot: Snapshot) => void;
   /** The last snapshot that the listener got. */
   lastSnapshot?: Snapshot;
@@ -47,7 +47,7 @@ export abstract class ReadingStore<
     markRaw(this.prototype);
   }
 
-  readonly #subscriptions = new Set<Subscription<Snapshot>>();
+  readonly #subscriptions = new Set<SnapshotListener<Snapshot>>();
   protected readonly service: () => GivenService<SessionService<S>>;
   #snapshot: Snapshot | undefined;
   /** Whether the snapshot may be out of date. */
@@ -135,7 +135,7 @@ export abstract class ReadingStore<
 
   readonly subscribe = (listener: (snapshot: Snapshot) => void): (() => void) => {
     // The same function may subscribe twice.
-    const subscription: Subscription<Snapshot> = { listener };
+    const subscription: SnapshotListener<Snapshot> = { listener };
     this.#subscriptions.add(subscription);
     if (this.#watching === undefined) this.#start();
     this.#tell(subscription);
@@ -218,7 +218,7 @@ export abstract class ReadingStore<
    * Calls a listener, unless it has the current snapshot. Reports what it throws: the other listeners must still be
    * called, and `subscribe` must still return the function that ends the subscription.
    */
-  #tell(subscription: Subscription<Snapshot>): void {
+  #tell(subscription: SnapshotListener<Snapshot>): void {
     const snapshot = this.getSnapshot();
     if (subscription.lastSnapshot === snapshot) return;
     subscription.lastSnapshot = snapshot;

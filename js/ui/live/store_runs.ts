@@ -14,13 +14,13 @@ import { coreOf, type ServerAgent } from '../../core/core_of.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
 import type { LiveSessionSnapshot } from './types/live_session.js';
 
-type Part =
+type RunsPart =
   | typeof import('../../service/runs/on_demand.js')
   | typeof import('../../service/runs/remote/on_demand.js');
 
 /** The runs of a store's session, once `js/service/runs` is loaded. */
 interface LoadedRuns {
-  readonly part: Part;
+  readonly part: RunsPart;
   readonly runs: Runs;
   readonly view: RunView;
 }
@@ -161,7 +161,7 @@ export class StoreRuns {
 
   async #load(service: SessionService): Promise<LoadedRuns> {
     const isInPage = this.#agent !== undefined;
-    const part: Part = await (isInPage
+    const part: RunsPart = await (isInPage
       ? loadPart(() => import('../../service/runs/on_demand.js'))
       : loadPart(() => import('../../service/runs/remote/on_demand.js')));
     const runs = part.runsOf(service, this.#key);

@@ -1,7 +1,7 @@
 import { type DrivenWrite, callCore, toSessionError } from '../../wasm/core.js';
 import { type Call, requireNotAborted } from '../../call/call.js';
 import type { SessionError } from '../../../values/errors/errors.js';
-import { type Plan, unpackPlan } from '../wasm/packed.js';
+import { type WritePlan, unpackPlan } from '../wasm/packed.js';
 import { contractViolation } from '../checked_rows.js';
 import { decide, type RowParts } from './decide.js';
 import type { WriteIdentity } from '../../../values/model/diagnostic.js';
@@ -12,7 +12,7 @@ import type { Storage } from '../storage.js';
 import { type Mutable, requestOf, storageError } from './storage_calls.js';
 
 /** The verbs that write. */
-type WriteVerb = 'create' | 'append';
+type DriverVerb = 'create' | 'append';
 
 /** The parts of a write beside the write itself. */
 export interface WriteParts extends RowParts, WriteIdentity {
@@ -42,7 +42,7 @@ export interface PreparedWrite<T> {
  *
  * @param end returns the result of the write and frees it
  */
-export function prepareWrite<Verb extends WriteVerb, T>(
+export function prepareWrite<Verb extends DriverVerb, T>(
   verb: Verb,
   storage: Pick<Storage, Verb>,
   write: DrivenWrite,
@@ -94,7 +94,7 @@ export function prepareWrite<Verb extends WriteVerb, T>(
   return { request, decide: checkedDecide, run, succeed, fail };
 }
 
-function writeRequest(verb: WriteVerb, plan: Plan, parts: WriteParts): StorageWriteRequest {
+function writeRequest(verb: DriverVerb, plan: WritePlan, parts: WriteParts): StorageWriteRequest {
   const { scopes, isLocating, since } = plan;
   const { key, events, lastEventId, creation, call, operation } = parts;
   const isCreate = verb === 'create';

@@ -39,10 +39,10 @@ import type { Storage } from '../storage.js';
 import { parseRows } from '../stored_events.js';
 import { requestOf, settled } from './storage_calls.js';
 
-type Read = Pick<StorageReadRequest, 'key' | 'window'>;
+type WindowRead = Pick<StorageReadRequest, 'key' | 'window'>;
 
 /** Reads a session with a window of its events, or the state of a user or an app. */
-export function readThrough(storage: Pick<Storage, 'read'>, read: Read, call: Call) {
+export function readThrough(storage: Pick<Storage, 'read'>, read: WindowRead, call: Call) {
   const request: StorageReadRequest = requestOf(read, call);
   return settled('read', call, async () => {
     const rows: Rows = await untilAborted(call.signal, (async () => storage.read(request))());
@@ -54,7 +54,11 @@ export function readThrough(storage: Pick<Storage, 'read'>, read: Read, call: Ca
 }
 
 /** Reads the same with parsed events. Returns `undefined` if the storage cannot do that. */
-async function readParsedThrough(storage: Pick<OwnStorage, 'readParsed'>, read: Read, call: Call) {
+async function readParsedThrough(
+  storage: Pick<OwnStorage, 'readParsed'>,
+  read: WindowRead,
+  call: Call,
+) {
   if (storage.readParsed === undefined) return undefined;
   const request: StorageReadRequest = requestOf(read, call);
   return settled('readParsed', call, async () => {

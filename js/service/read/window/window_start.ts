@@ -15,7 +15,7 @@ import { partsOf } from '../../../values/model/event/parts.js';
 import { callId, responseId } from '../../../core/history/calls/call_pairs.js';
 
 /** The fields of a compactor's summary. Stored JSON may hold any value in them. */
-interface StoredEvent extends Event {
+interface CompactedEvent extends Event {
   readonly isCompacted?: unknown;
   readonly endTime?: unknown;
 }
@@ -65,7 +65,7 @@ class SummaryTracker {
    */
   isFollowedByAll = true;
 
-  visit({ isCompacted, endTime, timestamp }: StoredEvent): void {
+  visit({ isCompacted, endTime, timestamp }: CompactedEvent): void {
     if (isCompacted === true) {
       if (!this.#isSeen && typeof endTime === 'number') {
         this.#endTime = endTime;
@@ -82,7 +82,7 @@ class SummaryTracker {
  * Returns whether the event is a message of the user, written or spoken, and not a function's response or a
  * workflow node's input.
  */
-function isUserMessage(event: StoredEvent): boolean {
+function isUserMessage(event: CompactedEvent): boolean {
   const { author, isCompacted, branch, isolationScope } = event;
   if (author !== 'user' || isCompacted === true) return false;
   // Within a turn, the inputs of workflow nodes and parallel agents are stored with the author

@@ -14,7 +14,7 @@ import type { NumberedWrite } from '../overlay/shared_overlay.js';
 import type { CopyRecords } from './copy_records.js';
 import type { StateParts, StateRecords } from './state_records.js';
 
-interface OutboxParts extends StateParts {
+interface OutboxRecordsParts extends StateParts {
   readonly copies: CopyRecords;
   readonly states: StateRecords;
   /** Draws a number. */
@@ -32,13 +32,13 @@ export interface OutboxChange {
  * that they have changed, and updates the writes to the shared states that they change.
  */
 export class OutboxRecords {
-  readonly #parts: OutboxParts;
+  readonly #parts: OutboxRecordsParts;
   /** The operations of the sessions and states whose operations have changed, by name. */
   readonly #changed = new Map<string, readonly Operation[]>();
   /** The states among them. */
   readonly #changedStates = new Set<string>();
 
-  constructor(parts: OutboxParts) {
+  constructor(parts: OutboxRecordsParts) {
     this.#parts = parts;
   }
 

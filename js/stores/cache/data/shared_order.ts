@@ -4,7 +4,7 @@ import { type Operation } from '../records/records.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 
 /** The operations that write one shared key, or that clear a state. */
-class Line {
+class KeyOperations {
   /** Those that were sent without an answer. */
   readonly attempted = new Map<number, Operation>();
   /** The others, by number. */
@@ -57,12 +57,12 @@ class Line {
 
 /** The order of operations that write the same shared keys: they are sent one after the other. */
 export class SharedOrder {
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, KeyOperations>();
 
   add(operation: Operation): void {
     for (const name of ownLines(operation)) {
       let line = this.#lines.get(name);
-      if (line === undefined) this.#lines.set(name, (line = new Line()));
+      if (line === undefined) this.#lines.set(name, (line = new KeyOperations()));
       line.add(operation);
     }
   }

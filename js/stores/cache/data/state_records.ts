@@ -5,7 +5,7 @@ import { below, entryKey, sharedKey, type StateRecord } from '../records/records
 import { type NumberedWrite, overlayState } from '../overlay/shared_overlay.js';
 import type { OperationMemory } from './operation_memory.js';
 
-type Writes = readonly NumberedWrite[];
+type NumberedWrites = readonly NumberedWrite[];
 
 export interface StateParts {
   readonly local: LocalTransaction;
@@ -21,7 +21,7 @@ export interface StateParts {
  */
 export class StateRecords {
   readonly #parts: StateParts;
-  readonly #writes = new Map<string, Promise<Writes>>();
+  readonly #writes = new Map<string, Promise<NumberedWrites>>();
   /** Whether the transaction has changed any writes. */
   hasChangedWrites = false;
 
@@ -96,7 +96,7 @@ export class StateRecords {
   }
 
   /** Applies a change to the listed writes of an app, so that they need not be listed again. */
-  #change(appName: string, change: (writes: Writes) => Writes): void {
+  #change(appName: string, change: (writes: NumberedWrites) => NumberedWrites): void {
     const writes = this.#ofApp(appName).then(change);
     // Avoids an unhandled rejection. If the list fails, the transaction fails as well.
     writes.catch(() => undefined);
@@ -112,13 +112,13 @@ export class StateRecords {
     return [...sharedKey(this.#parts.ownerName, appName), userId ?? '', number];
   }
 
-  #ofApp(appName: string): Promise<Writes> {
+  #ofApp(appName: string): Promise<NumberedWrites> {
     let writes =
       this.#writes.get(appName) ??
       this.#parts.memory.sharedWrites(appName, this.#parts.sharedStamp());
     if (writes === undefined) {
       const range = below(sharedKey(this.#parts.ownerName, appName));
-      writes = this.#parts.local.list('outbox', range) as Promise<Writes>;
+      writes = this.#parts.local.list('outbox', range) as Promise<NumberedWrites>;
     }
     this.#writes.set(appName, writes);
     return writes;
@@ -126,7 +126,7 @@ export class StateRecords {
 }
 
 /** Adds a write. Only what was lost and is stored again has a lower number than others. */
-function inOrder(writes: Writes, write: NumberedWrite): Writes {
+function inOrder(writes: NumberedWrites, write: NumberedWrite): NumberedWrites {
   const all = [...writes, write];
   const isLast = writes.every(({ number }) => number < write.number);
   return isLast ? all : all.sort((one, other) => one.number - other.number);

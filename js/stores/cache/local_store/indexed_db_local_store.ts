@@ -27,7 +27,7 @@ const VERSION = 1;
 const OPENING_MS = 30_000;
 
 type Stores = DBSchema & Record<CacheStoreName, { key: (string | number)[]; value: unknown }>;
-type Mode = 'readonly' | 'readwrite';
+type AccessMode = 'readonly' | 'readwrite';
 
 /** Keeps the copies and the outbox in IndexedDB, in a database for all owners. */
 export class IndexedDbLocalStore implements LocalStore {
@@ -37,7 +37,7 @@ export class IndexedDbLocalStore implements LocalStore {
   readonly #ended = new AbortController();
   readonly #stopFollowing: () => void;
   /** The transactions that have not ended. */
-  readonly #transactions = new Set<IDBPTransaction<Stores, CacheStoreName[], Mode>>();
+  readonly #transactions = new Set<IDBPTransaction<Stores, CacheStoreName[], AccessMode>>();
   /** How often the page was frozen since the storage was opened. */
   #hideCount = 0;
 
@@ -51,7 +51,7 @@ export class IndexedDbLocalStore implements LocalStore {
   }
 
   async transaction<T>(
-    mode: Mode,
+    mode: AccessMode,
     work: (transaction: LocalTransaction) => Promise<T>,
   ): Promise<T> {
     try {
@@ -62,7 +62,7 @@ export class IndexedDbLocalStore implements LocalStore {
   }
 
   /** A transaction that was aborted because the page was frozen runs again when the page is shown. */
-  async #run<T>(mode: Mode, work: (transaction: LocalTransaction) => Promise<T>): Promise<T> {
+  async #run<T>(mode: AccessMode, work: (transaction: LocalTransaction) => Promise<T>): Promise<T> {
     for (;;) {
       const before = this.#hideCount;
       try {
@@ -73,7 +73,10 @@ export class IndexedDbLocalStore implements LocalStore {
     }
   }
 
-  async #runOnce<T>(mode: Mode, work: (transaction: LocalTransaction) => Promise<T>): Promise<T> {
+  async #runOnce<T>(
+    mode: AccessMode,
+    work: (transaction: LocalTransaction) => Promise<T>,
+  ): Promise<T> {
     const transaction = await this.#begin(mode);
     this.#transactions.add(transaction);
     // Its failure is handled below. Without a pending request, an abort would be an unhandled rejection.
@@ -92,7 +95,7 @@ export class IndexedDbLocalStore implements LocalStore {
     return result;
   }
 
-  async #begin(mode: Mode): Promise<IDBPTransaction<Stores, CacheStoreName[], Mode>> {
+  async #begin(mode: AccessMode): Promise<IDBPTransaction<Stores, CacheStoreName[], AccessMode>> {
     const begin = async () => {
       // A frozen page still gets messages, but no results of IndexedDB. Its transaction would block the writes of
       // other tabs until the browser aborts it, in Chromium after a minute.
@@ -189,9 +192,9 @@ export class IndexedDbLocalStore implements LocalStore {
 }
 
 class IndexedDbTransaction implements LocalTransaction {
-  readonly #transaction: IDBPTransaction<Stores, CacheStoreName[], Mode>;
+  readonly #transaction: IDBPTransaction<Stores, CacheStoreName[], AccessMode>;
 
-  constructor(transaction: IDBPTransaction<Stores, CacheStoreName[], Mode>) {
+  constructor(transaction: IDBPTransaction<Stores, CacheStoreName[], AccessMode>) {
     this.#transaction = transaction;
   }
 
@@ -225,7 +228,7 @@ class IndexedDbTransaction implements LocalTransaction {
     store: CacheStoreName,
     { from, to, limit }: LocalRange,
     read: (
-      objects: IDBPObjectStore<Stores, CacheStoreName[], CacheStoreName, Mode>,
+      objects: IDBPObjectStore<Stores, CacheStoreName[], CacheStoreName, AccessMode>,
       keys: IDBKeyRange,
       limit: number | undefined,
     ) => Promise<readonly T[]>,
@@ -236,7 +239,7 @@ class IndexedDbTransaction implements LocalTransaction {
   }
 }
 
-function abort(transaction: IDBPTransaction<Stores, CacheStoreName[], Mode>): void {
+function abort(transaction: IDBPTransaction<Stores, CacheStoreName[], AccessMode>): void {
   try {
     transaction.abort();
   } catch {

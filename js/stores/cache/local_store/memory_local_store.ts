@@ -130,14 +130,14 @@ class MemoryTransaction implements LocalTransaction {
   }
 }
 
-interface LocalEntry {
+interface MemoryEntry {
   readonly key: LocalKey;
   readonly value: unknown;
 }
 
 /** Entries in the order of their keys. */
 class SortedEntries {
-  readonly #entries: LocalEntry[] = [];
+  readonly #entries: MemoryEntry[] = [];
 
   get(key: LocalKey): unknown {
     const entry = this.#entries[this.#indexOf(key)];
@@ -145,7 +145,7 @@ class SortedEntries {
   }
 
   /** Returns the entry that had the key. */
-  put(key: LocalKey, value: unknown): LocalEntry | undefined {
+  put(key: LocalKey, value: unknown): MemoryEntry | undefined {
     const index = this.#indexOf(key);
     const present = this.#entries[index];
     const isThere = present !== undefined && compareKeys(present.key, key) === 0;
@@ -154,7 +154,7 @@ class SortedEntries {
   }
 
   /** Returns the deleted entries. */
-  delete(from: LocalKey, to?: LocalKey): LocalEntry[] {
+  delete(from: LocalKey, to?: LocalKey): MemoryEntry[] {
     const start = this.#indexOf(from);
     if (to !== undefined)
       return this.#entries.splice(start, Math.max(0, this.#indexOf(to) - start));
@@ -163,7 +163,7 @@ class SortedEntries {
     return isThere ? this.#entries.splice(start, 1) : [];
   }
 
-  list({ from, to, limit = Infinity }: LocalRange): LocalEntry[] {
+  list({ from, to, limit = Infinity }: LocalRange): MemoryEntry[] {
     const [start, end] = [this.#indexOf(from), this.#indexOf(to)];
     return this.#entries.slice(start, Math.min(end, start + limit));
   }

@@ -7,18 +7,18 @@ import { OwnerMarker } from '../local_store/owner_marker.js';
 import { MemoryLocalStore } from '../local_store/memory_local_store.js';
 
 /** What connects the tabs of an owner. */
-interface Connection {
+interface TabConnection {
   /** The feed of the owner, which all tabs share. */
   readonly feed: Feed;
   readonly hub: TabHub;
 }
 
 /** The connections by owner: for IndexedDB, and for each storage that only this realm has. */
-const DATABASE_CONNECTIONS = new Map<string, Connection>();
-const CONNECTIONS = new WeakMap<LocalStore, Map<string, Connection>>();
+const DATABASE_CONNECTIONS = new Map<string, TabConnection>();
+const CONNECTIONS = new WeakMap<LocalStore, Map<string, TabConnection>>();
 
 /** The local storage of a cache, and what connects its tabs. */
-interface OpenedStore extends Connection {
+interface OpenedStore extends TabConnection {
   readonly store: LocalStore;
   /** Tells whether the owner's data was lost. Absent: the storage loses nothing. */
   readonly marker?: OwnerMarker;
@@ -50,7 +50,7 @@ export function openLocalStore(
   }
   const isOwn = given === 'memory';
   const store = isOwn ? new MemoryLocalStore() : given;
-  const connections = CONNECTIONS.get(store) ?? new Map<string, Connection>();
+  const connections = CONNECTIONS.get(store) ?? new Map<string, TabConnection>();
   CONNECTIONS.set(store, connections);
   const connection = connectionOf(connections, owner, () => ({
     feed: new Feed(),
@@ -60,10 +60,10 @@ export function openLocalStore(
 }
 
 function connectionOf(
-  connections: Map<string, Connection>,
+  connections: Map<string, TabConnection>,
   owner: string,
-  connect: () => Connection,
-): Connection {
+  connect: () => TabConnection,
+): TabConnection {
   const connection = connections.get(owner) ?? connect();
   connections.set(owner, connection);
   return connection;

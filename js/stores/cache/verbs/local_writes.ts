@@ -41,7 +41,7 @@ export interface Written<T> {
   readonly numbers: readonly number[];
 }
 
-type Verbs = {
+type LocalVerbs = {
   readonly [Kind in StoredKind]: (
     write: Placed<Kind>,
     call: Call,
@@ -64,11 +64,11 @@ export class LocalWrites {
     call: Call,
   ): Promise<Written<Results[Kind]>> {
     requireNotAborted(call.signal);
-    const verbs: Verbs = this.#verbs;
+    const verbs: LocalVerbs = this.#verbs;
     return verbs[write.kind](write, call);
   }
 
-  readonly #verbs: Verbs = {
+  readonly #verbs: LocalVerbs = {
     create: (creation, call) =>
       this.#decided(
         (create) => prepareCreate({ create }, creation, call),

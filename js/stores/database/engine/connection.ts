@@ -23,7 +23,7 @@ export type Mode =
   | 'autocommit';
 
 /** What follows a failed attempt. */
-export interface Retries {
+export interface AttemptPolicy {
   /**
    * Waits after a failed attempt until the next one may begin.
    *
@@ -33,7 +33,7 @@ export interface Retries {
 }
 
 /**
- * Runs steps in one transaction, and retries them as {@link Retries} say. Returns no promise if the connection is
+ * Runs steps in one transaction, and retries them as {@link AttemptPolicy} say. Returns no promise if the connection is
  * synchronous and the first attempt succeeds.
  *
  * There are two runners of the same steps. SQLite answers at once, and a promise for each of its statements would cost
@@ -45,7 +45,7 @@ export type Runner = <T>(
   mode: Mode,
   work: () => Steps<T>,
   call: StorageCall,
-  retries?: Retries,
+  retries?: AttemptPolicy,
 ) => T | Promise<T>;
 
 /** Options for a database that we open ourselves. */

@@ -90,7 +90,7 @@ export function* runOnce<Row>(
 }
 
 /** Stands in a query for a value that each run supplies. */
-class Placeholder {
+class ValuePlaceholder {
   constructor(readonly name: PropertyKey) {}
 }
 
@@ -105,7 +105,7 @@ export class Prepared<Values, Row> implements Statement<Row> {
   /** @param build makes the query; `value('name')` stands for the value of that name */
   constructor(build: (value: <N extends keyof Values>(name: N) => Values[N]) => Compilable<Row>) {
     this.#build = () =>
-      build(<N extends keyof Values>(name: N) => new Placeholder(name) as Values[N]);
+      build(<N extends keyof Values>(name: N) => new ValuePlaceholder(name) as Values[N]);
   }
 
   get query(): CompiledQuery<Row> {
@@ -117,7 +117,7 @@ export class Prepared<Values, Row> implements Statement<Row> {
     const { parameters } = this.query;
     const size = parameters.length / rows.length;
     const values = parameters.map((parameter, at) =>
-      parameter instanceof Placeholder
+      parameter instanceof ValuePlaceholder
         ? rows[Math.floor(at / size)]![parameter.name as keyof Values]
         : parameter,
     );

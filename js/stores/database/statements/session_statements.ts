@@ -182,7 +182,7 @@ export function selectEventDataInOrder(
 }
 
 /** The place of an event in the order of events. */
-export interface Place {
+export interface EventOrder {
   time: StoredTime;
   tie: StoredTime;
 }

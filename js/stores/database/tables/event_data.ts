@@ -46,7 +46,7 @@ export interface EventRowColumns {
 }
 
 /** An event as the storage returns it. */
-export interface StoredEvent {
+export interface DecodedEvent {
   /** The event's JSON: camelCase, times in milliseconds. */
   text: string;
   /** The event's own time, in milliseconds since 1970. */
@@ -55,7 +55,7 @@ export interface StoredEvent {
   revision?: number;
 }
 
-type JsonObject = Record<string, unknown>;
+type MutableObject = Record<string, unknown>;
 
 /** The key of our own data in `event_data`. */
 const OWN = 'adk_session_wasm';
@@ -75,7 +75,7 @@ interface OwnData {
  * @param revision stored in `event_data`, because the rows have no column for it
  */
 export function toEventData(text: string, revision?: number): NewEventColumns {
-  const event = parseExactly(text) as JsonObject;
+  const event = parseExactly(text) as MutableObject;
   const { fields, isWhole } = selectForPython(event);
   const id = String(event.id);
   const { invocation_id: given } = fields;
@@ -97,7 +97,7 @@ export function toEventData(text: string, revision?: number): NewEventColumns {
  * Never throws. If the row does not hold the JSON of an event, `text` is what the row holds. The code that
  * parses `text` then reports this record and no other.
  */
-export function fromEventData(row: EventRowColumns): StoredEvent {
+export function fromEventData(row: EventRowColumns): DecodedEvent {
   const text = row.eventData ?? 'null';
   const data = parsed(text);
   if (!isPlainObject(data)) {
@@ -121,15 +121,15 @@ export function fromEventData(row: EventRowColumns): StoredEvent {
  * Reads an event from a row of `@google/adk`'s own service. That service uses Python's names, but stores
  * times in milliseconds and omits empty fields.
  */
-export function fromAdkEventData(row: EventRowColumns): StoredEvent {
+export function fromAdkEventData(row: EventRowColumns): DecodedEvent {
   const text = row.eventData ?? 'null';
   const data = parsed(text);
   if (!isPlainObject(data)) return { text, timestamp: row.timeMicros / 1e3 };
-  const event = withColumns(readNames(data, EVENT) as JsonObject, row);
+  const event = withColumns(readNames(data, EVENT) as MutableObject, row);
   return { text: writeExactly(event), timestamp: event.timestamp };
 }
 
-function storedFrom(forPython: JsonObject, row: EventRowColumns): StoredEvent {
+function storedFrom(forPython: MutableObject, row: EventRowColumns): DecodedEvent {
   const event = fromPython(forPython, row);
   return { text: writeExactly(event), timestamp: event.timestamp };
 }
@@ -152,21 +152,24 @@ export function parsedEvent(id: string, eventData: string | null): Event | undef
   const event = fromPython(data, { id });
   const isWhole = event.invocationId !== undefined && isTime(event.timestamp);
   // The writer checked that the fields are an event's.
-  return isWhole ? (event as JsonObject as unknown as Event) : undefined;
+  return isWhole ? (event as MutableObject as unknown as Event) : undefined;
 }
 
 /** Converts Python's form to an event. Takes missing fields from the row's columns. */
-function fromPython(forPython: JsonObject, row: KnownColumns): JsonObject & { timestamp: number } {
-  const named = readNames(withoutOwnData(forPython), EVENT) as JsonObject;
+function fromPython(
+  forPython: MutableObject,
+  row: KnownColumns,
+): MutableObject & { timestamp: number } {
+  const named = readNames(withoutOwnData(forPython), EVENT) as MutableObject;
   return withColumns(eventInMilliseconds(named), row);
 }
 
 type KnownColumns = Partial<EventRowColumns> & Pick<EventRowColumns, 'id'>;
 
 function withColumns(
-  event: JsonObject,
+  event: MutableObject,
   { id, invocationId, timeMicros = NaN }: KnownColumns,
-): JsonObject & { timestamp: number } {
+): MutableObject & { timestamp: number } {
   // Python uses the column as the event's id, whatever id the JSON has.
   defineMember(event, 'id', id);
   const own = Object.hasOwn(event, 'invocationId') ? event.invocationId : undefined;
@@ -174,13 +177,13 @@ function withColumns(
   const timestamp = isTime(event.timestamp) ? event.timestamp : timeMicros / 1e3;
   defineMember(event, 'timestamp', timestamp);
   completeMember(event, 'actions', NO_ACTIONS);
-  return event as JsonObject & { timestamp: number };
+  return event as MutableObject & { timestamp: number };
 }
 
 /** Returns the members without our own data, and without a `node_info` that has only the default. */
-function withoutOwnData(forPython: JsonObject): JsonObject {
+function withoutOwnData(forPython: MutableObject): MutableObject {
   const isDefault = isDefaultNodeInfo(forPython.node_info);
-  const rest: JsonObject = {};
+  const rest: MutableObject = {};
   for (const key of Object.keys(forPython)) {
     if (key !== OWN && !(isDefault && key === 'node_info')) defineMember(rest, key, forPython[key]);
   }
@@ -197,7 +200,7 @@ function isDefaultNodeInfo(nodeInfo: unknown): boolean {
  *
  * @returns whether reading the fields back gives the members of the event they were made from, and no others
  */
-function completeForPython(fields: JsonObject, id: string, invocationId: string): boolean {
+function completeForPython(fields: MutableObject, id: string, invocationId: string): boolean {
   const { timestamp, node_info: nodeInfo } = fields;
   const isHeaded = complete(fields, { id, invocation_id: invocationId, author: '' });
   const hasActions = completeMember(fields, 'actions', NO_PYTHON_ACTIONS);
@@ -206,13 +209,13 @@ function completeForPython(fields: JsonObject, id: string, invocationId: string)
   return timestamp !== undefined && isHeaded && hasActions && isNodeInfoRead;
 }
 
-const NO_ACTIONS: JsonObject = { ...createEventActions() };
+const NO_ACTIONS: MutableObject = { ...createEventActions() };
 const { actions: NO_PYTHON_ACTIONS } = writeNames({ actions: NO_ACTIONS }, EVENT, 'snake') as {
-  actions: JsonObject;
+  actions: MutableObject;
 };
 
 /** Like {@link complete}, for a member that is an object. Replaces any other value. */
-function completeMember(object: JsonObject, name: string, defaults: JsonObject): boolean {
+function completeMember(object: MutableObject, name: string, defaults: MutableObject): boolean {
   const given = Object.hasOwn(object, name) ? object[name] : undefined;
   const member = isPlainObject(given) ? given : {};
   if (member !== given) defineMember(object, name, member);
@@ -224,7 +227,7 @@ function completeMember(object: JsonObject, name: string, defaults: JsonObject):
  *
  * @returns whether it lacked none
  */
-function complete(object: JsonObject, defaults: JsonObject): boolean {
+function complete(object: MutableObject, defaults: MutableObject): boolean {
   let isComplete = true;
   for (const name of Object.keys(defaults)) {
     if (Object.hasOwn(object, name)) continue;

@@ -25,7 +25,7 @@ const SESSION_KEY: readonly string[] = ['app_name', 'user_id', 'id'];
 const EVENT_SESSION: readonly string[] = ['app_name', 'user_id', 'session_id'];
 
 /** The tables to create. */
-export interface Schema extends NamedTables {
+export interface TableSchema extends NamedTables {
   readonly layout: Layout;
 }
 
@@ -36,7 +36,7 @@ export interface Schema extends NamedTables {
  * @param collation for {@link Engine.columnTypes}
  */
 export function tableStatements(
-  { database, engine, layout, names }: Schema,
+  { database, engine, layout, names }: TableSchema,
   collation: string,
 ): Compilable[] {
   const isSqliteService = layout.service === 'SqliteSessionService';
@@ -133,7 +133,7 @@ export function metadataRows({
  * @returns the indices that are still missing: building them here would make the writers to these tables wait
  */
 export function* createTables(
-  schema: Schema,
+  schema: TableSchema,
   existing: ReadonlySet<string>,
   missing: readonly Index[],
 ): Steps<Index[]> {
@@ -184,7 +184,7 @@ export function indices({ engine, names }: Pick<NamedTables, 'engine' | 'names'>
 }
 
 function indexStatement(
-  { database }: Schema,
+  { database }: TableSchema,
   { name, table, columns, where }: Index,
 ): Compilable<never> {
   const index = database.schema

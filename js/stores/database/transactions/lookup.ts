@@ -9,7 +9,7 @@ export interface Read<Result> {
   readonly result: (results: QueryResults) => Result;
 }
 
-type Results<Reads extends readonly Read<unknown>[]> = {
+type ResultsOf<Reads extends readonly Read<unknown>[]> = {
   [Index in keyof Reads]: Reads[Index] extends Read<infer Result> ? Result : never;
 };
 
@@ -17,14 +17,14 @@ type Results<Reads extends readonly Read<unknown>[]> = {
 export function* readTogether<const Reads extends readonly Read<unknown>[]>(
   reads: Reads,
   isLast = false,
-): Steps<Results<Reads>> {
+): Steps<ResultsOf<Reads>> {
   const queries = reads.flatMap(({ queries }) => queries);
   const rows = queries.length === 0 ? [] : yield { queries, isLast };
   let start = 0;
   const results = reads.map(({ queries, result }) =>
     result(rows.slice(start, (start += queries.length))),
   );
-  return results as Results<Reads>;
+  return results as ResultsOf<Reads>;
 }
 
 /** A statement that is run with one key, and the same for many keys. */

@@ -1,6 +1,6 @@
 /** Runs verbs on a server, each in one transaction on a connection of its own. */
 import type { StorageCall } from '../../../values/model/diagnostic.js';
-import type { Begin, Connection, Mode, Retries } from '../engine/connection.js';
+import type { Begin, Connection, Mode, AttemptPolicy } from '../engine/connection.js';
 import type { Engine } from '../engine/engine.js';
 import { commitFailure } from '../engine/failure.js';
 import type { Steps } from '../engine/prepared.js';
@@ -20,7 +20,7 @@ export function serverConnection(
     mode: Mode,
     work: () => Steps<T>,
     call: StorageCall,
-    attempts: Retries = new Attempts(engine, waits, call),
+    attempts: AttemptPolicy = new Attempts(engine, waits, call),
   ): Promise<T> {
     const { signal } = call;
     let lease: Lease | undefined;

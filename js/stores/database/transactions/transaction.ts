@@ -2,7 +2,7 @@ import { isSessionError } from '../../../values/errors/errors.js';
 import { backoff } from '../../../core/call/backoff.js';
 import { requireNotAborted } from '../../../core/call/call.js';
 import type { StorageCall } from '../../../values/model/diagnostic.js';
-import type { Begin, Mode, Retries } from '../engine/connection.js';
+import type { Begin, Mode, AttemptPolicy } from '../engine/connection.js';
 import type { Engine } from '../engine/engine.js';
 import { databaseError, failureKind } from '../engine/failure.js';
 import { plainQuery, type Query, type Steps } from '../engine/prepared.js';
@@ -57,7 +57,7 @@ export function* inTransaction<T>(begin: readonly Query[], steps: Steps<T>): Ste
  * The pauses leave the thread and the connection to others. SQLite's own waiting would block both. Another
  * service in this program that holds the lock could then never release it.
  */
-export class Attempts implements Retries {
+export class Attempts implements AttemptPolicy {
   readonly #engine: Engine;
   readonly #waits: Waits;
   readonly #call: StorageCall;
@@ -91,6 +91,6 @@ export class Attempts implements Retries {
 }
 
 /** Returns the attempts of work that is not retried. */
-export function oneAttempt(engine: Engine): Retries {
+export function oneAttempt(engine: Engine): AttemptPolicy {
   return { pause: (error) => Promise.reject(databaseError(engine, error)) };
 }

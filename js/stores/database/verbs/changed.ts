@@ -27,7 +27,7 @@ type ChangedColumns = RevisionColumns & {
   update_time: StoredTime;
 };
 
-interface StateColumns {
+interface ChangedStateColumns {
   update_time: StoredTime;
   /** 1 if the state has no keys, else 0. */
   is_empty: number;
@@ -62,13 +62,13 @@ export function changedStatements(database: Database, engine: Engine) {
         sql.lit(MAX_SESSIONS + 1),
       ),
     ),
-    app: new Prepared<{ app: string }, StateColumns>((value) =>
+    app: new Prepared<{ app: string }, ChangedStateColumns>((value) =>
       database.selectFrom('app_states').select(stateColumns).where('app_name', '=', value('app')),
     ),
     /** By their keys: no index has the times of the users' states. */
     users: cached(
       (users: number) =>
-        new Prepared<Users, StateColumns & { user_id: string }>((value) =>
+        new Prepared<Users, ChangedStateColumns & { user_id: string }>((value) =>
           database
             .selectFrom('user_states')
             .select('user_id')
@@ -123,6 +123,9 @@ export function* changedSince(
 }
 
 /** The revision is 0 if the time cannot be read. */
-function stateRevision({ update_time: time, is_empty: isEmpty }: StateColumns): StateRevision {
+function stateRevision({
+  update_time: time,
+  is_empty: isEmpty,
+}: ChangedStateColumns): StateRevision {
   return { revision: parseTime(time) ?? 0, isEmpty: Number(isEmpty) === 1 };
 }

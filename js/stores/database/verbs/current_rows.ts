@@ -42,7 +42,7 @@ export interface CurrentRows {
 type CurrentRequest = Pick<StorageWriteRequest, 'key' | 'scopes' | 'eventIds' | 'since'>;
 
 /** The rows that a request needs, and those of them that have to be locked. */
-interface Plan {
+interface RowPlan {
   readonly request: CurrentRequest;
   readonly key: Key;
   readonly wants: Readonly<Record<StoredScope, boolean>>;
@@ -121,7 +121,7 @@ function planOf(
   request: CurrentRequest,
   isCreate: boolean,
   locksApp: boolean,
-): Plan {
+): RowPlan {
   const { userId, sessionId } = request.key;
   const wants = {
     session: sessionId !== undefined,
@@ -143,7 +143,7 @@ function planOf(
 /** Locks the rows of an app or a user that the plans name, in the order of their names. */
 function lockShared(
   { statements }: VerbContext,
-  plans: readonly Plan[],
+  plans: readonly RowPlan[],
   scope: SharedScope,
 ): Read<ReadonlySet<string>> {
   const keys = new Map<string, Key>();
@@ -160,16 +160,19 @@ function lockShared(
   };
 }
 
-function wantedScopes(plans: readonly Plan[]): SharedScope[] {
+function wantedScopes(plans: readonly RowPlan[]): SharedScope[] {
   return SHARED_SCOPES.filter((scope) => plans.some(({ wants }) => wants[scope]));
 }
 
 /** A single event is joined to the session's row. Several would repeat that row. */
-function eventKey({ key: { app, user, session }, request: { eventIds } }: Plan) {
+function eventKey({ key: { app, user, session }, request: { eventIds } }: RowPlan) {
   return { app, user, session, event: eventIds.length === 1 ? (eventIds[0] ?? '') : '' };
 }
 
-function eventsByIds(context: VerbContext, { key, request: { eventIds } }: Plan): Read<EventRow[]> {
+function eventsByIds(
+  context: VerbContext,
+  { key, request: { eventIds } }: RowPlan,
+): Read<EventRow[]> {
   return eventIds.length <= 1 ? NO_EVENTS : findEvents(context, key, eventIds, eventRow);
 }
 
@@ -192,7 +195,7 @@ export function findEvents(
 /** @param several the events of a request with more than one event */
 function currentRows(
   { revisions }: VerbContext,
-  { key, request, wants }: Plan,
+  { key, request, wants }: RowPlan,
   row: CurrentColumns | undefined,
   several: EventRow[],
   has: Readonly<Record<StoredScope, boolean>>,
@@ -237,7 +240,7 @@ function hasEvent(row: CurrentColumns | undefined): row is CurrentColumns & Even
 /** Adds to each request's rows the events that its handle lacks. */
 function* withChanged(
   context: VerbContext,
-  plans: readonly Plan[],
+  plans: readonly RowPlan[],
   rows: readonly (CurrentColumns | undefined)[],
   current: readonly (CurrentRows | undefined)[],
 ): Steps<readonly (CurrentRows | undefined)[]> {

@@ -101,7 +101,7 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
       .where('side.app_name', '=', value('app'));
     return isOfUser ? query.where('side.user_id', '=', value('user')) : query;
   };
-  type Query = SelectQueryBuilder<Tables & Aliased, 'session' | 'side', object>;
+  type ListQuery = SelectQueryBuilder<Tables & Aliased, 'session' | 'side', object>;
   /**
    * Makes the statements over some sessions.
    *
@@ -110,8 +110,8 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
    */
   const sessionsBy = <Values extends Owner>(
     at: RawBuilder<StoredTime>,
-    from: (value: Value<Values>) => Query,
-    fromTimes: (value: Value<Values>) => Query = from,
+    from: (value: Value<Values>) => ListQuery,
+    fromTimes: (value: Value<Values>) => ListQuery = from,
   ) => {
     const rows = (value: Value<Values>) =>
       from(value)

@@ -24,7 +24,7 @@ import {
   type KeyValue,
   type MergedColumns,
   isOfSession,
-  type Place,
+  type EventOrder,
   selectPlace,
   selectEventData,
   selectEventDataInOrder,
@@ -39,9 +39,9 @@ import type { VerbContext } from '../statements/verb_context.js';
 
 /** Makes the statements of {@link read} and {@link readParsed}. */
 export function readStatements(database: Database, engine: Engine, { service }: Layout) {
-  type Select<Columns> = (value: KeyValue) => SelectQueryBuilder<Tables, 'events', Columns>;
+  type SelectEvents<Columns> = (value: KeyValue) => SelectQueryBuilder<Tables, 'events', Columns>;
   const windows = <Columns>(
-    select: Select<Columns>,
+    select: SelectEvents<Columns>,
     all: (value: KeyValue) => Compilable<Columns> = (value) =>
       inOrder(engine, select(value), 'asc'),
   ): WindowStatements<Columns> => ({
@@ -55,7 +55,7 @@ export function readStatements(database: Database, engine: Engine, { service }: 
       ),
     ),
   });
-  const selectRows: Select<EventColumns> = (value) =>
+  const selectRows: SelectEvents<EventColumns> = (value) =>
     selectEvents(database, engine, isOfSession(value));
   const page = (direction: 'before' | 'after', isAtEvent: boolean) =>
     new Prepared<PageValues, EventColumns>((value) => {
@@ -73,7 +73,7 @@ export function readStatements(database: Database, engine: Engine, { service }: 
   });
   return {
     pages: { atEvent: pages(true), atEnd: pages(false) },
-    place: new Prepared<Key & { event: string }, Place>((value) =>
+    place: new Prepared<Key & { event: string }, EventOrder>((value) =>
       selectPlace(database, engine, value),
     ),
     eventCount: new Prepared<Key, { count: number | string | bigint }>((value) =>
@@ -91,7 +91,7 @@ export function readStatements(database: Database, engine: Engine, { service }: 
   };
 }
 
-type PageValues = Key & Place & { limit: number };
+type PageValues = Key & EventOrder & { limit: number };
 
 /**
  * The condition that an event stands before or after the one at a place. The place is a value and no subquery:
@@ -100,7 +100,7 @@ type PageValues = Key & Place & { limit: number };
 function isBeyond(
   { eventOrder: [time, tie] }: Engine,
   direction: 'before' | 'after',
-  value: (name: keyof Place) => unknown,
+  value: (name: keyof EventOrder) => unknown,
 ): RawBuilder<boolean> {
   const comparison = sql.raw(direction === 'before' ? '<' : '>');
   // The first condition alone is a range of the index.
@@ -200,7 +200,7 @@ export function* readPage(
   const { session } = sessionRows(revisions, key, row);
   let columns = answer as readonly EventColumns[];
   if (isAtEvent) {
-    const [place] = answer as readonly Place[];
+    const [place] = answer as readonly EventOrder[];
     if (place === undefined) return { session };
     const { time, tie } = place;
     [columns] = yield* together(

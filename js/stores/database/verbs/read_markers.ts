@@ -38,8 +38,8 @@ function markerStatements(database: Database, engine: Engine) {
       sql<StoredTime>`coalesce(${time}, ${time})`.as('at'),
       sql<StoredTime>`${tie}`.as('tie'),
     ]);
-  type Value = (name: keyof Values) => string;
-  const firstIds = (value: Value, targets: readonly string[]) => {
+  type ValueOf = (name: keyof Values) => string;
+  const firstIds = (value: ValueOf, targets: readonly string[]) => {
     const isTarget = sql<boolean>`${isOfSession(value)} and invocation_id in (${sql.join(targets)})`;
     const place = sql<number>`row_number() over (partition by invocation_id order by ${time}, ${tie})`;
     const found = database

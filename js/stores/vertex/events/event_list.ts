@@ -1,10 +1,10 @@
 /** Reads a session's events, page by page. */
 import { hasStatus } from '../../http/http_errors.js';
 import { apiTime, fromEventResource, type PostedEvent } from './event_resource.js';
-import type { Query } from '../../http/exchange.js';
+import type { QueryParameters } from '../../http/exchange.js';
 import type { Rest } from '../rest/rest.js';
 
-export class EventList {
+export class ListedEvents {
   readonly #rest: Rest;
 
   constructor(rest: Rest) {
@@ -49,7 +49,7 @@ export class EventList {
     yield await this.read(url, from);
   }
 
-  async *#pages(url: string, query: Query): AsyncGenerator<PostedEvent[]> {
+  async *#pages(url: string, query: QueryParameters): AsyncGenerator<PostedEvent[]> {
     for await (const page of this.#rest.pages(`${url}/events`, query, 'sessionEvents')) {
       yield page.map(fromEventResource);
     }

@@ -23,7 +23,7 @@ import { membersOrEmpty, readForeignEvent, withoutNulls } from './foreign_event.
 const OWN_DATA_KEY = '_adk_session_wasm';
 
 /** The value under {@link OWN_DATA_KEY}. */
-interface OwnData {
+interface OwnEventData {
   readonly id: string;
   /** The event's own time, in milliseconds. */
   readonly timestamp: number;
@@ -71,7 +71,7 @@ export function toEventResource(
   const { fields: pythonJson } = selectForPython(event);
   const pythonEventFields = readNames(pythonJson, EVENT) as JsonObject;
   const pythonActions = membersOrEmpty(pythonEventFields.actions);
-  const own: OwnData = {
+  const own: OwnEventData = {
     id,
     timestamp: Number(event.timestamp),
     event: text,
@@ -185,7 +185,7 @@ function apiMetadata(pythonEventFields: JsonObject): JsonObject {
 }
 
 /** Adds the fields that Python stores here, for clients that do not read `rawEvent`. */
-function customMetadata(pythonEventFields: JsonObject, own: OwnData): JsonObject {
+function customMetadata(pythonEventFields: JsonObject, own: OwnEventData): JsonObject {
   const { customMetadata, usageMetadata, actions } = pythonEventFields;
   const compaction = isPlainObject(actions) ? actions.compaction : undefined;
   const snakeCase = writeNames({ usageMetadata, actions: { compaction } }, EVENT, 'snake') as {
@@ -240,7 +240,7 @@ export function fromEventResource(resource: unknown): PostedEvent {
   };
 }
 
-function readOwnData({ eventMetadata }: JsonObject): OwnData | undefined {
+function readOwnData({ eventMetadata }: JsonObject): OwnEventData | undefined {
   const own = membersOrEmpty(membersOrEmpty(eventMetadata).customMetadata)[OWN_DATA_KEY];
   if (!isPlainObject(own)) return undefined;
   const { id, timestamp, event, place } = own;

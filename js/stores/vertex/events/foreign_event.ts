@@ -14,10 +14,13 @@ import {
 } from '../../../values/model/event/create_event.js';
 import { isPlainObject, type JsonObject } from '../../../values/json/rules.js';
 
-type Fields = Record<string, unknown>;
+type ForeignFields = Record<string, unknown>;
 
 /** @param timestamp milliseconds since 1970 */
-export function readForeignEvent(resource: JsonObject, timestamp: number): Fields & { id: string } {
+export function readForeignEvent(
+  resource: JsonObject,
+  timestamp: number,
+): ForeignFields & { id: string } {
   const raw = resource.rawEvent;
   const isRaw = isPlainObject(raw) && Object.keys(raw).length > 0;
   const fields = isRaw ? readRawEvent(raw, timestamp) : readApiFields(resource);
@@ -40,28 +43,28 @@ export function idFromName(name: unknown): string {
 }
 
 /** Python writes seconds and `@google/adk` milliseconds: the unit is the one closer to the server's time. */
-function readRawEvent(raw: JsonObject, timestamp: number): Fields {
-  const event = readNames(readGoNames(raw), EVENT) as Fields;
+function readRawEvent(raw: JsonObject, timestamp: number): ForeignFields {
+  const event = readNames(readGoNames(raw), EVENT) as ForeignFields;
   const { timestamp: eventTime } = event;
   if (typeof eventTime !== 'number') return event;
   const isSeconds = Math.abs(eventTime * 1000 - timestamp) <= Math.abs(eventTime - timestamp);
   return isSeconds ? eventInMilliseconds(event) : event;
 }
 
-function readApiFields(resource: JsonObject): Fields {
+function readApiFields(resource: JsonObject): ForeignFields {
   const { content, actions, errorCode, errorMessage, eventMetadata } = resource;
   const { customMetadata, usageMetadata, ...metadata } = membersOrEmpty(eventMetadata);
   const { _compaction, _usage_metadata, _workflow, ...userMetadata } =
     membersOrEmpty(customMetadata);
   const { transferAgent, transferToAgent, ...apiActions } = membersOrEmpty(actions);
   const { agentState, endOfAgent, ...nodeFields } = membersOrEmpty(_workflow);
-  const actionFields: Fields = {
+  const actionFields: ForeignFields = {
     ...apiActions,
     transferToAgent: transferAgent ?? transferToAgent,
     agentState: agentState ?? apiActions.agentState,
     endOfAgent: endOfAgent ?? apiActions.endOfAgent,
   };
-  const event: Fields = {
+  const event: ForeignFields = {
     // The server shows a missing content as an empty one.
     ...(Object.keys(membersOrEmpty(content)).length > 0 && { content }),
     errorCode,
@@ -80,7 +83,7 @@ function readApiFields(resource: JsonObject): Fields {
   const converted = readNames(
     { ...withoutNulls(event), actions: withoutNulls(actionFields) },
     EVENT,
-  ) as Fields;
+  ) as ForeignFields;
   return event.isCompacted === true ? converted : eventInMilliseconds(converted);
 }
 

@@ -1,7 +1,7 @@
 /** The stored events that an append needs: the newest ones, and older ones if necessary. */
 import { LOOK_BACK_MICROS } from '../../../values/python/micros.js';
 import type { EventRow } from '../../../core/storage/rows.js';
-import type { EventList } from './event_list.js';
+import type { ListedEvents } from './event_list.js';
 import type { PostedEvent } from './event_resource.js';
 import { toEventRows } from './event_rows.js';
 
@@ -9,14 +9,14 @@ import { toEventRows } from './event_rows.js';
 const NEWEST_COUNT = 5;
 
 export class RecentEvents {
-  readonly #list: EventList;
+  readonly #list: ListedEvents;
   readonly #url: string;
   #posted: readonly PostedEvent[] = [];
   /** All events posted at this time or later are loaded. */
   #from = Infinity;
 
   /** @param url the session's URL */
-  constructor(list: EventList, url: string) {
+  constructor(list: ListedEvents, url: string) {
     this.#list = list;
     this.#url = url;
   }

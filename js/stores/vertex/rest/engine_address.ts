@@ -32,7 +32,7 @@ const ENGINE_NUMBER = /^\d+$/;
 /** A project or a location. A segment of dots alone would lead elsewhere in a URL's path. */
 const PATH_SEGMENT = /^(?!\.+$)[\w.:-]+$/;
 
-interface Engine {
+interface ParsedEngine {
   readonly id: string;
   readonly project: string | undefined;
   readonly location: string | undefined;
@@ -43,7 +43,7 @@ export class EngineAddresses {
   /** The key of express mode, if that mode is used. */
   readonly apiKey: string | undefined;
   readonly #options: EngineOptions;
-  readonly #engine: Engine | undefined;
+  readonly #engine: ParsedEngine | undefined;
   readonly #addresses = new Map<string, EngineAddress>();
 
   /** @throws SessionError `invalid_argument` */
@@ -100,7 +100,7 @@ export class EngineAddresses {
     return address;
   }
 
-  #resolve({ id, project: engineProject, location: engineLocation }: Engine): EngineAddress {
+  #resolve({ id, project: engineProject, location: engineLocation }: ParsedEngine): EngineAddress {
     const { projectId, location: optionLocation, baseUrl } = this.#options;
     if (this.apiKey !== undefined && engineProject === undefined) {
       return { url: serverUrl(baseUrl, undefined), engine: `reasoningEngines/${id}` };
@@ -128,7 +128,7 @@ export function isEngineName(name: string): boolean {
   return ENGINE_NUMBER.test(name) || ENGINE_NAME.test(name);
 }
 
-function parseEngine(key: string, name: string): Engine {
+function parseEngine(key: string, name: string): ParsedEngine {
   if (ENGINE_NUMBER.test(name)) return { id: name, project: undefined, location: undefined };
   const [, project, location, id] = ENGINE_NAME.exec(name) ?? [];
   if (id !== undefined) return { id, project, location };

@@ -3,14 +3,14 @@ import type { SessionError } from '../../../values/errors/errors.js';
 import { isPlainObject, type JsonObject } from '../../../values/json/rules.js';
 import type { CallLimit } from '../../http/call_limit.js';
 import type { TimeLimit } from '../../../core/call/time_limit.js';
-import { exchange, type Query } from '../../http/exchange.js';
+import { exchange, type QueryParameters } from '../../http/exchange.js';
 import type { Access } from './access.js';
 import { jsonIn } from '../../http/http_errors.js';
 import { repeat, Retries } from '../../http/retries.js';
 import { malformedResponse, statusError, unconfirmedError, VERTEX_AI } from './rest_errors.js';
 
 /** The parts that the requests of all calls share. */
-export interface Connection {
+export interface RestParts {
   readonly access: Access;
   readonly closeLimit: TimeLimit;
   /** Timeout in milliseconds of a request, and of getting its access token. */
@@ -20,11 +20,11 @@ export interface Connection {
 /** The requests of one call. */
 export class Rest {
   readonly limit: CallLimit;
-  readonly #connection: Connection;
+  readonly #connection: RestParts;
   /** Masks the credentials of the last request in a text from the server. */
   mask: (text: string) => string = (text) => text;
 
-  constructor(connection: Connection, limit: CallLimit) {
+  constructor(connection: RestParts, limit: CallLimit) {
     this.#connection = connection;
     this.limit = limit;
   }
@@ -43,7 +43,7 @@ export class Rest {
   }
 
   /** Sends a GET request, with retries if they may help. */
-  get(url: string, query: Query = {}): Promise<JsonObject> {
+  get(url: string, query: QueryParameters = {}): Promise<JsonObject> {
     return this.repeat(() => this.request('GET', url, query));
   }
 
@@ -53,7 +53,7 @@ export class Rest {
    * @param field the member of a page that holds its items
    * @throws SessionError `remote` if a page is malformed, or if a page token repeats
    */
-  async *pages(url: string, query: Query, field: string): AsyncGenerator<JsonObject[]> {
+  async *pages(url: string, query: QueryParameters, field: string): AsyncGenerator<JsonObject[]> {
     const tokens = new Set<string>();
     let pageToken: string | undefined;
     do {
@@ -78,7 +78,7 @@ export class Rest {
   async request(
     method: string,
     url: string,
-    query: Query = {},
+    query: QueryParameters = {},
     body?: JsonObject,
   ): Promise<JsonObject> {
     const { closeLimit, timeoutMs } = this.#connection;

@@ -2,9 +2,9 @@
 import type { JsonObject } from '../../../values/json/rules.js';
 import { LAST_MICROS, LAST_REVISION } from '../../../values/python/micros.js';
 import { isShared, isTemp, REMOVED } from '../../../values/state/scope.js';
-import type { StoragePageRequest, StorageReadRequest } from '../../../core/storage/requests.js';
+import type { StorageReadRequest } from '../../../core/storage/requests.js';
 import type { EventRow, PageRows, SessionRow } from '../../../core/storage/rows.js';
-import { cutPage } from '../../../core/storage/cut_page.js';
+import { cutPage, type PageCut } from '../../../core/storage/cut_page.js';
 import { toEventRows, latestRevision } from '../events/event_rows.js';
 import { RecentEvents } from '../events/recent_events.js';
 import type { PostedEvent } from '../events/event_resource.js';
@@ -75,7 +75,7 @@ export async function readChanged(
 export async function readEventPage(
   sessions: Sessions,
   address: SessionAddress,
-  page: EventPlace,
+  page: PageCut,
 ): Promise<PageRows | undefined> {
   const found = await findWith(sessions, address, readBackToPage(sessions, address, page));
   if (found === undefined) return undefined;
@@ -114,13 +114,11 @@ function rowsOf(
   return { session, events };
 }
 
-type EventPlace = Pick<StoragePageRequest, 'direction' | 'eventId' | 'limit' | 'isToEnd'>;
-
 /** Reads the events of the page and all later ones. */
 async function readBackToPage(
   { events }: Sessions,
   { url }: SessionAddress,
-  { direction, eventId, limit, isToEnd }: EventPlace,
+  { direction, eventId, limit, isToEnd }: PageCut,
 ): Promise<readonly PostedEvent[]> {
   let posted: PostedEvent[] = [];
   const isForward = direction === 'after';

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../values/json/rules.js';
 import type { StorageKey } from '../../../core/storage/rows.js';
 import type { EngineAddresses } from '../rest/engine_address.js';
-import { EventList } from '../events/event_list.js';
+import { ListedEvents } from '../events/event_list.js';
 import { hasStatus } from '../../http/http_errors.js';
 import type { Rest } from '../rest/rest.js';
 import type { SeenEvents } from '../events/seen_events.js';
@@ -27,13 +27,13 @@ export interface SharedCaches {
 /** The session requests of one call. */
 export class Sessions {
   readonly rest: Rest;
-  readonly events: EventList;
+  readonly events: ListedEvents;
   readonly seen: SeenEvents;
   readonly #addresses: EngineAddresses;
 
   constructor(rest: Rest, { addresses, seen }: SharedCaches) {
     this.rest = rest;
-    this.events = new EventList(rest);
+    this.events = new ListedEvents(rest);
     this.seen = seen;
     this.#addresses = addresses;
   }

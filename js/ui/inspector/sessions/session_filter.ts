@@ -2,7 +2,7 @@ import type { LiveSessionsRequest } from '../../live/index.js';
 import type { SessionChanges } from '../../../values/model/session.js';
 
 /** What a user types to find sessions. */
-export interface SessionFilter {
+export interface FilterTexts {
   readonly title: string;
   /** `pinned=yes topic=tea` */
   readonly labels: string;
@@ -52,7 +52,7 @@ export function changesOf(title: string | undefined, labels: string | undefined)
 export function listRequest(
   appName: string,
   userId: string,
-  { title, labels }: SessionFilter,
+  { title, labels }: FilterTexts,
 ): LiveSessionsRequest {
   const parsed = parseLabels(labels);
   return {

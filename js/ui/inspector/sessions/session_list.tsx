@@ -14,7 +14,7 @@ import {
   type VNode,
 } from '../view/preact.js';
 import { clip, sessionsText, timeText } from '../view/text.js';
-import { labelsText, listRequest, type SessionFilter } from './session_filter.js';
+import { labelsText, listRequest, type FilterTexts } from './session_filter.js';
 import { type Search, useSearch } from './session_search.js';
 
 interface SessionListProps {
@@ -34,7 +34,7 @@ interface SessionListProps {
 /** Apps, users and sessions, the newest first. */
 export function SessionList(props: SessionListProps): VNode {
   const { service, appName, userId, apps, onApp, onUser, children } = props;
-  const [filter, setFilter] = useState<SessionFilter>({ title: '', labels: '', id: '' });
+  const [filter, setFilter] = useState<FilterTexts>({ title: '', labels: '', id: '' });
   const [users, setUsers] = useState<readonly string[]>([]);
   const { app, user, title, labels, id } = useSettled(
     useMemo(() => ({ app: appName, user: userId, ...filter }), [appName, userId, filter]),
@@ -48,7 +48,7 @@ export function SessionList(props: SessionListProps): VNode {
       return { error };
     }
   }, [service, app, user, title, labels]);
-  const setPart = (name: keyof SessionFilter) => (text: string) =>
+  const setPart = (name: keyof FilterTexts) => (text: string) =>
     setFilter({ ...filter, [name]: text });
   return (
     <div class="sessions">

@@ -6,7 +6,7 @@ import { useReading } from '../view/hooks.js';
 import { Button, ErrorNote, JsonText } from '../view/parts.js';
 import { useState, type VNode } from '../view/preact.js';
 import { clip, timeText } from '../view/text.js';
-import { type KeyChange, type KeyHistory, readHistory } from './state_history.js';
+import { type StateKeyChange, type KeyHistory, readHistory } from './state_history.js';
 
 interface KeyChangesProps {
   service: GivenService<SessionService>;
@@ -57,7 +57,7 @@ export function KeyChanges(props: KeyChangesProps): VNode {
   );
 }
 
-function Change(props: { change: KeyChange; onShowEvent: (eventId: string) => void }): VNode {
+function Change(props: { change: StateKeyChange; onShowEvent: (eventId: string) => void }): VNode {
   const { event, before, isBeforeKnown, after } = props.change;
   return (
     <li>

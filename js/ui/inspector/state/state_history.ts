@@ -10,7 +10,7 @@ const PAGE = 500;
 const MOST = 5000;
 
 /** One change of a key of the state. */
-export interface KeyChange {
+export interface StateKeyChange {
   readonly event: Pick<Event, 'id' | 'author' | 'timestamp'>;
   /** The value that the event set; `undefined` if it removed the key. */
   readonly after: unknown;
@@ -22,7 +22,7 @@ export interface KeyChange {
 
 /** An event that was read, so far as its key tells: the newest of them has the index 0. */
 interface FoundChange {
-  readonly event: KeyChange['event'];
+  readonly event: StateKeyChange['event'];
   readonly index: number;
   /** What the delta of the event says. */
   readonly after: unknown;
@@ -33,7 +33,7 @@ interface FoundChange {
 /** The changes of a key of the state that a session's events show. */
 export interface KeyHistory {
   /** The newest first. */
-  readonly changes: readonly KeyChange[];
+  readonly changes: readonly StateKeyChange[];
   /** The number of events that were read. */
   readonly readCount: number;
   readonly found: readonly FoundChange[];
@@ -93,9 +93,9 @@ function changesOf(
   found: readonly FoundChange[],
   starts: ReadonlyMap<string, number>,
   begin: { readonly value: unknown } | undefined,
-): KeyChange[] {
+): StateKeyChange[] {
   const oldestFirst = [...found].reverse();
-  const changes: KeyChange[] = [];
+  const changes: StateKeyChange[] = [];
   const valueBefore = (index: number): { readonly value: unknown } | undefined => {
     const at = oldestFirst.findLastIndex((change) => change.index > index);
     return at < 0 ? begin : { value: changes[at]!.after };

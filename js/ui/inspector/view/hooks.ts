@@ -50,7 +50,7 @@ export function useSettled<Value>(value: Value, milliseconds = 200): Value {
 }
 
 /** What a component reads. */
-interface Reading<Value> {
+interface ShownRead<Value> {
   /** The last value, which stays until there is another one. */
   readonly value: Value | undefined;
   /** Why the last read failed. */
@@ -62,12 +62,12 @@ interface Reading<Value> {
 export function useReading<Value>(
   read: (signal: AbortSignal) => Promise<Value>,
   inputs: readonly unknown[],
-): Reading<Value> {
-  const [last, setLast] = useState<Reading<Value>>({ value: undefined, error: undefined, isBusy: true }); // prettier-ignore
+): ShownRead<Value> {
+  const [last, setLast] = useState<ShownRead<Value>>({ value: undefined, error: undefined, isBusy: true }); // prettier-ignore
   useEffect(() => {
     const reading = new AbortController();
     const { signal } = reading;
-    const note = (changes: Partial<Reading<Value>>): void => {
+    const note = (changes: Partial<ShownRead<Value>>): void => {
       if (!signal.aborted) setLast((last) => ({ ...last, isBusy: false, ...changes }));
     };
     note({ isBusy: true });

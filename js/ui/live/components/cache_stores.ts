@@ -18,7 +18,7 @@ export const ONLINE: CacheStatus = Object.freeze({
 export const NOTHING_UNSENT: readonly UnsentEntry[] = [];
 
 /** A part of a live store that shows something of a cache. */
-type CacheStore<Snapshot> = Pick<LiveStore<Snapshot>, 'subscribe' | 'getSnapshot'>;
+type ShownStore<Snapshot> = Pick<LiveStore<Snapshot>, 'subscribe' | 'getSnapshot'>;
 
 /**
  * Makes a store.
@@ -29,7 +29,7 @@ function cacheStore<Snapshot>(
   service: GivenService<object>,
   initial: Snapshot,
   follow: (caching: Caching, set: (snapshot: Snapshot) => void) => () => void,
-): CacheStore<Snapshot> {
+): ShownStore<Snapshot> {
   let snapshot = initial;
   let stop: AbortController | undefined;
   const listeners = new Set<{ readonly listener: (snapshot: Snapshot) => void }>();
@@ -65,14 +65,14 @@ function cacheStore<Snapshot>(
   };
 }
 
-function statusStore(service: GivenService<object>): CacheStore<CacheStatus> {
+function statusStore(service: GivenService<object>): ShownStore<CacheStatus> {
   return cacheStore(service, ONLINE, (caching, set) => {
     set(caching.status);
     return caching.watchStatus(set);
   });
 }
 
-function unsentStore(service: GivenService<object>): CacheStore<readonly UnsentEntry[]> {
+function unsentStore(service: GivenService<object>): ShownStore<readonly UnsentEntry[]> {
   let listed: readonly OutboxEntry[] = [];
   /** By the entry that was listed, which stays the same object until it changes. */
   const entries = new WeakMap<OutboxEntry, UnsentEntry>();

@@ -1,13 +1,11 @@
 import { isSummarised } from '../../../core/history/view.js';
 import type { Event } from '../../../values/model/event/event.js';
+import type { Pages } from '../../../service/runs/run_view.js';
 import { keepEqual } from '../../../values/json/equal.js';
 import { keepElements } from './keep_elements.js';
 
 /** The most events of a page. A new event copies the last page and the array of pages. */
 const PAGE = 256;
-
-/** Pages of events, in append order. A page that has not changed is the same array. */
-export type Pages = readonly (readonly Event[])[];
 
 /**
  * The events of a session from some place to its end. They lie in pages, which are never changed: to copy all events

@@ -1,5 +1,6 @@
 import type { Event } from '../../../values/model/event/event.js';
-import { idOf, type Pages } from './event_list.js';
+import type { Pages } from '../../../service/runs/run_view.js';
+import { idOf } from './event_list.js';
 import { keepElements } from './keep_elements.js';
 
 /** The most pages of which one array of all events is made at once. */

@@ -30,7 +30,7 @@ export interface LiveSessionsSnapshot<S extends object = StateShape> {
 }
 
 /** Names a session of a list. Mostly it is an element of a snapshot. */
-type ListedSession = Pick<Session, 'id' | 'userId'>;
+type NamedSession = Pick<Session, 'id' | 'userId'>;
 
 /** A list of sessions as a store. */
 export interface LiveSessions<S extends object = StateShape> extends LiveStore<
@@ -51,7 +51,7 @@ export interface LiveSessions<S extends object = StateShape> extends LiveStore<
    *
    * @throws SessionError as `updateSession` of the service
    */
-  rename(session: ListedSession, title: string | null): Promise<void>;
+  rename(session: NamedSession, title: string | null): Promise<void>;
   /** Deletes a session. */
-  remove(session: ListedSession): Promise<void>;
+  remove(session: NamedSession): Promise<void>;
 }
