@@ -21,14 +21,13 @@ export function keepElements<T>(
  */
 export function keepMembers<T extends object>(last: T | undefined, next: T): T {
   if (last === undefined) return next;
-  const [before, after] = [last, next].map(Object.getOwnPropertyDescriptors);
-  const keys = Object.keys(after!);
+  const keys = Object.keys(next);
   const isSame =
-    keys.length === Object.keys(before!).length &&
-    keys.every(
-      (key) =>
-        Object.is(before![key]?.value, after![key]?.value) &&
-        before![key]?.get === after![key]?.get,
-    );
+    keys.length === Object.keys(last).length &&
+    keys.every((key) => {
+      const before = Object.getOwnPropertyDescriptor(last, key);
+      const after = Object.getOwnPropertyDescriptor(next, key)!;
+      return Object.is(before?.value, after.value) && before?.get === after.get;
+    });
   return isSame ? last : next;
 }
