@@ -1,7 +1,8 @@
 // The results of several runs as one file, and what changed between two files by more than the noise.
 
 import { execFileSync } from 'node:child_process';
-import { cpus, loadavg } from 'node:os';
+import { cpus } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** @typedef {import('./measure.mjs').Result} Result */
 
@@ -12,15 +13,17 @@ import { cpus, loadavg } from 'node:os';
  * @typedef {{ case: string, before: number, after: number, noise: number }} Change `noise` and the change are parts of `before`
  */
 
-/** At more running processes a processor than this, the machine has other work. */
-const QUIET_LOAD = 0.3;
+/** At a larger part of its processors in use than this, the machine has other work. */
+const QUIET_LOAD = 0.15;
 
 /**
- * What each table of docs/performance.md says of its run. A `+` after the commit: there were changes beside it.
+ * What each table of docs/performance.md says of its run. A `+` after the commit: there were changes beside it. `load` is
+ * how many processors others use in the second before the run. The system's mean of a minute would still count the run
+ * before.
  *
- * @returns {Machine}
+ * @returns {Promise<Machine>}
  */
-export function machine() {
+export async function machine() {
   const git = (/** @type {string[]} */ ...args) =>
     execFileSync('git', args, { encoding: 'utf8' }).trim();
   const changed = git('status', '--porcelain', '--untracked-files=no') === '' ? '' : '+';
@@ -29,8 +32,24 @@ export function machine() {
     date: new Date().toISOString().slice(0, 10),
     processor: `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}`,
     node: process.version,
-    load: loadavg()[0] ?? 0,
+    load: await usedProcessors(),
   };
+}
+
+/** How many processors are in use during one second. */
+async function usedProcessors() {
+  const before = processorTimes();
+  await sleep(1000);
+  const after = processorTimes();
+  return cpus().length * (1 - (after.idle - before.idle) / (after.all - before.all));
+}
+
+/** What all processors have done so far, in milliseconds. */
+function processorTimes() {
+  const times = cpus().map((cpu) => cpu.times);
+  const idle = times.reduce((sum, time) => sum + time.idle, 0);
+  const all = times.flatMap(Object.values).reduce((sum, time) => sum + time, 0);
+  return { idle, all };
 }
 
 /** Whether other programs ran beside the benches. @param {Machine} machine at the start */

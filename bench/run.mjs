@@ -97,7 +97,7 @@ function compare(file, after) {
 }
 
 /** @param {string[]} args */
-function main(args) {
+async function main(args) {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -114,7 +114,7 @@ function main(args) {
   }
   const count = Number(values.runs);
   if (!Number.isInteger(count) || count < 1) throw new Error('--runs is a number from 1');
-  const own = machine();
+  const own = await machine();
   const { commit, date, processor, node, load } = own;
   console.error(`${commit}, ${date}, ${processor}, Node ${node.slice(1)}, load ${load.toFixed(1)}`);
   if (isBusy(own)) console.error('The machine is busy: do not publish these numbers.');
@@ -137,4 +137,4 @@ function main(args) {
 
 const [first, group, ...browsers] = process.argv.slice(2);
 if (first === '--group' && group !== undefined) await runHere(group, browsers);
-else main(process.argv.slice(2));
+else await main(process.argv.slice(2));
