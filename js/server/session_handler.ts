@@ -237,7 +237,7 @@ class Handler {
         : { ...found, body: undefined };
       const concerned = {
         appName: names.appName,
-        userId: names.userId || (query.get('userId') ?? undefined),
+        userId: names.userId || query.get('userId')?.[0],
         sessionId: names.sessionId || undefined,
       };
       const access = { action: route.action, ...concerned };

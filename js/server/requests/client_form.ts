@@ -25,7 +25,8 @@ export const PYTHON_FORM: ClientForm = {
     return convertTimes(named, inMilliseconds) as unknown as NewEvent;
   },
   writeTime: toAllSeconds,
-  writeEvent: (event) => writeNames(convertTimes({ ...event }, inSeconds), EVENT, 'camel'),
+  writeEvent: (event) =>
+    writeNames(convertTimes(event as unknown as JsonObject, inSeconds), EVENT, 'camel'),
   writeSession: (session) => sessionToFile(session, { casing: 'camel', timeUnit: 'seconds' }),
 };
 

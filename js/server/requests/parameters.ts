@@ -91,6 +91,9 @@ export const LABELS: Parameter<Record<string, string>> = {
   },
 };
 
+/** The texts of the parameters of a request, by name: each has at least one. */
+type GivenParameters = ReadonlyMap<string, readonly string[]>;
+
 /**
  * Takes the known parameters of a query. Refuses one that is given twice: a proxy may have checked the other value.
  *
@@ -101,29 +104,28 @@ export function takeParameters(
   query: URLSearchParams,
   known: Parameters,
   ignoresUnknown: boolean,
-): URLSearchParams {
-  const taken = new URLSearchParams();
+): GivenParameters {
+  const taken = new Map<string, string[]>();
   for (const [name, text] of query) {
     const parameter = Object.hasOwn(known, name) ? known[name] : undefined;
     if (parameter === undefined) {
       if (ignoresUnknown) continue;
       throw unknownMember(name, Object.keys(known));
     }
-    if (taken.has(name) && parameter.isList === undefined)
+    const before = taken.get(name) ?? [];
+    if (before.length > 0 && parameter.isList === undefined)
       throw invalid(name, 'is given twice in the query');
-    taken.append(name, text);
+    taken.set(name, [...before, text]);
   }
   return taken;
 }
 
 /** Reads the values of parameters. @throws SessionError `invalid_argument` naming the wrong one */
 export function readParameters(
-  query: URLSearchParams,
+  given: GivenParameters,
   known: Parameters,
   form: ClientForm,
 ): ValuesOf<Parameters> {
-  const given = Object.entries(known).filter(([name]) => query.has(name));
-  return Object.fromEntries(
-    given.map(([name, { read }]) => [name, read(name, query.getAll(name), form)]),
-  );
+  const values = [...given].map(([name, texts]) => [name, known[name]!.read(name, texts, form)]);
+  return Object.fromEntries(values) as ValuesOf<Parameters>;
 }

@@ -48,7 +48,10 @@ export interface RouteCall<Query = unknown> {
 
 /** Returns the key of the session in the path, with what {@link callOf} returns. */
 export function keyOf(call: RouteCall): CompositeSessionKey & Abortable & WriteIdentity {
-  return { ...call.key, ...callOf(call) };
+  const { appName, userId, sessionId } = call.key;
+  const { signal, operation } = call;
+  const request = { appName, userId, sessionId, signal };
+  return operation === undefined ? request : { ...request, operation };
 }
 
 /** Returns the signal and the operation of a request. Public types of requests do not show the operation. */
@@ -83,12 +86,17 @@ export function routeWithQuery<Query extends Parameters>(route: Route<Query>): R
   return route;
 }
 
-/** Routes with the segments of their paths. */
-export type RouteTable = readonly { readonly route: Route; readonly pattern: readonly string[] }[];
+/** Routes with the segments of their paths, by the number of segments. */
+type RouteTable = ReadonlyMap<number, { readonly route: Route; readonly pattern: string[] }[]>;
 
 /** Splits the paths of the routes once, not at each request. */
 export function routeTable(routes: readonly Route[]): RouteTable {
-  return routes.map((route) => ({ route, pattern: route.path.split('/') }));
+  const table = new Map<number, { readonly route: Route; readonly pattern: string[] }[]>();
+  for (const route of routes) {
+    const pattern = route.path.split('/');
+    table.set(pattern.length, [...(table.get(pattern.length) ?? []), { route, pattern }]);
+  }
+  return table;
 }
 
 /**
@@ -106,7 +114,8 @@ export function findRoute(
   isOwnClient: boolean,
 ): { readonly route: Route; readonly names: CompositeSessionKey } {
   const segments = path.split('/');
-  const matching = table.filter(({ pattern }) => matches(pattern, segments));
+  const ofLength = table.get(segments.length) ?? [];
+  const matching = ofLength.filter(({ pattern }) => matches(pattern, segments));
   if (matching.length === 0) throw new HttpRefusal(404, 'Not Found');
   const wanted = method === 'HEAD' ? 'GET' : method;
   const found = matching.find(({ route }) => route.method === wanted);
@@ -118,11 +127,8 @@ export function findRoute(
 }
 
 function matches(pattern: readonly string[], segments: readonly string[]): boolean {
-  return (
-    pattern.length === segments.length &&
-    pattern.every((part, index) =>
-      part.startsWith('{') ? segments[index] !== '' : part === segments[index],
-    )
+  return pattern.every((part, index) =>
+    part.startsWith('{') ? segments[index] !== '' : part === segments[index],
   );
 }
 

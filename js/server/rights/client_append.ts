@@ -129,7 +129,9 @@ async function* newestFirst(events: readonly Event[]): AsyncGenerator<Event, voi
 
 /** Refuses to replace any event: whether a client may replace one depends on what is stored. */
 function replacingNone(events: readonly NewEvent[]): Expected {
-  const expectedEvents = Object.fromEntries(idsOf(events).map((id) => [id, null]));
+  // Without a prototype: the engine would make a shape of its own for each literal whose names are new.
+  const expectedEvents = Object.create(null) as Record<string, null>;
+  for (const id of idsOf(events)) expectedEvents[id] = null;
   return { expectedRevision: undefined, expectedEvents };
 }
 

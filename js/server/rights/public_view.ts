@@ -63,6 +63,8 @@ function viewOf(value: unknown, maySeeCredentials: boolean, isCredential: boolea
   let copy: Record<string, unknown> | undefined;
   for (const key of Object.keys(value)) {
     const member = value[key];
+    // Outside of credentials only objects have a part that is hidden.
+    if (!hidesSecrets && typeof member !== 'object') continue;
     const isCarrier = CARRIERS.has(key) || (isRequest && (key === 'args' || key === 'response'));
     const shown =
       hidesSecrets && SECRETS.has(key)
