@@ -73,8 +73,8 @@ const otherSteps = {
   ],
   rest: [
     ...['browser', 'packaging', 'js', 'interop', 'simulation', 'attack'].map(restTests),
-    fileTests('random-cases', filesWithCases, undefined, { RANDOM_CASES: '5000' }),
-    fileTests('other-browsers', () => testFiles('tests/browser', false), 'browsers', {
+    fileTests('random-cases', filesWithCases(), undefined, { RANDOM_CASES: '5000' }),
+    fileTests('other-browsers', testFiles('tests/browser', false), 'browsers', {
       BROWSERS: 'firefox,webkit',
     }),
   ],
@@ -84,8 +84,9 @@ const otherSteps = {
 const portableFolders = ['values', 'core', 'service'];
 
 /** The tests of these folders, which the step `js` runs as well. */
-const portable = fileTests('portable', () =>
-  portableFolders.flatMap((room) => testFiles(`tests/js/${room}`, false)),
+const portable = fileTests(
+  'portable',
+  portableFolders.flatMap((folder) => testFiles(`tests/js/${folder}`, false)),
 );
 
 /** The options that skip unchanged files. @param {string} name */
@@ -136,17 +137,17 @@ function wasmTests(browser) {
 
 /** The files of the gate below tests/NAME. @param {string} name @param {Step['tools']} [tools] @returns {Step} */
 function nodeTests(name, tools) {
-  return fileTests(name, () => testFiles(`tests/${name}`, false), tools);
+  return fileTests(name, testFiles(`tests/${name}`, false), tools);
 }
 
 /** The files of the rest below tests/NAME. @param {string} name @returns {Step} */
 function restTests(name) {
-  return fileTests(`rest-${name}`, () => testFiles(`tests/${name}`, true), 'browsers');
+  return fileTests(`rest-${name}`, testFiles(`tests/${name}`, true), 'browsers');
 }
 
 /**
  * @param {string} name
- * @param {() => string[]} files
+ * @param {string[]} files
  * @param {Step['tools']} [tools]
  * @param {NodeJS.ProcessEnv} [added]
  * @returns {Step}
@@ -160,7 +161,7 @@ function fileTests(name, files, tools, added = {}) {
   const runner = ['node', '--enable-source-maps', '--test', limit, '--test-reporter', 'spec'];
   const command = (/** @type {NodeJS.ProcessEnv} */ env) => {
     Object.assign(env, added);
-    return [...runner, `--test-concurrency=${atOnce}`, ...files().map(compiledPath)];
+    return [...runner, `--test-concurrency=${atOnce}`, ...files.map(compiledPath)];
   };
   return { name, kind: 'node', command, tools };
 }
@@ -214,7 +215,7 @@ function preparations(chosen) {
   if (chosen.includes(build)) needed.push(build);
   else if (readsPackage && !distIsCurrent()) needed.push(build);
   if (runsTests) {
-    needed.push(preparation('better-sqlite3', 'bash tests/toolchain/setup/sqlite.sh'));
+    needed.push(preparation('better-sqlite3', 'node tests/toolchain/setup/sqlite.mjs'));
     needed.push(preparation('compile', 'node tests/toolchain/compile.mjs'));
   }
   return needed;
@@ -227,7 +228,7 @@ async function quickSteps() {
   if (!packagesAreCurrent()) await runStep(preparation('install', 'npm ci'), hostEnv());
   const tests = await nearestTests(changedFiles());
   console.log(`${tests.length} test files are nearest to what changed since main`);
-  return [build, ...checks, ...(tests.length > 0 ? [fileTests('changed', () => tests)] : [])];
+  return [build, ...checks, ...(tests.length > 0 ? [fileTests('changed', tests)] : [])];
 }
 
 /** @param {string[]} names steps or files @returns {Step[] | Promise<Step[]>} */
@@ -244,7 +245,7 @@ function chosenSteps(names) {
   }
   if (names.includes('--quick')) return quickSteps();
   const isFile = (/** @type {string} */ name) => name.endsWith('.test.ts');
-  if (names.length > 0 && names.every(isFile)) return [fileTests('files', () => names, 'browsers')];
+  if (names.length > 0 && names.every(isFile)) return [fileTests('files', names, 'browsers')];
   const options = ['--all', '--rest'];
   const unknown = names.filter(
     (name) => !options.includes(name) && !all.some((step) => step.name === name),

@@ -142,8 +142,9 @@ async function runLogged(step, env, path) {
 function runToEnd([program = '', ...args], env, log) {
   return new Promise((resolve) => {
     // A new process group, which can be killed as a whole.
-    // On Windows npm and the programs of packages are scripts, which only a shell can start.
-    const shell = process.platform === 'win32';
+    // On Windows npm and the programs of packages are scripts, which only a shell can start. A line of that shell has at
+    // most 8,191 characters: the names of a step's test files are longer, and Node needs no shell.
+    const shell = process.platform === 'win32' && program !== 'node';
     const options = { cwd: root, env, stdio: ['ignore', log, log], detached: true, shell };
     const child = spawn(program, args, /** @type {any} */ (options));
     const group = child.pid ?? 0;
