@@ -7,13 +7,7 @@ import { before, describe, it } from 'node:test';
 
 import { root } from '../../toolchain/environment.mjs';
 import type { BrowserName } from '../browser.js';
-import { inTabs } from '../in_tabs.js';
-import { opened } from '../opened.js';
-import type { Tab } from '../tab.js';
-import { serveInspector } from './inspector_site.js';
-import type { InspectorScenarios } from './page/main.js';
-
-type Page = Tab<InspectorScenarios>;
+import { inspectorPages, type Page } from './inspector_pages.js';
 
 const PICTURES = join(root, 'target', 'inspector');
 
@@ -27,11 +21,7 @@ const COLORS = { light: 'rgb(27, 31, 36)', dark: 'rgb(230, 237, 243)' };
 export function accessibilityIn(name: BrowserName): void {
   describe(`The accessibility of the inspector in ${name}`, () => {
     before(() => void mkdirSync(PICTURES, { recursive: true }));
-    const context = opened(name, serveInspector);
-    const inPage = (run: (page: Page) => Promise<void>) =>
-      inTabs<InspectorScenarios>(context.browser, [`${context.site.origin}/axe`], ([page]) =>
-        run(page!),
-      );
+    const { context, inPage } = inspectorPages(name, '/axe');
 
     /** Opens the inspector on a phone. Only Chromium emulates one; elsewhere the element has the width of one. */
     const onPhone = (open: 'openShop' | 'openHostile', run: (page: Page) => Promise<void>) =>

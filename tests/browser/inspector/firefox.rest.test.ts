@@ -1,4 +1,5 @@
 import { accessibilityIn } from './accessibility_in.js';
+import { cachesIn } from './caches_in.js';
 import { damageIn } from './damage_in.js';
 import { importsIn } from './imports_in.js';
 import { inspectorIn } from './inspector_in.js';
@@ -7,3 +8,4 @@ inspectorIn('firefox');
 accessibilityIn('firefox');
 importsIn('firefox');
 damageIn('firefox');
+cachesIn('firefox');

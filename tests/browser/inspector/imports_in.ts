@@ -4,21 +4,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import type { BrowserName } from '../browser.js';
-import { inTabs } from '../in_tabs.js';
-import { opened } from '../opened.js';
-import type { Tab } from '../tab.js';
-import { serveInspector } from './inspector_site.js';
-import type { InspectorScenarios } from './page/main.js';
-
-type Page = Tab<InspectorScenarios>;
+import { inspectorPages, type Page } from './inspector_pages.js';
 
 export function importsIn(name: BrowserName): void {
   describe(`Export and import in the inspector in ${name}`, () => {
-    const context = opened(name, serveInspector);
-    const inPage = (run: (page: Page) => Promise<void>) =>
-      inTabs<InspectorScenarios>(context.browser, [`${context.site.origin}/`], ([page]) =>
-        run(page!),
-      );
+    const { inPage } = inspectorPages(name);
 
     /** Runs in an inspector that shows one view at a time, with the text of a file for each new id. */
     const inNarrow = (run: (page: Page, fileOf: (id: string) => string) => Promise<void>) =>

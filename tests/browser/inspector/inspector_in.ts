@@ -3,34 +3,19 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Key } from 'selenium-webdriver';
 
 import { root } from '../../toolchain/environment.mjs';
 import type { BrowserName } from '../browser.js';
-import { serveSessions, type SessionServer } from '../cache/session_server.js';
-import { inTabs } from '../in_tabs.js';
-import { opened } from '../opened.js';
-import type { Tab } from '../tab.js';
-import { serveInspector } from './inspector_site.js';
-import type { InspectorScenarios } from './page/main.js';
-
-type Page = Tab<InspectorScenarios>;
+import { inspectorPages, type Page } from './inspector_pages.js';
 
 const PICTURES = join(root, 'target', 'inspector');
 
 export function inspectorIn(name: BrowserName): void {
   describe(`The inspector in ${name}`, () => {
-    const context = opened(name, serveInspector);
-    let sessions: SessionServer;
-    before(async () => {
-      mkdirSync(PICTURES, { recursive: true });
-      sessions = await serveSessions(context.site.origin, true);
-    });
-    after(() => sessions.stop());
-    const inPages = (paths: string[], run: (...pages: Page[]) => Promise<void>) =>
-      inTabs<InspectorScenarios>(context.browser, paths.map((path) => `${context.site.origin}${path}`), (tabs) => run(...tabs)); // prettier-ignore
-    const inPage = (run: (page: Page) => Promise<void>) => inPages(['/'], run);
+    const { context, inPage, inTwoTabs } = inspectorPages(name);
+    before(() => void mkdirSync(PICTURES, { recursive: true }));
     const picture = async (page: Page, view: string): Promise<void> =>
       writeFileSync(join(PICTURES, `${name}_${view}.png`), await page.picture());
 
@@ -239,7 +224,7 @@ export function inspectorIn(name: BrowserName): void {
       }));
 
     it('shows what another tab writes', () =>
-      inPages(['/', '/'], async (first, second) => {
+      inTwoTabs(async (first, second) => {
         const database = `inspector-${name}`;
         await first.call('openStored', database);
         await second.call('openStored', database);
@@ -251,59 +236,6 @@ export function inspectorIn(name: BrowserName): void {
         await first.call('see', 'indexeddb');
         // WebKitGTK does not estimate it.
         if (name !== 'webkit') await first.call('see', 'Used by this site');
-      }));
-
-    it('shows what a cache has not sent, and that it is sent', () =>
-      inPage(async (page) => {
-        await page.call('openCache', sessions.url);
-        await page.call('click', 'Storage');
-        await page.call('see', 'Online, 0 waiting');
-        await sessions.stop();
-        try {
-          await page.call('append', 'e1', 'written offline');
-          await page.call('see', 'written offline');
-          await page.call('see', 'Offline');
-          await page.call('see', '1 waiting');
-          assert.deepEqual(await page.call('options', 'Events'), ['user waiting written offline']);
-          await page.call('see', 'tea-talk');
-        } finally {
-          await sessions.start();
-        }
-        await page.call('click', 'Refresh');
-        await page.call('see', '0 waiting');
-      }));
-
-    it('shows nothing in any tab of what a cache has forgotten, and reads nothing until the user asks', () =>
-      inPages(['/', '/'], async (first, second) => {
-        for (const page of [first, second]) await page.call('openCache', sessions.url, 'indexeddb');
-        await first.call('append', 'private', 'a private text', { secret: 'a private value' });
-        for (const page of [first, second]) await page.call('see', 'a private text');
-        await second.call('click', 'Template');
-        await second.call('type', 'Instruction template', 'a private draft');
-        await second.call('see', 'a private draft');
-        await first.call('forget');
-        for (const page of [first, second]) {
-          await page.call('see', 'The local data was erased.');
-          for (const text of ['private', 'tea-talk']) await page.call('seeNot', text);
-          const [appName, userId, sessionId] = await page.call('properties');
-          assert.deepEqual([appName, userId, sessionId ?? 'none'], ['shop', 'ada', 'none']);
-          assert.equal(await page.call('records'), 0);
-        }
-        await second.call('click', 'Show again');
-        await second.call('choose', 'Sessions', 'tea-talk');
-        await second.call('see', 'a private text');
-        await second.call('click', 'Template');
-        await second.call('seeNot', 'a private draft');
-        await first.call('see', 'The local data was erased.');
-      }));
-
-    it('shows that the browser has lost the local data of a cache', () =>
-      inPage(async (page) => {
-        await page.call('openCache', sessions.url, 'indexeddb');
-        await page.call('see', 'tea-talk');
-        await page.call('loseDatabase');
-        await page.call('click', 'Storage');
-        await page.call('see', 'gave up the local data of the cache');
       }));
 
     it('works with the keyboard alone', () =>

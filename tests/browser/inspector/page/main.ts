@@ -1,13 +1,13 @@
 // The page of the inspector: what a user sees and does, by the names that a screen reader tells.
 
 import { openSessionService, type SessionService } from 'adk-session-wasm';
-import { CachedSessionService } from 'adk-session-wasm/cache';
+import type { CachedSessionService } from 'adk-session-wasm/cache';
 import { exportSession } from 'adk-session-wasm/files';
 import 'adk-session-wasm/inspector';
 import type { InspectorProperties } from 'adk-session-wasm/inspector';
-import { RemoteSessionService } from 'adk-session-wasm/remote';
 
 import { exposeScenarios } from '../../expose_scenarios.js';
+import { loseDatabase, openCache, records } from './caches.js';
 import {
   APP,
   damagedShop,
@@ -159,40 +159,14 @@ const scenarios = {
     await until('the events', () => /Events 1|events held of 0/.test(shownText()));
   },
   async openCache(url: string, local: 'memory' | 'indexeddb' = 'memory') {
-    const remote = new RemoteSessionService({ url, headers: { 'x-user': 'ada' }, retries: 0 });
-    const cache = new CachedSessionService({ remote, local, owner: 'ada' });
-    await cache.getOrCreateSession(KEY);
-    service = cache;
-    show(cache, KEY);
+    service = await openCache(url, local);
+    show(service, KEY);
   },
   async forget() {
     await (service as CachedSessionService).forget();
   },
-  /** Deletes the cache's database, once the owner is known outside of it. */
-  async loseDatabase() {
-    while (!(await caches.has('adk-session-wasm:cache:ada'))) await pause(20);
-    const deletion = indexedDB.deleteDatabase('adk-session-wasm cache');
-    await new Promise((resolve) => (deletion.onsuccess = resolve));
-  },
-  /** The number of records of the cache's database. */
-  async records() {
-    const opening = indexedDB.open('adk-session-wasm cache');
-    const database = await new Promise<IDBDatabase>((resolve, reject) => {
-      opening.onsuccess = () => resolve(opening.result);
-      opening.onerror = () => reject(opening.error ?? new Error('it cannot be opened'));
-    });
-    const names = [...database.objectStoreNames];
-    const transaction = database.transaction(names);
-    const counts = names.map((name) => {
-      const counting = transaction.objectStore(name).count();
-      return new Promise<number>(
-        (resolve) => (counting.onsuccess = () => resolve(counting.result)),
-      );
-    });
-    const all = await Promise.all(counts);
-    database.close();
-    return all.reduce((sum, count) => sum + count, 0);
-  },
+  loseDatabase,
+  records,
   async append(id: string, text: string, stateDelta: Record<string, unknown> = {}) {
     const session = await service.getSession({ ...KEY, config: { numRecentEvents: 0 } });
     if (session === undefined) throw new Error('there is no session');
