@@ -7,8 +7,6 @@ import {
   createEvent,
   type Event,
   InMemorySessionService as MemoryService,
-  isSessionError,
-  type SessionErrorCode,
   type SessionService,
 } from '../../../../js/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
@@ -16,9 +14,9 @@ import { runAgent } from '../../../../js/service/runs/agent/run_agent.js';
 import type { RunAgent } from '../../../../js/service/runs/agent/run_context.js';
 import { type Reply, toolCall } from './model_script.js';
 import { ScriptedModel } from './pairing/scripted_model.js';
+import { failsWith } from '../../fails_with.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
-const refusedWith = (code: SessionErrorCode) => (error: unknown) => isSessionError(error, code);
 const look = new FunctionTool({ name: 'look', description: 'looks', execute: () => ({ tea: 1 }) });
 
 const messageOf = (text: string) =>
@@ -87,7 +85,7 @@ for (const [title, open] of [
       assert.equal(events.length, 5);
       assert.equal(pieces.length, 1);
       assert.equal((await service.getSession(key))?.state.asked, 'hi');
-      await assert.rejects(run(service, runWith(runner), message), refusedWith('already_exists'));
+      await assert.rejects(run(service, runWith(runner), message), failsWith('already_exists'));
       assert.equal(model.requests.length, 3, 'the model is not called again');
       await service.close();
     });
@@ -147,7 +145,7 @@ describe('A Runner', () => {
     await service.createSession(key);
     const { runner, model } = runnerOver(new Theirs(), REPLIES);
     const running = run(service, runWith(runner), messageOf('hi'));
-    await assert.rejects(running, refusedWith('invalid_argument'));
+    await assert.rejects(running, failsWith('invalid_argument'));
     assert.deepEqual(await storedOf(service), []);
     assert.equal(model.requests.length, 0);
   });
@@ -157,7 +155,7 @@ describe('A Runner', () => {
     await service.createSession(key);
     const { runner } = runnerOver(new InMemorySessionService(), REPLIES);
     const running = run(service, runWith(runner), messageOf('hi'));
-    await assert.rejects(running, refusedWith('invalid_argument'));
+    await assert.rejects(running, failsWith('invalid_argument'));
     assert.deepEqual(await storedOf(service), []);
   });
 
@@ -173,7 +171,7 @@ describe('A Runner', () => {
       return Runner.prototype.runAsync.call(plain, parameters);
     };
     const running = run(service, runWith(runner), messageOf('hi'));
-    await assert.rejects(running, refusedWith('unsupported'));
+    await assert.rejects(running, failsWith('unsupported'));
     assert.deepEqual(await storedOf(service), []);
     assert.equal(model.requests.length, 0);
   });
@@ -200,6 +198,6 @@ describe('A Runner', () => {
   });
 
   it('without its methods is refused', () => {
-    assert.throws(() => runWith({} as Runner), refusedWith('invalid_argument'));
+    assert.throws(() => runWith({} as Runner), failsWith('invalid_argument'));
   });
 });

@@ -6,15 +6,13 @@ import {
   type Event,
   InMemorySessionService,
   Invocation,
-  isSessionError,
-  type SessionErrorCode,
 } from '../../../../js/index.js';
 import { type AgentRun, runAgent } from '../../../../js/service/runs/agent/run_agent.js';
 import type { RunAgent } from '../../../../js/service/runs/agent/run_context.js';
+import { failsWith } from '../../fails_with.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const says = (text: string) => ({ role: 'model', parts: [{ text }] });
-const refusedWith = (code: SessionErrorCode) => (error: unknown) => isSessionError(error, code);
 
 async function start(agent: RunAgent, more: Partial<AgentRun> = {}) {
   const service = new InMemorySessionService();
@@ -113,7 +111,7 @@ describe('A run', () => {
   ] as const) {
     it(`refuses ${what}`, async () => {
       const { ended, stored } = await start(agent);
-      await assert.rejects(ended, refusedWith(code));
+      await assert.rejects(ended, failsWith(code));
       assert.deepEqual(await stored(), []);
     });
   }
@@ -127,7 +125,7 @@ describe('A run', () => {
     };
     const { ended, run } = await start(agent);
     await ended;
-    await assert.rejects(runAgent(run), refusedWith('already_exists'));
+    await assert.rejects(runAgent(run), failsWith('already_exists'));
     assert.equal(calls, 1);
   });
 
@@ -148,7 +146,7 @@ describe('A run', () => {
     const tookMs = performance.now() - begin;
     assert.ok(tookMs < 1500, `${tookMs} ms`);
     goOn();
-    await assert.rejects(late, refusedWith('aborted'));
+    await assert.rejects(late, failsWith('aborted'));
     assert.deepEqual(textsOf(await stored()), ['hi', 'Let me look.']);
   });
 });

@@ -3,17 +3,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import {
-  InMemorySessionService,
-  isSessionError,
-  type SessionErrorCode,
-} from '../../../../js/index.js';
+import { InMemorySessionService } from '../../../../js/index.js';
 import { RemoteSessionService } from '../../../../js/service/remote/index.js';
 import type { RunAgent } from '../../../../js/ui/live/index.js';
 import { asks, says, textsOf } from '../../ui/live/runs/agents.js';
 import { fetchFrom, handlerOn, KEY, openRemote, URL_OF_SERVER } from './fixture.js';
+import { failsWith } from '../../fails_with.js';
 
-const refusedWith = (code: SessionErrorCode) => (error: unknown) => isSessionError(error, code);
 const message = (id: string) => ({
   ...{ id, invocationId: `i-${id}`, author: 'user', content: asks(id) },
 });
@@ -71,7 +67,7 @@ describe('appendEvent with run', () => {
     const service = new InMemorySessionService();
     const session = await service.createSession(KEY);
     const appending = service.appendEvent({ session, event: message('m1'), run: {} });
-    await assert.rejects(appending, refusedWith('unsupported'));
+    await assert.rejects(appending, failsWith('unsupported'));
     assert.deepEqual((await service.getSession(KEY))!.events, []);
   });
 
@@ -79,7 +75,7 @@ describe('appendEvent with run', () => {
     const { remote } = openRemote();
     const session = await remote.createSession(KEY);
     const appending = remote.appendEvent({ session, event: message('m1'), run: {} });
-    await assert.rejects(appending, refusedWith('unsupported'));
+    await assert.rejects(appending, failsWith('unsupported'));
   });
 
   it('rejects with agent_running during another run, which cancelRun ends', async () => {
@@ -91,7 +87,7 @@ describe('appendEvent with run', () => {
     const session = await remote.createSession(KEY);
     await remote.appendEvent({ session, event: message('m1'), run: {} });
     const second = remote.appendEvent({ session, event: message('m2'), run: {} });
-    await assert.rejects(second, refusedWith('agent_running'));
+    await assert.rejects(second, failsWith('agent_running'));
     assert.equal(await remote.cancelRun({ ...KEY, messageId: 'm2' }), false);
     assert.equal(await remote.cancelRun(KEY), true);
     const { events } = (await remote.getSession(KEY))!;

@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 
-import { isSessionError, type SessionErrorCode } from '../../../../js/index.js';
 import { getSessionServiceFromUri } from '../../../../js/service/uri/index.js';
 import {
   type VertexAiOptions,
@@ -19,6 +18,7 @@ import {
 } from '../../../../js/stores/vertex/rest/engine_address.js';
 import { startVertexServer, type VertexServer } from '../../../vertex_server/server.js';
 import { KEY, serviceOn } from './service.js';
+import { failsWith } from '../../fails_with.js';
 
 const VARIABLES = [
   'GOOGLE_CLOUD_PROJECT',
@@ -29,13 +29,6 @@ const VARIABLES = [
   'GOOGLE_APPLICATION_CREDENTIALS',
 ];
 const NAME = 'projects/tea/locations/eu/reasoningEngines/7';
-
-function isError(error: unknown, code: SessionErrorCode, message: RegExp): true {
-  assert.ok(isSessionError(error, code), inspect(error));
-  assert.match(error.message, message);
-  assert.doesNotMatch(inspect(error), /s3cret/);
-  return true;
-}
 
 /** Each test has its own environment. */
 function ownEnvironment(): void {
@@ -90,8 +83,9 @@ describe('An agent engine', () => {
       process.env.GOOGLE_CLOUD_LOCATION = 'europe-west4';
       process.env[variable] = value;
       const find = () => new EngineAddresses({ accessToken: 't' }).addressOf('7');
-      assert.throws(find, (error) =>
-        isError(error, 'invalid_argument', new RegExp(`${variable} must consist of letters`)),
+      assert.throws(
+        find,
+        failsWith('invalid_argument', new RegExp(`${variable} must consist of letters`)),
       );
     });
   }
@@ -130,7 +124,7 @@ describe('An agent engine', () => {
   for (const [title, options, appName, message] of refused) {
     it(`is not found by ${title}`, async () => {
       const open = async () => new VertexAiSessionService(options).getSession({ ...KEY, appName });
-      await assert.rejects(open, (error) => isError(error, 'invalid_argument', message));
+      await assert.rejects(open, failsWith('invalid_argument', message));
     });
   }
 });
@@ -152,9 +146,7 @@ describe('The server', () => {
     let last = 0;
     const service = serviceOn(server, { accessToken: () => Promise.resolve(`${++last}`) });
     for (const token of ['1', '3']) {
-      await assert.rejects(service.getSession(KEY), (error) =>
-        isError(error, 'remote', /invalid or expired/),
-      );
+      await assert.rejects(service.getSession(KEY), failsWith('remote', /invalid or expired/));
       assert.ok(server.requests.some(({ headers }) => headers.authorization === `Bearer ${token}`));
     }
   });
@@ -171,8 +163,9 @@ describe('The server', () => {
     // The same token again would be refused again.
     server.forget();
     const stubborn = serviceOn(server, { accessToken: () => 'expired' });
-    await assert.rejects(stubborn.listSessions({ appName: KEY.appName }), (error) =>
-      isError(error, 'remote', /invalid or expired/),
+    await assert.rejects(
+      stubborn.listSessions({ appName: KEY.appName }),
+      failsWith('remote', /invalid or expired/),
     );
     assert.equal(server.requests.length, 1);
   });
@@ -198,8 +191,9 @@ describe('The server', () => {
   ]; // prettier-ignore
   for (const [title, accessToken, message] of tokens) {
     it(`gets no request if the token function ${title}`, async () => {
-      await assert.rejects(serviceOn(server, { accessToken }).getSession(KEY), (error) =>
-        isError(error, 'storage_unavailable', message),
+      await assert.rejects(
+        serviceOn(server, { accessToken }).getSession(KEY),
+        failsWith('storage_unavailable', message),
       );
       assert.equal(server.requests.length, 0);
     });
@@ -212,8 +206,9 @@ describe('The server', () => {
       return new Promise<string>(() => undefined);
     };
     const service = serviceOn(server, { accessToken, timeoutMs: 50 });
-    await assert.rejects(service.listSessions({ appName: KEY.appName }), (error) =>
-      isError(error, 'connection_lost', /access token did not answer within 50 ms/),
+    await assert.rejects(
+      service.listSessions({ appName: KEY.appName }),
+      failsWith('connection_lost', /access token did not answer within 50 ms/),
     );
     assert.equal(asked, 1);
     assert.equal(server.requests.length, 0);
@@ -230,7 +225,7 @@ describe('The server', () => {
       for (const service of [byToken, byKey]) {
         await assert.rejects(service.getSession(KEY), (error) => {
           assert.doesNotMatch(inspect(error), /s3cr/);
-          return isError(error, 'storage_unavailable', /not printable ASCII/);
+          return failsWith('storage_unavailable', /not printable ASCII/)(error);
         });
       }
       assert.equal(server.requests.length, 0);
@@ -245,8 +240,9 @@ describe('The server', () => {
   it('gets no request without Application Default Credentials', async () => {
     process.env.GOOGLE_APPLICATION_CREDENTIALS = '/there/is/no/such/file.json';
     const service = serviceOn(server, { accessToken: undefined });
-    await assert.rejects(service.getSession(KEY), (error) =>
-      isError(error, 'storage_unavailable', /gcloud auth application-default login/),
+    await assert.rejects(
+      service.getSession(KEY),
+      failsWith('storage_unavailable', /gcloud auth application-default login/),
     );
   });
 
@@ -261,7 +257,7 @@ describe('The server', () => {
       baseUrl: `http://127.0.0.1:${port}`,
       agentEngineId: '7',
     });
-    await assert.rejects(service.getSession(KEY), (error) => isError(error, 'remote', /307/));
+    await assert.rejects(service.getSession(KEY), failsWith('remote', /307/));
     assert.equal(server.requests.length, 0);
     proxy.closeAllConnections();
     await once(proxy.close(), 'close');

@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { inspect } from 'node:util';
 
-import { createEvent, isSessionError, type SessionErrorCode } from '../../../../js/index.js';
+import { createEvent } from '../../../../js/index.js';
 import {
   type VertexAiOptions,
   VertexAiSessionService,
@@ -15,12 +14,7 @@ import {
   type VertexServerOptions,
 } from '../../../vertex_server/server.js';
 import { KEY, serviceOn } from './service.js';
-
-function isError(error: unknown, code: SessionErrorCode, message: RegExp): true {
-  assert.ok(isSessionError(error, code), inspect(error));
-  assert.match(error.message, message);
-  return true;
-}
+import { failsWith } from '../../fails_with.js';
 
 const said = (id: string) => createEvent({ id, author: 'user', invocationId: 'i' });
 
@@ -46,7 +40,7 @@ describe('A call over Vertex AI', () => {
     const hasty = serviceOn(server, { callTimeoutMs: 700 });
     server.forget();
     server.refuse('sessions.get', 503, 10);
-    await assert.rejects(hasty.getSession(KEY), (error) => isError(error, 'remote', /503/));
+    await assert.rejects(hasty.getSession(KEY), failsWith('remote', /503/));
     // Half of each pause is random: the third or the fourth does not fit into the time.
     const reads = server.calls.filter((call) => call === 'sessions.get').length;
     assert.ok(reads === 3 || reads === 4, `there were ${reads} reads`);
@@ -65,7 +59,7 @@ describe('A call over Vertex AI', () => {
     ];
     for (const outcome of await Promise.allSettled(appended)) {
       assert.equal(outcome.status, 'rejected');
-      isError(outcome.reason, 'connection_lost', /finish the call within 500 ms/);
+      failsWith('connection_lost', /finish the call within 500 ms/)(outcome.reason);
     }
     assert.equal(server.events('s1').length, 0);
   });
@@ -89,7 +83,7 @@ describe('A call over Vertex AI', () => {
     for (const read of reads) {
       await assert.rejects(read, (error) => {
         assert.equal((error as Error).cause, reason);
-        return isError(error, 'aborted', /nothing was written/);
+        return failsWith('aborted', /nothing was written/)(error);
       });
     }
   });
@@ -100,8 +94,9 @@ describe('A call over Vertex AI', () => {
     server.fail('events.list', { kind: 'before', action: () => controller.abort() });
     server.fail('events.list', { kind: 'hang' });
     const { signal } = controller;
-    await assert.rejects(service.appendEvent({ session, event: said('e1'), signal }), (error) =>
-      isError(error, 'aborted', /nothing was written/),
+    await assert.rejects(
+      service.appendEvent({ session, event: said('e1'), signal }),
+      failsWith('aborted', /nothing was written/),
     );
     assert.deepEqual([session.events, server.events('s1')], [[], []]);
     await service.appendEvent({ session, event: said('e1') });
@@ -128,7 +123,7 @@ describe('A call over Vertex AI', () => {
     const first = service.appendEvent({ session, event: said('e1') });
     const second = service.appendEvent({ session: one, event: said('e2'), signal });
     const third = service.appendEvent({ session: other, event: said('e3') });
-    await assert.rejects(second, (error) => isError(error, 'aborted', /aborted/));
+    await assert.rejects(second, failsWith('aborted', /aborted/));
     await Promise.all([first, third]);
     const ids = server.events('s1').map(({ rawEvent }) => (rawEvent as { id: string }).id);
     assert.deepEqual(ids, ['e1', 'e3']);
@@ -145,7 +140,7 @@ describe('A call over Vertex AI', () => {
     await service.close();
     const [appended, listed] = await outcomes;
     assert.equal(appended.status, 'rejected');
-    isError(appended.reason, 'closed', /An append may be stored/);
+    failsWith('closed', /An append may be stored/)(appended.reason);
     assert.equal(listed.status, 'rejected');
   });
 
@@ -181,9 +176,7 @@ describe('A call over Vertex AI', () => {
   it('fails at once if a Retry-After exceeds its timeout, and says how long', async () => {
     await service.createSession(KEY);
     server.refuse('sessions.get', 429, 1, '3600');
-    await assert.rejects(service.getSession(KEY), (error) =>
-      isError(error, 'remote', /asks to wait 3600 s/),
-    );
+    await assert.rejects(service.getSession(KEY), failsWith('remote', /asks to wait 3600 s/));
   });
 
   it('reads all events if the server refuses the newest-first order', async () => {

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import {
-  InMemorySessionService,
-  isSessionError,
-  type SessionErrorCode,
-} from '../../../../../js/index.js';
+import { InMemorySessionService, isSessionError } from '../../../../../js/index.js';
 import {
   liveSession,
   type LiveSessionSnapshot,
@@ -13,8 +9,8 @@ import {
 } from '../../../../../js/ui/live/index.js';
 import { idsOf, KEY, snapshotOf } from '../stores.js';
 import { asks, echo, gate, openChat, says, textsOf } from './agents.js';
+import { failsWith } from '../../../fails_with.js';
 
-const refusedWith = (code: SessionErrorCode) => (error: unknown) => isSessionError(error, code);
 const isIdle = ({ run }: LiveSessionSnapshot): boolean => run === undefined;
 const hasStatus = (status: string) => (snapshot: LiveSessionSnapshot) =>
   snapshot.run?.status === status;
@@ -120,17 +116,17 @@ describe('ask', () => {
 
   it('is unsupported without an agent', async () => {
     const { chat, stop } = await openChat(undefined);
-    await assert.rejects(chat.ask(asks('hi')), refusedWith('unsupported'));
+    await assert.rejects(chat.ask(asks('hi')), failsWith('unsupported'));
     stop();
   });
 
   it('refuses a message that is no content, and an agent that is no function', async () => {
     const { chat, stop } = await openChat(echo);
-    await assert.rejects(chat.ask('hi' as never), refusedWith('invalid_argument'));
+    await assert.rejects(chat.ask('hi' as never), failsWith('invalid_argument'));
     stop();
     assert.throws(
       () => liveSession(new InMemorySessionService(), KEY, { run: 7 as never }),
-      refusedWith('invalid_argument'),
+      failsWith('invalid_argument'),
     );
   });
 });
@@ -267,7 +263,7 @@ describe('A run that fails', () => {
     await snapshotOf(chat, hasStatus('failed'));
     assert.equal(calls, 1);
     assert.deepEqual(textsOf(chat.getSnapshot().events), ['1', '2', '3']);
-    const refused = assert.rejects(third, refusedWith('aborted'));
+    const refused = assert.rejects(third, failsWith('aborted'));
     await chat.discard(thirdShown!.id);
     await refused;
     await chat.ask(asks('4'));

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import {
-  InMemorySessionService,
-  isSessionError,
-  type SessionErrorCode,
-} from '../../../../../js/index.js';
+import { InMemorySessionService, isSessionError } from '../../../../../js/index.js';
 import { type LiveSessionSnapshot, type RunAgent } from '../../../../../js/ui/live/index.js';
 import { KEY, snapshotOf } from '../stores.js';
 import { asks, echo, gate, openChat, says, textsOf } from './agents.js';
+import { failsWith } from '../../../fails_with.js';
 
-const refusedWith = (code: SessionErrorCode) => (error: unknown) => isSessionError(error, code);
 const hasStatus = (status: string) => (snapshot: LiveSessionSnapshot) =>
   snapshot.run?.status === status;
 
@@ -46,7 +42,7 @@ describe('cancel', () => {
     const asked = chat.ask(asks('hi'));
     await snapshotOf(chat, hasStatus('running'));
     await chat.cancel();
-    await assert.rejects(asked, refusedWith('aborted'));
+    await assert.rejects(asked, failsWith('aborted'));
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.deepEqual(
       thrown.map((error) => isSessionError(error) && error.code),
@@ -107,7 +103,7 @@ describe('cancel', () => {
     const first = chat.ask(asks('1'));
     await snapshotOf(chat, hasStatus('running'));
     const second = chat.ask(asks('2'));
-    const refused = assert.rejects(second, refusedWith('aborted'));
+    const refused = assert.rejects(second, failsWith('aborted'));
     const [, shown] = chat.getSnapshot().events;
     await chat.cancel(shown?.id);
     await refused;
@@ -125,7 +121,7 @@ describe('cancel', () => {
       yield* echo({} as Parameters<RunAgent>[0]);
     };
     const { service, chat, stop } = await openChat(agent);
-    const refused = assert.rejects(chat.ask(asks('hi')), refusedWith('aborted'));
+    const refused = assert.rejects(chat.ask(asks('hi')), failsWith('aborted'));
     await snapshotOf(chat, hasStatus('running'));
     await chat.cancel();
     await refused;

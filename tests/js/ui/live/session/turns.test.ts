@@ -7,7 +7,6 @@ import {
   createEventActions,
   type Event,
   InMemorySessionService,
-  isSessionError,
   type NewEvent,
   openSessionService,
   type SessionErrorCode,
@@ -15,6 +14,7 @@ import {
 } from '../../../../../js/index.js';
 import { liveSession } from '../../../../../js/ui/live/index.js';
 import { idsOf, KEY, snapshotOf, textOf } from '../stores.js';
+import { failsWith } from '../../../fails_with.js';
 
 const said = (author: string, invocationId: string, text: string): NewEvent => ({
   id: text,
@@ -36,8 +36,6 @@ const textsOf = (events: readonly Event[]): (string | undefined)[] => events.map
 
 const stored = async (service: SessionService, view: 'raw' | 'transcript') =>
   (await service.getSession({ ...KEY, config: { view } }))?.events ?? [];
-
-const refusedWith = (code: SessionErrorCode) => (error: unknown) => isSessionError(error, code);
 
 const black = { role: 'user', parts: [{ text: 'black?' }] };
 
@@ -144,7 +142,7 @@ for (const isWatched of [false, true]) {
         [() => chat.switchBranch('none'), 'not_found'],
         [() => liveSession(service, { ...KEY, sessionId: 'none' }).branches(), 'not_found'],
       ];
-      for (const [call, code] of refused) await assert.rejects(call, refusedWith(code));
+      for (const [call, code] of refused) await assert.rejects(call, failsWith(code));
       assert.equal((await stored(service, 'raw')).length, 2);
       stop();
     });
@@ -161,7 +159,7 @@ describe('A live session', () => {
     await rewind(service, { ...KEY, before: { invocationId: 'more' } });
     await snapshotOf(chat, ({ events }) => events.length === 2);
     const sent = chat.send(said('guide', 'more', 'too late'));
-    await assert.rejects(sent, refusedWith('stale_session'));
+    await assert.rejects(sent, failsWith('stale_session'));
     stop();
   });
 
@@ -173,7 +171,7 @@ describe('A live session', () => {
     await chat.send(said('user', 'more', 'more?'));
     await rewind(service, { ...KEY, before: { invocationId: 'more' } });
     const sent = chat.send(said('guide', 'more', 'too late'));
-    await assert.rejects(sent, refusedWith('stale_session'));
+    await assert.rejects(sent, failsWith('stale_session'));
     assert.deepEqual(textsOf(await stored(service, 'transcript')), ['green?', 'green!']);
   });
 

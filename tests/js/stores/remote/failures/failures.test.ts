@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { inspect } from 'node:util';
 import { z } from 'zod';
 
 import {
@@ -12,71 +11,11 @@ import {
   type Session,
   type SessionErrorCode,
   StateSchemaError,
-} from '../../../../js/index.js';
-import {
-  type RemoteSessionOptions,
-  RemoteSessionService,
-} from '../../../../js/service/remote/index.js';
-import { fetchFrom, handlerOn, KEY, openRemote, URL_OF_SERVER } from './fixture.js';
-
-type Send = () => Promise<Response>;
-
-/** What happens to one request. */
-type Fault = (send: Send, signal: AbortSignal) => Promise<Response>;
-
-const OURS = { 'adk-session-protocol': '1.0' };
-const json = (value: unknown, status = 200, headers = {}) =>
-  Promise.resolve(
-    new Response(typeof value === 'string' ? value : JSON.stringify(value), {
-      status,
-      headers: { ...OURS, ...headers },
-    }),
-  );
-const afterwards =
-  (answer: () => Promise<Response>): Fault =>
-  async (send) => {
-    await send();
-    return answer();
-  };
-const brokenOff = () => Promise.reject(new TypeError('fetch failed'));
-const refused =
-  (status: number, headers = {}) =>
-  () =>
-    json({ detail: 'later' }, status, headers);
-
-/** Faults before or after the server has done what was asked. */
-const FAULTS: Readonly<Record<string, Fault>> = {
-  'the connection breaks before the request': brokenOff,
-  'the connection breaks before the response': afterwards(brokenOff),
-  'the server is replaced': refused(503, { 'retry-after': '0' }),
-  'a proxy gives up': afterwards(refused(504)),
-  'there are too many requests': refused(429),
-  'the response is not JSON': afterwards(() => json('<html>')),
-  'the response is cut off': afterwards(() => json('[1,2')),
-  'the response is empty': afterwards(() => json('')),
-  'the response has another form': afterwards(() => json({ ok: true })),
-  'the response has texts where it should have numbers': afterwards(() =>
-    json([1, '2', 3, 4, 0, 0]),
-  ),
-  'the response has missed events of another form': afterwards(() =>
-    json([1, 2, 3, 4, 0, 0, null, [[1, 2]]]),
-  ),
-};
-
-/** Opens a remote service whose requests fail as `faults` says, one after the other. */
-function openFaulty(options: Partial<RemoteSessionOptions> = {}) {
-  const faults: Fault[] = [];
-  const sent: Request[] = [];
-  const opened = openRemote();
-  const fetch: typeof globalThis.fetch = (input, init) => {
-    const request = new Request(input, init);
-    sent.push(request);
-    const send = () => opened.handler(request.clone());
-    return faults.shift()?.(send, init!.signal!) ?? send();
-  };
-  const { remote } = openRemote({ fetch, ...options });
-  return { service: opened.service, remote, faults, sent };
-}
+} from '../../../../../js/index.js';
+import { RemoteSessionService } from '../../../../../js/service/remote/index.js';
+import { fetchFrom, handlerOn, KEY, URL_OF_SERVER } from '../fixture.js';
+import { brokenOff, type Fault, FAULTS, json, openFaulty, refused } from './faults.js';
+import { failsWith } from '../../../fails_with.js';
 
 const said = (id: string) =>
   createEvent({
@@ -86,14 +25,6 @@ const said = (id: string) =>
   });
 
 const idsOf = (session: Session | undefined) => session?.events.map(({ id }) => id);
-
-const failsWith =
-  (code: SessionErrorCode, message = /./) =>
-  (error: unknown) => {
-    assert.ok(isSessionError(error, code), inspect(error));
-    assert.match(error.message, message);
-    return true;
-  };
 
 describe('An append of a remote service', () => {
   for (const [title, fault] of Object.entries(FAULTS)) {
@@ -370,76 +301,4 @@ it('A StateSchemaError of the server comes as one, with the key', async () => {
       return error.message.includes('topic');
     });
   }
-});
-
-describe('The credentials of a remote service', () => {
-  const TOKEN = 's3cret-token';
-
-  it('stand in no URL, and in no error even if the server repeats them', async () => {
-    const { remote, faults, sent } = openFaulty({
-      getAccessToken: () => TOKEN,
-      headers: { 'x-api-key': 'k3y-of-the-app' },
-      retries: 0,
-    });
-    await remote.createSession(KEY);
-    const echo = `your token ${TOKEN} and key k3y-of-the-app are no good`;
-    for (const status of [200, 400, 403, 500]) {
-      faults.push(() => json(status === 200 ? echo : { detail: echo }, status));
-      const error: unknown = await remote.getSession(KEY).catch((error: unknown) => error);
-      assert.ok(isSessionError(error));
-      assert.doesNotMatch(inspect(error) + JSON.stringify(error), /s3cret|k3y/);
-    }
-    for (const { url, headers } of sent) {
-      assert.doesNotMatch(url, /s3cret|k3y/);
-      assert.equal(headers.get('authorization'), `Bearer ${TOKEN}`);
-      assert.equal(headers.get('x-api-key'), 'k3y-of-the-app');
-    }
-  });
-
-  it('are asked for once more if the server answers 401', async () => {
-    const tokens = ['t0ken-one', 't0ken-two', 't0ken-three', 't0ken-three'];
-    const { remote, faults, sent } = openFaulty({ getAccessToken: () => tokens.shift()! });
-    faults.push((send) => send(), refused(401));
-    assert.equal(await remote.getSession(KEY), undefined);
-    assert.equal(sent.at(-1)?.headers.get('authorization'), 'Bearer t0ken-three');
-    faults.push(refused(401));
-    tokens.push('t0ken-three');
-    await assert.rejects(remote.getSession(KEY), failsWith('remote', /401/));
-  });
-
-  it('that cannot be had are an error without a request', async () => {
-    for (const getAccessToken of [
-      () => '',
-      () => 'líne',
-      () => 7 as never,
-      () => Promise.reject(new Error('signed out')),
-    ]) {
-      const { remote, sent } = openFaulty({ getAccessToken });
-      await assert.rejects(remote.getSession(KEY), failsWith('storage_unavailable'));
-      assert.equal(sent.length, 0);
-    }
-  });
-
-  it('are not shown by the errors of invalid options', () => {
-    for (const options of [
-      { url: 'https://ada:s3cret@chat.example' },
-      { url: 'ftp://chat.example/s3cret' },
-      { url: 'https://chat.example/?key=s3cret' },
-      { headers: { authorization: 'Bearer s3crét' } },
-      { headers: { 'bad name': 's3cret' } },
-      { headers: 's3cret' as never },
-      { getAccessToken: 's3cret' as never },
-      { timeoutMs: 0 },
-      { retries: -1 },
-      { fetch: 's3cret' as never },
-    ]) {
-      assert.throws(
-        () => openRemote(options),
-        (error) => {
-          assert.doesNotMatch(inspect(error), /s3cr/, inspect(options));
-          return isSessionError(error, 'invalid_argument');
-        },
-      );
-    }
-  });
 });
