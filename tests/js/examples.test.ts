@@ -1,7 +1,7 @@
 // Every example compiles unchanged, and runs unless it needs what Node alone does not have: those of README.md, of docs/
 // and of the comments in js/. Each imports what it uses, except names that only this package itself can import. A file of
 // the reader's own, which an example imports, stands in a comment above the block, which no reader sees: `<!-- auth.ts … -->`.
-// The programs of a page that a reader builds step by step have a test of their own, tests/packaging/guides.rest.test.ts.
+// The programs of a page that a reader builds step by step have a test of their own, tests/packaging/docs/guides.rest.test.ts.
 
 import assert from 'node:assert/strict';
 import { fork, spawnSync } from 'node:child_process';

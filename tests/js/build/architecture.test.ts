@@ -1,4 +1,4 @@
-// The tables of ARCHITECTURE.md that follow a call name functions: each of them is declared where its row says.
+// The tables of ARCHITECTURE.md that follow a call name functions: each of them is declared where its row says. Paths exist.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -79,13 +79,19 @@ describe('The tables of ARCHITECTURE.md', () => {
       }
     });
   }
+});
 
-  it('name files and folders that exist', () => {
-    const paths = [...architecture.matchAll(/`((?:js|src|tests|conformance)\/[\w/.]*)`/g)];
-    assert.ok(paths.length > 100, `${paths.length} paths`);
+for (const [document, least] of [
+  ['ARCHITECTURE.md', 100],
+  ['CONTRIBUTING.md', 20],
+] as const) {
+  it(`${document} names files and folders that exist`, () => {
+    const text = readFileSync(join(root, document), 'utf8');
+    const paths = [...text.matchAll(/`((?:js|src|tests|conformance)\/[\w/.]*)`/g)];
+    assert.ok(paths.length > least, `${paths.length} paths`);
     const missing = paths
       .map(([, path = '']) => path)
       .filter((path) => !path.includes('ENGINE') && !existsSync(join(root, path)));
     assert.deepEqual(missing, []);
   });
-});
+}

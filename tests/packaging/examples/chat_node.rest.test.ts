@@ -21,7 +21,7 @@ import type { Scenarios, Tab } from '../../browser/tab.js';
 import { freePort } from '../../js/stores/database/servers.js';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
 import { root } from '../../toolchain/environment.mjs';
-import { follow, stepsOf } from '../guide.js';
+import { follow, stepsOf } from '../docs/guide.js';
 import { assertManifest, checkTypes, copyExample, filesOfExample, linkPackages } from './example.js'; // prettier-ignore
 
 type Page = Tab<Scenarios>;

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { root } from '../toolchain/environment.mjs';
+import { root } from '../../toolchain/environment.mjs';
 import { visitFirstScreen } from './first_screen.js';
 import { brokenSiteLinks, filesBelow } from './links.js';
 

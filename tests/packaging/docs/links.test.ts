@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { root } from '../toolchain/environment.mjs';
+import { root } from '../../toolchain/environment.mjs';
 import { brokenLinks, filesBelow } from './links.js';
 
 it('Every link of the Markdown files leads to a file and to a heading of it', () => {

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Browser, ALL_BROWSERS, openBrowser } from '../browser/browser.js';
-import type { Report } from '../browser/report.js';
-import { html, serve } from '../browser/server.js';
-import { bundleWithEsbuild } from './bundles.js';
-import { assertOutcome, consumer, type Outcome, page } from './consumer.js';
-import { write } from './installed.js';
+import { type Browser, ALL_BROWSERS, openBrowser } from '../../browser/browser.js';
+import type { Report } from '../../browser/report.js';
+import { html, serve } from '../../browser/server.js';
+import { bundleWithEsbuild } from '../bundles.js';
+import { assertOutcome, consumer, type Outcome, page } from '../consumer.js';
+import { write } from '../installed.js';
 
 /** The first call of a page. Each of the two ways to load has its own message. */
 const FIRST = {

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openBrowser } from '../browser/browser.js';
-import { click, until } from '../browser/chat_page.js';
-import { serve } from '../browser/server.js';
-import { root } from '../toolchain/environment.mjs';
+import { openBrowser } from '../../browser/browser.js';
+import { click, until } from '../../browser/chat_page.js';
+import { serve } from '../../browser/server.js';
+import { root } from '../../toolchain/environment.mjs';
 
 const OUTPUT = `document.querySelector('.example pre').textContent.trim()`;
 

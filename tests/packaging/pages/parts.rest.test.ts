@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { type Browser, openBrowser } from '../browser/browser.js';
-import { serve } from '../browser/server.js';
-import { bundleWithEsbuild, bundleWithVite } from './bundles.js';
-import { page } from './consumer.js';
-import { write } from './installed.js';
+import { type Browser, openBrowser } from '../../browser/browser.js';
+import { serve } from '../../browser/server.js';
+import { bundleWithEsbuild, bundleWithVite } from '../bundles.js';
+import { page } from '../consumer.js';
+import { write } from '../installed.js';
 
 let browser: Browser;
 before(async () => {

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { openBrowser } from '../browser/browser.js';
-import { html, serve } from '../browser/server.js';
-import { python } from '../interop/python.js';
+import { openBrowser } from '../../browser/browser.js';
+import { html, serve } from '../../browser/server.js';
+import { python } from '../../interop/python.js';
 import { follow, stepsOf } from './guide.js';
 
 const PATIENCE = { timeout: 240_000 };

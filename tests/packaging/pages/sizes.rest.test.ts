@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { bundleWithEsbuild, bundleWithVite } from './bundles.js';
-import { page } from './consumer.js';
-import { install, write } from './installed.js';
+import { bundleWithEsbuild, bundleWithVite } from '../bundles.js';
+import { page } from '../consumer.js';
+import { install, root, write } from '../installed.js';
 
 const NAMES = 'openSessionService, InMemorySessionService, Template, Invocation';
 const main = (entry: string): string =>
@@ -133,6 +133,17 @@ for (const [what, kilobytes, measured] of SIZES) {
     assert.ok(size > kilobytes / 2, `${size} KB: the import was dropped, or the table is outdated`);
   });
 }
+
+it('the documents say what a page over IndexedDB loads, and how much of it is the wasm', async () => {
+  const read = (file: string) => readFileSync(join(root, file), 'utf8');
+  const stated = ['README.md', 'docs/index.md', 'docs/entries.md'].map((file) =>
+    Number(/IndexedDB(?: page)? loads (\d+) KB/.exec(read(file))?.[1]),
+  );
+  const [, ofWasm] = /of which (\d+) KB are the wasm/.exec(read('README.md')) ?? [];
+  const size = await vitePage('size-documents', INDEXED_DB);
+  for (const kilobytes of stated) assert.ok(Math.abs(kilobytes - size) < 2, `${size} KB`);
+  assert.ok(Math.abs(Number(ofWasm) - gzipped(wasm())) < 2, `${gzipped(wasm())} KB of wasm`);
+});
 
 it('the wasm names source locations of panics', () => {
   assert.match(readFileSync(wasm(), 'latin1'), /\.rs\b/);

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { environmentWithout, install, NAME, OF_NPM, root } from './installed.js';
+import { environmentWithout, install, NAME, OF_NPM, root } from '../installed.js';
 
 /** A part of a guide that the reader does something with. */
 type Step =
