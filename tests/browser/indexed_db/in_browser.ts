@@ -10,6 +10,7 @@ import { withSqliteStore } from './context.js';
 import { connections } from './pages/connections.js';
 import { damage } from './loss/damage.js';
 import { deletion } from './writes/deletion.js';
+import { durability } from './writes/durability.js';
 import { exceptions } from './opening/exceptions.js';
 import { fallback } from './opening/fallback.js';
 import { files } from './reads/files.js';
@@ -54,6 +55,7 @@ const GROUPS = {
   'walks through what others write': walks,
   'after a bad end': sequel,
   'long sessions': deletion,
+  'how durable': durability,
   'back and forward': backAndForward,
   'left in the middle of a call': leaving,
   'events appended again': retries,

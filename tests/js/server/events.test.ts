@@ -136,6 +136,19 @@ describe('Events over HTTP', () => {
     }
     assert.deepEqual(idsIn(await service.getSession(KEY)), ['e1']);
   });
+
+  it('1,000 events and 8 MiB are the most of a request by default', async () => {
+    const { ask, service } = serve();
+    await service.createSession(KEY);
+    const append = async (count: number, text = 'x') => {
+      const events = Array.from({ length: count }, (_, at) => eventJson(`e${at}`, { text }));
+      return (await ask(EVENTS, { body: { events } })).status;
+    };
+    assert.equal(await append(1001), 400);
+    assert.equal(await append(1, 'x'.repeat(8 * 2 ** 20)), 413);
+    assert.deepEqual(idsIn(await service.getSession(KEY)), []);
+    assert.equal(await append(1000), 200);
+  });
 });
 
 it('The time of an event keeps every digit over HTTP', async () => {

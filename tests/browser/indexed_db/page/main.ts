@@ -3,6 +3,7 @@
 import { exposeScenarios } from '../../expose_scenarios.js';
 import { inPage as atomicity } from '../writes/atomicity.js';
 import { inPage as deletion } from '../writes/deletion.js';
+import { inPage as durability } from '../writes/durability.js';
 import { inPage as order } from '../writes/order.js';
 import { inPage as quota } from '../writes/quota.js';
 import { inPage as retries } from '../writes/retries.js';
@@ -30,6 +31,7 @@ exposeScenarios({
   ...bursts,
   ...atomicity,
   ...deletion,
+  ...durability,
   ...order,
   ...quota,
   ...retries,

@@ -106,13 +106,27 @@ it('MariaDB stores many events at once that together are longer than its max_all
   assert.equal((await service.getSession(key))?.events.length, 128);
 });
 
+const isRefusal = (error: unknown) => {
+  assert.ok(isSessionError(error, 'quota_exceeded'), String(error));
+  assert.match(error.message, /max_allowed_packet/);
+  return true;
+};
+
+it('MariaDB refuses an append that makes a state longer than max_allowed_packet', async () => {
+  await using service = open(await newUrl());
+  const key = { appName: 'app', userId: 'user', sessionId: 'session' };
+  const session = await service.createSession(key);
+  const text = 'é'.repeat(3_000_000);
+  for (const name of ['a', 'b']) {
+    await service.appendEvent({ session, event: eventOf(name, { [name]: text }) });
+  }
+  const tooMuch = service.appendEvent({ session, event: eventOf('c', { c: text }) });
+  await assert.rejects(tooMuch, isRefusal);
+  assert.deepEqual(Object.keys((await service.getSession(key))?.state ?? {}), ['a', 'b']);
+});
+
 describe('An event on MariaDB that is longer than max_allowed_packet', () => {
   const tooLong = { ...eventOf('long'), content: { parts: [{ text: 'é'.repeat(9_000_000) }] } };
-  const isRefusal = (error: unknown) => {
-    assert.ok(isSessionError(error, 'quota_exceeded'), String(error));
-    assert.match(error.message, /max_allowed_packet/);
-    return true;
-  };
 
   it('is refused, and the handle can still be used', async () => {
     await using service = open(await newUrl());

@@ -1,6 +1,8 @@
 // SQLite: the conformance suite, and concurrent writers.
 
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
@@ -34,3 +36,21 @@ hearsOthers('a SQLite file', newUrl, open);
 choosesByTime('a SQLite file', newUrl, open, run, FOREIGN_TEXT);
 readsLongSessions('a SQLite file', newUrl, open, run);
 letsProgramsEnd('a SQLite file', newUrl);
+
+for (const [durability, pragma] of [
+  [undefined, 'full'],
+  ['relaxed', 'normal'],
+] as const) {
+  it(`a SQLite file is written with synchronous = ${pragma} if durability is ${durability}`, async () => {
+    const statements: string[] = [];
+    const verbose = (statement: string) => statements.push(statement);
+    const service = new DatabaseSessionService(newUrl(), {
+      durability,
+      driverOptions: { verbose },
+    });
+    await service.ping();
+    await service.close();
+    const set = statements.filter((statement) => statement.startsWith('pragma synchronous'));
+    assert.deepEqual(set, [`pragma synchronous = ${pragma}`]);
+  });
+}

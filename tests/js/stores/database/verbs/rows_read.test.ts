@@ -103,3 +103,16 @@ for (const [name, verb] of Object.entries(verbs)) {
     assert.ok(rows < EVENTS / 2, `${rows} rows`);
   });
 }
+
+it('an append whose handle missed a replaced event reads all events', async () => {
+  const config = { numRecentEvents: 0 };
+  const [stale, other] = [
+    await service.getSession({ ...key, config }),
+    await service.getSession({ ...key, config }),
+  ];
+  assert.ok(stale && other);
+  await service.appendEvent({ session: other, event: { id: 'e10', invocationId: 'replaced' } });
+  const event = { id: 'late', invocationId: 'i' };
+  const rows = await rowsRead(() => service.appendEvent({ session: stale, event }));
+  assert.ok(rows >= EVENTS, `${rows} rows: docs/compatibility.md names a limit that is gone`);
+});
