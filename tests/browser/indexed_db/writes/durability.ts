@@ -29,9 +29,12 @@ async function askedDurabilities(
 ): Promise<unknown[]> {
   const service = new IndexedDbSessionService({ name, durability });
   const asked: unknown[] = [];
-  const stop = around(IDBDatabase.prototype, 'transaction', (_, values, proceed) => {
-    const [, mode, options] = values;
-    if (mode === 'readwrite') asked.push((options as IDBTransactionOptions).durability);
+  const stop = around(IDBDatabase.prototype, 'transaction', (database, values, proceed) => {
+    const [stores, mode, options] = values;
+    // The note of a new database, in its store `meta` alone, is always strict.
+    const writesSessions = mode === 'readwrite' && (stores as string[]).includes('sessions');
+    const isOwn = database.name === name && writesSessions;
+    if (isOwn) asked.push((options as IDBTransactionOptions).durability);
     return proceed(...values);
   });
   try {
