@@ -86,17 +86,12 @@ export function routeWithQuery<Query extends Parameters>(route: Route<Query>): R
   return route;
 }
 
-/** Routes with the segments of their paths, by the number of segments. */
-type RouteTable = ReadonlyMap<number, { readonly route: Route; readonly pattern: string[] }[]>;
+/** Routes with the segments of their paths. */
+type RouteTable = readonly { readonly route: Route; readonly pattern: readonly string[] }[];
 
 /** Splits the paths of the routes once, not at each request. */
 export function routeTable(routes: readonly Route[]): RouteTable {
-  const table = new Map<number, { readonly route: Route; readonly pattern: string[] }[]>();
-  for (const route of routes) {
-    const pattern = route.path.split('/');
-    table.set(pattern.length, [...(table.get(pattern.length) ?? []), { route, pattern }]);
-  }
-  return table;
+  return routes.map((route) => ({ route, pattern: route.path.split('/') }));
 }
 
 /**
@@ -114,8 +109,7 @@ export function findRoute(
   isOwnClient: boolean,
 ): { readonly route: Route; readonly names: CompositeSessionKey } {
   const segments = path.split('/');
-  const ofLength = table.get(segments.length) ?? [];
-  const matching = ofLength.filter(({ pattern }) => matches(pattern, segments));
+  const matching = table.filter(({ pattern }) => matches(pattern, segments));
   if (matching.length === 0) throw new HttpRefusal(404, 'Not Found');
   const wanted = method === 'HEAD' ? 'GET' : method;
   const found = matching.find(({ route }) => route.method === wanted);
@@ -127,8 +121,11 @@ export function findRoute(
 }
 
 function matches(pattern: readonly string[], segments: readonly string[]): boolean {
-  return pattern.every((part, index) =>
-    part.startsWith('{') ? segments[index] !== '' : part === segments[index],
+  return (
+    pattern.length === segments.length &&
+    pattern.every((part, index) =>
+      part.startsWith('{') ? segments[index] !== '' : part === segments[index],
+    )
   );
 }
 
