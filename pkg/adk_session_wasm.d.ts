@@ -390,7 +390,7 @@ export enum EventNumber {
     /**
      * 1 if it may be a marker and the storage keeps the places of markers, else 0.
      */
-    IsMarker = 6,
+    MayBeMarker = 6,
     /**
      * The end of the list.
      */
@@ -481,7 +481,8 @@ export enum HistoryNumber {
      */
     Within = 9,
     /**
-     * The index of the first known event that is no marker; NaN if all events are known.
+     * The index of the first known event that is no marker; NaN if all events are known. For the question whether events
+     * follow a view: how many events come before them.
      */
     KnownFrom = 10,
     /**
@@ -489,7 +490,8 @@ export enum HistoryNumber {
      */
     IsFromStart = 11,
     /**
-     * One of `PLACES` in `js/core/wasm/protocol.ts`, for a page or for the first item of an earlier tail.
+     * One of `PLACES` in `js/core/wasm/protocol.ts`, for a page, for the first item of an earlier tail, or for
+     * the event from whose turn on branches are wanted.
      */
     Place = 12,
     /**

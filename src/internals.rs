@@ -29,9 +29,9 @@ pub fn marked_event(
     timestamp: Timestamp,
     delta: &str,
     text: EventText,
-    is_marker: bool,
+    may_be_marker: bool,
 ) -> Result<NewEvent, Error> {
-    NewEvent::marked(id, timestamp, delta, text, is_marker)
+    NewEvent::marked(id, timestamp, delta, text, may_be_marker)
 }
 
 /// Returns the time of a stored row, which was checked already.

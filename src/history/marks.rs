@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::core::event::Event;
 use crate::core::view_rules::{
-    self as rules, CallMark, CallPart, Calls, EventTraits, History, Kind, Mark, PauseMark, Reader,
-    ResponseMark, View,
+    self as rules, CallLists, CallMark, CallPart, EventTraits, History, Kind, Mark, PauseMark,
+    Reader, ResponseMark, View,
 };
 use crate::history::members::{is_filled, node_path, object, text};
 
@@ -74,7 +74,7 @@ pub(super) struct Marks {
     calls: Vec<CallMark>,
     responses: Vec<ResponseMark>,
     pauses: Vec<PauseMark>,
-    events: Vec<EventTraits>,
+    traits: Vec<EventTraits>,
     /// For each call the index of its event and that of the part.
     call_parts: Vec<(usize, usize)>,
     /// For each response the same.
@@ -83,7 +83,7 @@ pub(super) struct Marks {
 
 impl Marks {
     pub(super) fn of(events: &[&Event], reading: &Reading<'_>) -> Self {
-        let (mut invocations, mut names) = (Numbers::default(), Numbers::default());
+        let (mut invocations, mut names) = (Numbering::default(), Numbering::default());
         let mut marks = Self::default();
         for (index, event) in events.iter().enumerate() {
             let kind = rewind_kind(event, &mut invocations).unwrap_or_else(|| {
@@ -102,7 +102,7 @@ impl Marks {
         marks
     }
 
-    fn add_calls<'a>(&mut self, index: usize, event: &'a Event, names: &mut Numbers<'a>) {
+    fn add_calls<'a>(&mut self, index: usize, event: &'a Event, names: &mut Numbering<'a>) {
         let number = index as u32;
         let mut has_other_parts = false;
         for (part_index, part) in event.parts().iter().enumerate() {
@@ -118,7 +118,7 @@ impl Marks {
                 has_other_parts = true;
             }
         }
-        self.events.push(traits_of(event, has_other_parts));
+        self.traits.push(traits_of(event, has_other_parts));
         if let Some(is_waiting) = waits_at_node(event) {
             let node = names.number(node_path(event).unwrap_or(&event.author));
             self.pauses.push(PauseMark { event: number, node, is_waiting });
@@ -126,9 +126,9 @@ impl Marks {
     }
 
     pub(super) fn view(&self, reader: Reader) -> View {
-        let Self { marks, calls, responses, pauses, events, .. } = self;
-        let calls = Calls { calls, responses, pauses, events };
-        View::new(&History { marks, calls, older: &[] }, reader)
+        let Self { marks, calls, responses, pauses, traits, .. } = self;
+        let lists = CallLists { calls, responses, pauses, traits };
+        View::new(&History { marks, lists, older: &[] }, reader)
     }
 
     /// Returns the index of a part's event, and that of the part in it.
@@ -142,7 +142,7 @@ impl Marks {
 
 /// Returns the events that no rewind has undone, without the rewinds. Compactions remain.
 pub(super) fn active_events<'a>(events: &[&'a Event]) -> Vec<&'a Event> {
-    let mut invocations = Numbers::default();
+    let mut invocations = Numbering::default();
     let mut marks = Vec::new();
     for event in events {
         let kind = rewind_kind(event, &mut invocations).unwrap_or(Kind::Fixed);
@@ -152,11 +152,11 @@ pub(super) fn active_events<'a>(events: &[&'a Event]) -> Vec<&'a Event> {
     active.filter_map(|(event, is_active)| is_active.then_some(*event)).collect()
 }
 
-fn rewind_kind<'a>(event: &'a Event, invocations: &mut Numbers<'a>) -> Option<Kind> {
+fn rewind_kind<'a>(event: &'a Event, invocations: &mut Numbering<'a>) -> Option<Kind> {
     rewind_target(event).map(|target| Kind::Rewind { before: invocations.number(target) })
 }
 
-fn mark_of<'a>(event: &'a Event, kind: Kind, invocations: &mut Numbers<'a>) -> Mark {
+fn mark_of<'a>(event: &'a Event, kind: Kind, invocations: &mut Numbering<'a>) -> Mark {
     let id = Some(event.invocation_id.as_str()).filter(|id| !id.is_empty());
     let invocation = id.map(|id| invocations.number(id));
     Mark { invocation, time: event.timestamp.as_millis(), kind }
@@ -164,9 +164,9 @@ fn mark_of<'a>(event: &'a Event, kind: Kind, invocations: &mut Numbers<'a>) -> M
 
 /// Gives each new name the next number, from 0 up.
 #[derive(Default)]
-struct Numbers<'a>(HashMap<&'a str, u32>);
+struct Numbering<'a>(HashMap<&'a str, u32>);
 
-impl<'a> Numbers<'a> {
+impl<'a> Numbering<'a> {
     fn number(&mut self, name: &'a str) -> u32 {
         let next = self.0.len() as u32;
         *self.0.entry(name).or_insert(next)
@@ -178,7 +178,7 @@ fn call_of<'a>(
     event: &'a Event,
     call: &'a Value,
     part: &Value,
-    names: &mut Numbers<'a>,
+    names: &mut Numbering<'a>,
 ) -> CallMark {
     let id = text(call.get("id"));
     let is_question = text(call.get("name")).is_some_and(|name| name.starts_with("adk_request_"));

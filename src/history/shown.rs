@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 
 use serde_json::{Value, json};
 
@@ -61,15 +62,15 @@ pub(super) fn framework_summary(compaction: &Event, agent_event: Option<&Event>)
 
 /// What `@google/adk` gets of stored events: function calls with their responses alone.
 pub(super) struct Changes {
-    /// For each changed part of an event the suffix of its id; 0 if it is left out.
-    suffixes: HashMap<usize, HashMap<usize, u32>>,
+    /// For each changed part of an event the suffix of its id; `None` if it is left out.
+    suffixes: HashMap<usize, HashMap<usize, Option<NonZeroU32>>>,
     /// The time of the first event that waits, although a summary of that framework includes it.
     waiting_since: Option<f64>,
 }
 
 impl Changes {
     pub(super) fn of(view: &View, marks: &Marks, events: &[&Event]) -> Self {
-        let mut suffixes = HashMap::<usize, HashMap<usize, u32>>::new();
+        let mut suffixes = HashMap::<usize, HashMap<usize, Option<NonZeroU32>>>::new();
         for PartChange { part, suffix } in &view.changes {
             if let Some((event, part)) = marks.part(*part) {
                 suffixes.entry(event).or_default().insert(part, *suffix);
@@ -97,18 +98,18 @@ impl Changes {
 }
 
 /// The thought signature of a call that is left out goes to the next call.
-fn with_changed_parts(event: &Event, suffixes: &HashMap<usize, u32>) -> Event {
+fn with_changed_parts(event: &Event, suffixes: &HashMap<usize, Option<NonZeroU32>>) -> Event {
     let mut parts = Vec::new();
     let mut signature = None;
     for (index, part) in event.parts().iter().enumerate() {
         let suffix = suffixes.get(&index);
         let own_signature = part.get("thoughtSignature").filter(|own| !own.is_null());
-        if suffix == Some(&0) {
+        if suffix == Some(&None) {
             signature = signature.or(own_signature);
             continue;
         }
         let mut shown = part.clone();
-        if let Some(suffix) = suffix {
+        if let Some(Some(suffix)) = suffix {
             add_suffix(&mut shown, *suffix);
         }
         if part.get("functionCall").is_some()
@@ -127,7 +128,7 @@ fn with_changed_parts(event: &Event, suffixes: &HashMap<usize, u32>) -> Event {
     event
 }
 
-fn add_suffix(part: &mut Value, suffix: u32) {
+fn add_suffix(part: &mut Value, suffix: NonZeroU32) {
     for kind in ["functionCall", "functionResponse"] {
         if let Some(Value::String(id)) = part.get_mut(kind).and_then(|call| call.get_mut("id")) {
             id.push_str(&format!("-{suffix}"));

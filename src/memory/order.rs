@@ -119,7 +119,6 @@ impl Order {
     }
 }
 
-// proptest has no random numbers on wasm32.
 #[cfg(test)]
 mod properties {
     use std::sync::Arc;

@@ -20,6 +20,6 @@ describe('A write', () => {
 
   it('carries the texts of events, and no object of the caller', () => {
     type Member = keyof Extract<Write, { readonly kind: 'append' }>['events'][number];
-    is<'id' | 'timestamp' | 'text' | 'whole' | 'isMarker' | 'deltaText'>()({} as Member);
+    is<'id' | 'timestamp' | 'text' | 'whole' | 'mayBeMarker' | 'deltaText'>()({} as Member);
   });
 });

@@ -30,7 +30,7 @@ pub struct NewEvent {
     /// Whether it may be a marker: a rewind or a compaction, which change what belongs to a view of the
     /// history, or an event that tells whether an invocation waits. Storages keep their
     /// [`MarkerSeqs`](crate::write::MarkerSeqs).
-    pub(crate) is_marker: bool,
+    pub(crate) may_be_marker: bool,
 }
 
 /// Which stored event an event with its id may replace.
@@ -68,8 +68,8 @@ impl NewEvent {
         delta: &str,
         text: EventText,
     ) -> Result<Self, Error> {
-        let is_marker = text.with(may_be_marker);
-        Self::marked(id, timestamp, delta, text, is_marker)
+        let may_be_marker = text.with(may_be_marker);
+        Self::marked(id, timestamp, delta, text, may_be_marker)
     }
 
     /// The same for an event of which the caller knows whether it may be a marker. The text is not read.
@@ -78,13 +78,13 @@ impl NewEvent {
         timestamp: Timestamp,
         delta: &str,
         text: EventText,
-        is_marker: bool,
+        may_be_marker: bool,
     ) -> Result<Self, Error> {
         let id = id.into();
         check_id(Field::EventId, &id)?;
         let delta = Delta::parse(delta)?;
         let (whole, replaces) = (None, Replaceable::Any);
-        Ok(Self { id, timestamp, delta, text, whole, replaces, is_marker })
+        Ok(Self { id, timestamp, delta, text, whole, replaces, may_be_marker })
     }
 
     /// Whether a stored event with this text is the same event.

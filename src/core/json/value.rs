@@ -181,7 +181,6 @@ impl<'t> Scanner<'t> {
     }
 }
 
-// proptest has no random numbers on wasm32.
 #[cfg(test)]
 mod properties {
     use proptest::prelude::*;

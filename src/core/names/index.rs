@@ -87,7 +87,6 @@ impl Index {
     }
 }
 
-// proptest has no random numbers on wasm32.
 #[cfg(test)]
 mod properties {
     use std::collections::HashMap;

@@ -77,7 +77,6 @@ mod tests {
     }
 }
 
-// proptest has no random numbers on wasm32.
 #[cfg(test)]
 mod properties {
     use proptest::prelude::*;

@@ -2,7 +2,7 @@
 //!
 //! A read of a session or of states is a [`Target`](crate::core::write::Target) with a [`Window`] of
 //! events; a read of a list is a [`ListQuery`]. A storage answers with [`Rows`] or a [`Listing`],
-//! and decides nothing. Its caller converts these rows: `service` to values of Rust, `wasm::bindings`
+//! and decides nothing. Its caller converts these rows: `service` to values of Rust, the crate of the wasm
 //! to values of JavaScript.
 
 mod event_page;

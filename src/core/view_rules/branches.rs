@@ -1,6 +1,6 @@
 //! Branches: a rewind ends one and deletes nothing.
 
-use super::numbers::LatestOf;
+use super::numbers::NumberMap;
 use super::{History, Kind};
 
 /// One of several turns that follow the same history, or an undone turn behind the transcript's end.
@@ -43,7 +43,7 @@ pub fn branches(
 ) -> (Vec<Branch>, bool) {
     let mut turns = vec![Turn::default()];
     // For each invocation the turn before its first event, and its latest turn.
-    let (mut before, mut latest) = (LatestOf::default(), LatestOf::default());
+    let (mut before, mut latest) = (NumberMap::default(), NumberMap::default());
     for invocation in history.older {
         before.set(*invocation, Some(0));
     }

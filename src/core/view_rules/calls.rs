@@ -1,11 +1,11 @@
 //! Function calls and responses, and the calls that a compaction hides although their response remains.
 
-use super::numbers::{LatestOf, Numbers};
+use super::numbers::{NumberMap, NumberSet};
 use super::{Item, Kind, Mark};
 
 /// The function calls and responses of a history, each list in the order of the events.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Calls<'a> {
+pub struct CallLists<'a> {
     /// The calls.
     pub calls: &'a [CallMark],
     /// The responses that have an id.
@@ -13,7 +13,7 @@ pub struct Calls<'a> {
     /// What workflows stored of themselves.
     pub pauses: &'a [PauseMark],
     /// What the rules need to know of each event besides its mark.
-    pub events: &'a [EventTraits],
+    pub traits: &'a [EventTraits],
 }
 
 /// A function call.
@@ -73,10 +73,10 @@ impl CallMark {
     }
 }
 
-impl Calls<'_> {
+impl CallLists<'_> {
     /// Returns the traits of an event.
-    pub(super) fn event(&self, index: usize) -> EventTraits {
-        self.events.get(index).copied().unwrap_or_default()
+    pub(super) fn traits_of(&self, event: usize) -> EventTraits {
+        self.traits.get(event).copied().unwrap_or_default()
     }
 
     /// Returns the calls of an event, with their indices.
@@ -111,12 +111,12 @@ fn of_event<T>(
 }
 
 /// The events among which calls are looked for.
-pub(super) struct Sources<'a> {
+pub(super) struct ActiveEvents<'a> {
     pub marks: &'a [Mark],
     pub active: &'a [bool],
 }
 
-impl Sources<'_> {
+impl ActiveEvents<'_> {
     fn has(&self, event: u32) -> bool {
         let event = event as usize;
         let is_filtered = self.marks.get(event).is_none_or(|mark| mark.kind == Kind::Filtered);
@@ -130,7 +130,7 @@ impl Sources<'_> {
 
 /// What is known of one call.
 #[derive(Clone, Copy, Default)]
-struct Known {
+struct CallState {
     event: usize,
     /// Whether a response to it remains in the view.
     is_answered: bool,
@@ -140,19 +140,20 @@ struct Known {
 
 /// The calls of a history, and the call of each response: the latest one of its id before it.
 struct Owners {
-    calls: Vec<Known>,
+    calls: Vec<CallState>,
     /// For each response the index of its call.
     of_responses: Vec<Option<usize>>,
 }
 
 impl Owners {
-    fn new(hidden: &Numbers, sources: &Sources<'_>, calls: &Calls<'_>) -> Self {
-        let event_of = |call: &CallMark| Known { event: call.event as usize, ..Known::default() };
-        let mut known: Vec<Known> = calls.calls.iter().map(event_of).collect();
+    fn new(hidden: &NumberSet, sources: &ActiveEvents<'_>, lists: &CallLists<'_>) -> Self {
+        let event_of =
+            |call: &CallMark| CallState { event: call.event as usize, ..CallState::default() };
+        let mut known: Vec<CallState> = lists.calls.iter().map(event_of).collect();
         let mut of_responses = Vec::new();
-        let mut latest = LatestOf::default();
-        let mut remaining = calls.calls.iter().enumerate().peekable();
-        for ResponseMark { event, id } in calls.responses {
+        let mut latest = NumberMap::default();
+        let mut remaining = lists.calls.iter().enumerate().peekable();
+        for ResponseMark { event, id } in lists.responses {
             while let Some((index, call)) = remaining.next_if(|(_, call)| call.event <= *event) {
                 if let Some(id) = call.id
                     && sources.has(call.event)
@@ -179,18 +180,18 @@ impl Owners {
 /// and which events came back.
 pub(super) fn recover(
     items: &[Item],
-    hidden: &Numbers,
-    sources: &Sources<'_>,
-    calls: &Calls<'_>,
-) -> (Vec<Item>, Numbers) {
-    let owners = Owners::new(hidden, sources, calls);
-    let mut recovered = Numbers::default();
+    hidden: &NumberSet,
+    sources: &ActiveEvents<'_>,
+    lists: &CallLists<'_>,
+) -> (Vec<Item>, NumberSet) {
+    let owners = Owners::new(hidden, sources, lists);
+    let mut recovered = NumberSet::default();
     let mut with_calls = Vec::new();
     for item in items {
         if let Item::Event(event) = *item
             && !hidden.has(event)
         {
-            for (response, _) in calls.responses_of(event) {
+            for (response, _) in lists.responses_of(event) {
                 let index = owners.of_responses.get(response).copied().flatten();
                 let Some(call) = index.and_then(|index| owners.calls.get(index)) else { continue };
                 let caller = call.event;

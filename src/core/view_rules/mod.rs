@@ -31,15 +31,15 @@ mod tail;
 mod waiting;
 
 pub use branches::{Branch, branches};
-pub use calls::{CallMark, Calls, EventTraits, PauseMark, ResponseMark};
+pub use calls::{CallLists, CallMark, EventTraits, PauseMark, ResponseMark};
 pub use page::{Page, PageRequest, Place};
 pub use pairs::{CallPart, PartChange};
 pub use tail::{Known, Tail, follows, last_compaction};
 pub use waiting::open_calls;
 
-use calls::{Sources, recover};
+use calls::{ActiveEvents, recover};
 use compactions::Summaries;
-use numbers::Numbers;
+use numbers::NumberSet;
 use pairs::pair;
 pub use rewinds::active_events;
 use waiting::Waiting;
@@ -50,7 +50,7 @@ pub struct History<'a> {
     /// The marks of the events, in the order of the appends.
     pub marks: &'a [Mark],
     /// The function calls and responses of the events.
-    pub calls: Calls<'a>,
+    pub lists: CallLists<'a>,
     /// The invocations that begin before these events. A rewind before one undoes all events up to it.
     pub older: &'a [u32],
 }
@@ -113,7 +113,8 @@ impl Kind {
         matches!(self, Self::Rewind { .. })
     }
 
-    /// Whether the event changes which other events count.
+    /// Whether the event changes which other events count. A storage keeps the places of more events as markers: also of
+    /// those that tell what waits for an answer.
     fn is_marker(self) -> bool {
         !matches!(self, Self::Fixed | Self::Content { .. } | Self::Filtered)
     }
@@ -191,10 +192,10 @@ impl Item {
 impl View {
     /// Computes a view.
     pub fn new(history: &History<'_>, reader: Reader) -> Self {
-        let History { marks, ref calls, older } = *history;
+        let History { marks, ref lists, older } = *history;
         let active = active_events(marks, older);
         let waiting = match reader {
-            Reader::Model => Waiting::new(marks, &active, calls),
+            Reader::Model => Waiting::new(marks, &active, lists),
             _ => Waiting::default(),
         };
         let (mut compacted, mut compacted_end) = (None, f64::NEG_INFINITY);
@@ -217,7 +218,7 @@ impl View {
             items.push(Item::Event(index));
         }
         let first_waiting = waiting.earliest_until(marks, compacted_end);
-        let mut hidden = Numbers::default();
+        let mut hidden = NumberSet::default();
         for (index, (mark, active)) in marks.iter().zip(&active).enumerate() {
             add_summaries(&mut items, &shown, index);
             // The framework itself hides what its own compactions replace, unless something waits there.
@@ -243,8 +244,8 @@ impl View {
         add_summaries(&mut items, &shown, marks.len());
         let mut view = Self { items, first_waiting, ..Self::default() };
         if !hidden.is_empty() {
-            let sources = Sources { marks, active: &active };
-            let (with_calls, recovered) = recover(&view.items, &hidden, &sources, calls);
+            let sources = ActiveEvents { marks, active: &active };
+            let (with_calls, recovered) = recover(&view.items, &hidden, &sources, lists);
             if reader != Reader::Transcript {
                 view.items = with_calls;
             } else {
@@ -253,7 +254,7 @@ impl View {
             }
         }
         if reader == Reader::Model {
-            (view.items, view.changes) = pair(view.items, calls, &waiting);
+            (view.items, view.changes) = pair(view.items, lists, &waiting);
             view.waiting = waiting.sources;
         }
         view.active = active;

@@ -2,9 +2,9 @@
 
 /// A set of numbers.
 #[derive(Debug, Default)]
-pub(super) struct Numbers(Vec<bool>);
+pub(super) struct NumberSet(Vec<bool>);
 
-impl Numbers {
+impl NumberSet {
     pub fn insert(&mut self, number: usize) {
         if number >= self.0.len() {
             self.0.resize(number + 1, false);
@@ -34,11 +34,11 @@ impl Numbers {
     }
 }
 
-/// For each number, such as that of a name, the latest index that a walk has noted, such as that of a call for its id.
+/// A map from numbers, such as those of names, to numbers, such as the index of a call with an id.
 #[derive(Default)]
-pub(super) struct LatestOf(Vec<Option<usize>>);
+pub(super) struct NumberMap(Vec<Option<usize>>);
 
-impl LatestOf {
+impl NumberMap {
     pub fn get(&self, name: u32) -> Option<usize> {
         self.0.get(name as usize).copied().flatten()
     }
@@ -48,8 +48,8 @@ impl LatestOf {
         if slot >= self.0.len() {
             self.0.resize(slot + 1, None);
         }
-        if let Some(latest) = self.0.get_mut(slot) {
-            *latest = index;
+        if let Some(value) = self.0.get_mut(slot) {
+            *value = index;
         }
     }
 

@@ -155,7 +155,7 @@ impl View {
         request: &PageRequest,
         range: &Range<usize>,
     ) -> Option<Needs> {
-        let History { marks, ref calls, .. } = *history;
+        let History { marks, ref lists, .. } = *history;
         let PageRequest { place, limit, known_from, is_from_start, .. } = *request;
         let from = known_from?;
         let is_for_models = reader == Reader::Model;
@@ -166,10 +166,10 @@ impl View {
         }
         let is_cut = |change: &PartChange| {
             let event = match change.part {
-                CallPart::Call(index) => calls.calls.get(index).map(|call| call.event),
-                CallPart::Response(index) => calls.responses.get(index).map(|found| found.event),
+                CallPart::Call(index) => lists.calls.get(index).map(|call| call.event),
+                CallPart::Response(index) => lists.responses.get(index).map(|found| found.event),
             };
-            change.suffix == 0 && event.is_some_and(|event| event as usize >= from)
+            change.suffix.is_none() && event.is_some_and(|event| event as usize >= from)
         };
         // A response after the page may belong to a call that seems to have none.
         let may_be_whole = place.is_none() && is_from_start;
@@ -184,7 +184,7 @@ impl View {
         let has_later = matches!(place, Some(Place::Stored(event)) if event < marks.len());
         let may_come_back = |item: &Item| {
             let event = item.index();
-            self.summarised.binary_search(&event).is_ok() && calls.calls_of(event).next().is_some()
+            self.summarised.binary_search(&event).is_ok() && lists.calls_of(event).next().is_some()
         };
         let page = self.items.get(range.clone()).unwrap_or_default();
         let is_missing = is_call_cut

@@ -1,6 +1,6 @@
 //! Rewinds.
 
-use super::numbers::LatestOf;
+use super::numbers::NumberMap;
 use super::{Kind, Mark};
 
 /// Returns which events are active: no rewind has undone them. A walk from the end finds the rewinds.
@@ -31,8 +31,8 @@ pub fn active_events(marks: &[Mark], older: &[u32]) -> Vec<bool> {
 }
 
 /// Returns the first event of each invocation; for one that begins before the events, the first of all.
-fn first_events(marks: &[Mark], older: &[u32]) -> LatestOf {
-    let mut first = LatestOf::default();
+fn first_events(marks: &[Mark], older: &[u32]) -> NumberMap {
+    let mut first = NumberMap::default();
     for invocation in older {
         first.set(*invocation, Some(0));
     }

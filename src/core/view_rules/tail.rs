@@ -1,6 +1,6 @@
 //! Ends of views, and whether a view goes on with later events.
 
-use super::numbers::{LatestOf, Numbers};
+use super::numbers::{NumberMap, NumberSet};
 use super::page::Place;
 use super::pairs::positions_in_pairs;
 use super::waiting::waits_for_user;
@@ -76,7 +76,7 @@ impl View {
     /// Returns for each item whether a part of the view may not begin there: between a call and its response.
     pub(super) fn are_in_pairs(&self, history: &History<'_>, reader: Reader) -> Vec<bool> {
         match reader {
-            Reader::Model => positions_in_pairs(&self.items, &history.calls, &self.changes),
+            Reader::Model => positions_in_pairs(&self.items, &history.lists, &self.changes),
             _ => vec![false; self.items.len()],
         }
     }
@@ -98,7 +98,7 @@ impl View {
         start: Option<usize>,
         from: usize,
     ) -> Result<usize, Needs> {
-        let History { marks, ref calls, .. } = *history;
+        let History { marks, ref lists, .. } = *history;
         let items = &self.items;
         // A summary before the first known event may stand elsewhere in the whole view.
         let known =
@@ -122,7 +122,7 @@ impl View {
                 return Err(Needs::All);
             }
             let is_of_agent = |(event, is_active): (usize, &bool)| {
-                event >= from && *is_active && !calls.event(event).is_by_user
+                event >= from && *is_active && !lists.traits_of(event).is_by_user
             };
             let waits_earlier = self.waiting.iter().any(|event| *event < from);
             if waits_earlier && !self.active.iter().enumerate().any(is_of_agent) {
@@ -132,8 +132,8 @@ impl View {
         // A summary has the index of its compaction, which is later than what it stands among.
         let first = shown.iter().map(|item| item.index()).min().unwrap_or(0);
         let is_cut = |change: &PartChange| match *change {
-            PartChange { part: CallPart::Response(index), suffix: 0 } => {
-                calls.responses.get(index).is_some_and(|response| response.event as usize >= first)
+            PartChange { part: CallPart::Response(index), suffix: None } => {
+                lists.responses.get(index).is_some_and(|response| response.event as usize >= first)
             }
             _ => false,
         };
@@ -166,8 +166,8 @@ impl View {
         if reader != Reader::Model {
             return Vec::new();
         }
-        let History { marks, ref calls, .. } = *history;
-        let mut sources = Numbers::default();
+        let History { marks, ref lists, .. } = *history;
+        let mut sources = NumberSet::default();
         let shown = self.items.get(start..).unwrap_or_default();
         let shown_times = shown.iter().filter_map(|item| Some(marks.get(item.index())?.time));
         let oldest = shown_times.fold(f64::INFINITY, f64::min);
@@ -195,8 +195,8 @@ impl View {
         }
         // A call that is left out for now stands between the shown events, or after them.
         for change in &self.changes {
-            if let PartChange { part: CallPart::Call(index), suffix: 0 } = *change
-                && let Some(call) = calls.calls.get(index)
+            if let PartChange { part: CallPart::Call(index), suffix: None } = *change
+                && let Some(call) = lists.calls.get(index)
                 && first.is_some_and(|first| call.event as usize >= first)
             {
                 sources.insert(call.event as usize);
@@ -209,13 +209,13 @@ impl View {
     /// Adds the active events that tell what waits: those from the first one at which an invocation waits.
     /// With them the earliest event of each invocation that waits, before which a summary of the framework
     /// ends, and the last event of an agent, which has read the answers before it.
-    fn add_sources_of_waiting(&self, history: &History<'_>, sources: &mut Numbers) {
-        let History { marks, ref calls, .. } = *history;
+    fn add_sources_of_waiting(&self, history: &History<'_>, sources: &mut NumberSet) {
+        let History { marks, ref lists, .. } = *history;
         let Some(&first) = self.waiting.first() else { return };
         let invocation_of = |event: usize| marks.get(event).and_then(|mark| mark.invocation);
         let time_of = |event: usize| marks.get(event).map_or(f64::INFINITY, |mark| mark.time);
         // For each invocation that waits its earliest event.
-        let mut earliest = LatestOf::default();
+        let mut earliest = NumberMap::default();
         for &event in &self.waiting {
             if let Some(invocation) = invocation_of(event) {
                 earliest.set(invocation, Some(event));
@@ -231,12 +231,12 @@ impl View {
             {
                 earliest.set(invocation, Some(event));
             }
-            let traits = calls.event(event);
+            let traits = lists.traits_of(event);
             if !traits.is_by_user {
                 last_of_agent = Some(event);
             }
             let closes = (traits.is_by_user || traits.is_abort)
-                && calls.responses_of(event).next().is_some();
+                && lists.responses_of(event).next().is_some();
             if event >= first && (closes || tells_what_waits(history, event)) {
                 sources.insert(event);
             }
@@ -252,7 +252,7 @@ impl View {
 ///
 /// `known` is the number of the events before them: the compaction that ends last, and those of a tail.
 pub fn follows(history: &History<'_>, reader: Reader, known: usize) -> bool {
-    let History { marks, ref calls, .. } = *history;
+    let History { marks, ref lists, .. } = *history;
     let compaction = last_compaction(marks.get(..known).unwrap_or_default());
     let hidden_until = compaction.map(|(_, end)| end);
     for (event, mark) in marks.iter().enumerate().skip(known) {
@@ -260,8 +260,8 @@ pub fn follows(history: &History<'_>, reader: Reader, known: usize) -> bool {
             return false;
         }
         // A compaction does not hide the events of an invocation that waits.
-        let may_wait = calls.calls_of(event).any(|(_, call)| waits_for_user(calls, call))
-            || calls.pause_of(event).is_some_and(|pause| pause.is_waiting);
+        let may_wait = lists.calls_of(event).any(|(_, call)| waits_for_user(lists, call))
+            || lists.pause_of(event).is_some_and(|pause| pause.is_waiting);
         if reader == Reader::Model && hidden_until.is_some() && may_wait {
             return false;
         }
@@ -271,13 +271,13 @@ pub fn follows(history: &History<'_>, reader: Reader, known: usize) -> bool {
     if hidden_until.is_none() && reader != Reader::Model {
         return true;
     }
-    let mut called = LatestOf::default();
+    let mut called = NumberMap::default();
     for event in 0..marks.len() {
-        let mut ids = calls.responses_of(event).map(|(_, response)| response.id);
+        let mut ids = lists.responses_of(event).map(|(_, response)| response.id);
         if event >= known && ids.any(|id| called.get(id).is_none()) {
             return false;
         }
-        for id in calls.calls_of(event).filter_map(|(_, call)| call.id) {
+        for id in lists.calls_of(event).filter_map(|(_, call)| call.id) {
             called.set(id, Some(event));
         }
     }
@@ -303,7 +303,7 @@ fn kind_of(marks: &[Mark], event: usize) -> Option<Kind> {
 
 /// Whether an event has a call that may wait, or the state of a node.
 fn tells_what_waits(history: &History<'_>, event: usize) -> bool {
-    let calls = &history.calls;
-    calls.calls_of(event).any(|(_, call)| waits_for_user(calls, call))
-        || calls.pause_of(event).is_some()
+    let lists = &history.lists;
+    lists.calls_of(event).any(|(_, call)| waits_for_user(lists, call))
+        || lists.pause_of(event).is_some()
 }

@@ -29,13 +29,13 @@ impl MarkerSeqs {
         let mut markers = Self::default();
         let mut targets = Names::default();
         for EventChange { index, row } in changes {
-            let is_marker = events.get(*index).is_some_and(|event| event.is_marker);
+            let may_be_marker = events.get(*index).is_some_and(|event| event.may_be_marker);
             let is_replaced = row.seq != row.revision;
-            if !is_marker && !is_replaced {
+            if !may_be_marker && !is_replaced {
                 continue;
             }
             let members = row.text.rewind_members();
-            if is_marker {
+            if may_be_marker {
                 markers.insert(row.seq);
                 if let Some(target) = members.rewinds_before {
                     markers.is_incomplete |= number_of(&mut targets, &target).is_none();

@@ -27,7 +27,7 @@ pub(super) enum LookBack {
 pub(super) fn has_new_rewind(events: &[NewEvent]) -> bool {
     events
         .iter()
-        .any(|event| event.is_marker && event.text.rewind_members().rewinds_before.is_some())
+        .any(|event| event.may_be_marker && event.text.rewind_members().rewinds_before.is_some())
 }
 
 /// Whether one of the rows was written after that revision, and is a rewind.

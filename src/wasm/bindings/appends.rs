@@ -129,7 +129,7 @@ impl<'a> Appends<'a> {
 
     /// Reads an event. `is_last`: no other one follows.
     fn event(&mut self, numbers: &[f64], is_last: bool) -> Result<NewEvent, Thrown> {
-        use EventNumber::{Delta, Id, IsMarker, Replaces, Text, Timestamp, Whole};
+        use EventNumber::{Delta, Id, MayBeMarker, Replaces, Text, Timestamp, Whole};
         let number = |name: EventNumber| number(numbers, name as usize);
         let [id, delta] = [Id, Delta].map(|name| self.parts.next(number(name) as usize));
         let whole = number(Whole);
@@ -137,8 +137,9 @@ impl<'a> Appends<'a> {
         let text = self.text(self.position, number(Text), is_last && !has_whole);
         let whole = has_whole.then(|| self.text(self.position + 1, whole, is_last));
         self.position += 2;
-        let is_marker = number(IsMarker) > 0.0;
-        let mut event = marked_event(id, stored_time(number(Timestamp)), delta, text, is_marker)?;
+        let may_be_marker = number(MayBeMarker) > 0.0;
+        let mut event =
+            marked_event(id, stored_time(number(Timestamp)), delta, text, may_be_marker)?;
         event.whole = whole;
         event.replaces = match number(Replaces) {
             0.0 => Replaceable::Nothing,

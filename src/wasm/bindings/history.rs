@@ -1,7 +1,9 @@
 //! Views of histories. TypeScript makes the marks of parsed events, and shows the events of the view.
 
+use std::num::NonZeroU32;
+
 use adk_session::internals::view_rules::{
-    CallMark, CallPart, Calls, EventTraits, History, Item, Kind, Known, Mark, Needs, Page,
+    CallLists, CallMark, CallPart, EventTraits, History, Item, Kind, Known, Mark, Needs, Page,
     PageRequest, PartChange, PauseMark, Place, Reader, ResponseMark, View, active_events, branches,
     follows, last_compaction, open_calls,
 };
@@ -38,9 +40,9 @@ const OPEN_CALLS: u8 = 6;
 #[wasm_bindgen]
 pub fn ask_history(history: &[f64]) -> Vec<u32> {
     let packed = Packed::new(history);
-    let Packed { marks, traits: events, calls, responses, pauses, older, .. } = &packed;
-    let calls = Calls { calls, responses, pauses, events };
-    let history = History { marks, calls, older };
+    let Packed { marks, traits, calls, responses, pauses, older, .. } = &packed;
+    let lists = CallLists { calls, responses, pauses, traits };
+    let history = History { marks, lists, older };
     match packed.question() {
         FOLLOWS => {
             let known = packed.index(HistoryNumber::KnownFrom).unwrap_or_default();
@@ -260,7 +262,7 @@ fn pack(view: &View, items: &[Item], part: &Part) -> Vec<u32> {
         numbers.extend_from_slice(&list([
             (ChangeNumber::IsResponse as usize, is_response),
             (ChangeNumber::Index as usize, index as u32),
-            (ChangeNumber::Suffix as usize, suffix),
+            (ChangeNumber::Suffix as usize, suffix.map_or(0, NonZeroU32::get)),
         ]));
     }
     push_all(&mut numbers, &part.sources);

@@ -178,7 +178,7 @@ async fn read_events(
     // A page is read with one event more, which tells whether there are older ones.
     let limit = window.limit.map(|limit| limit.saturating_add(usize::from(window.page.is_some())));
     let records = match filter.after {
-        Some(after) => read_since(transaction, session, filter, limit, after).await?,
+        Some(after) => read_from_time(transaction, session, filter, limit, after).await?,
         None => read_range(transaction, session, filter, limit, end_record, is_forward).await?,
     };
     let take = window.limit.unwrap_or(usize::MAX);
@@ -307,7 +307,7 @@ async fn read_range(
 }
 
 /// Reads the records that hold events of that time or later, as far back as the limit needs.
-async fn read_since(
+async fn read_from_time(
     transaction: &Transaction,
     session: &Record,
     filter: EventFilter,

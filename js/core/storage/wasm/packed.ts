@@ -168,7 +168,7 @@ export function packAppends(
     numbers[start + AppendNumber.ExpectedRevision] = expectedRevision;
     numbers[start + AppendNumber.EventCount] = events.length;
     start += AppendNumber.Length;
-    for (const { id, timestamp, deltaText, text, whole = '', isMarker } of events) {
+    for (const { id, timestamp, deltaText, text, whole = '', mayBeMarker } of events) {
       packed += id + deltaText;
       if (texts === undefined) packed += text + whole;
       else texts.push(text, whole);
@@ -179,7 +179,7 @@ export function packAppends(
       numbers[start + EventNumber.Timestamp] = timestamp;
       numbers[start + EventNumber.Replaces] =
         expectedEvents === undefined ? NaN : expectedRevisionOf(expectedEvents, id);
-      numbers[start + EventNumber.IsMarker] = storesMarkerFlags && isMarker ? 1 : 0;
+      numbers[start + EventNumber.MayBeMarker] = storesMarkerFlags && mayBeMarker ? 1 : 0;
       start += EventNumber.Length;
     }
   }

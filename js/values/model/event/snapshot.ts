@@ -44,7 +44,7 @@ export interface EventTexts {
    * Whether it may be a marker: it has a member of rewinds or compactions, or tells what waits. See
    * `js/core/history/marks.ts`.
    */
-  readonly isMarker: boolean;
+  readonly mayBeMarker: boolean;
   /** JSON text of what the event changes in the state. */
   readonly deltaText: string;
 }
@@ -123,8 +123,18 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
     ? (JSON.parse(deltaText) as Record<string, unknown>)
     : deltaSnapshot.delta;
   actions.stateDelta = isRemoving ? (JSON.parse(storedText) as StateShape) : delta;
-  const isMarker = mayBeMarker(copy, actions);
-  return { id, timestamp, text, isMarker, deltaText, delta, callerDelta, temp, actions };
+  const isPossibleMarker = mayBeMarker(copy, actions);
+  return {
+    id,
+    timestamp,
+    text,
+    mayBeMarker: isPossibleMarker,
+    deltaText,
+    delta,
+    callerDelta,
+    temp,
+    actions,
+  };
 }
 
 function isRewind(actions: object): boolean {

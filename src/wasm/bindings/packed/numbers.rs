@@ -71,7 +71,7 @@ pub enum EventNumber {
     /// The revision of the stored event that it may replace; 0 if none may be stored, NaN if any may.
     Replaces,
     /// 1 if it may be a marker and the storage keeps the places of markers, else 0.
-    IsMarker,
+    MayBeMarker,
     /// The end of the list.
     Length,
 }
@@ -248,11 +248,13 @@ pub enum HistoryNumber {
     Count,
     /// How many of the last items of a tail are asked for besides; NaN for none.
     Within,
-    /// The index of the first known event that is no marker; NaN if all events are known.
+    /// The index of the first known event that is no marker; NaN if all events are known. For the question whether events
+    /// follow a view: how many events come before them.
     KnownFrom,
     /// 1 if there are no events before these, or if the view begins with the earlier tail.
     IsFromStart,
-    /// One of `PLACES` in `js/core/wasm/protocol.ts`, for a page or for the first item of an earlier tail.
+    /// One of `PLACES` in `js/core/wasm/protocol.ts`, for a page, for the first item of an earlier tail, or for
+    /// the event from whose turn on branches are wanted.
     Place,
     /// The index of the event or of the compaction at that place.
     PlaceEvent,
