@@ -1,5 +1,7 @@
 // A cache over memory, with a remote that can be cut off.
 
+import { afterEach } from 'node:test';
+
 import {
   createEvent,
   createEventActions,
@@ -121,7 +123,16 @@ export const OUTAGES: Readonly<Record<string, (server: Server) => () => void>> =
   },
 };
 
-/** Opens a cache of a device of its own, or over the given local storage. */
+/** The caches that a test has opened. */
+const opened = new Set<CachedSessionService>();
+
+// A test that fails does not close them, and each keeps the process running.
+afterEach(async () => {
+  await Promise.allSettled([...opened].map((cache) => cache.close({ timeoutMs: 1000 })));
+  opened.clear();
+});
+
+/** Opens a cache of a device of its own, or over the given local storage. It is closed after the test at the latest. */
 export function openCache(
   server: Server,
   options: Partial<CachedSessionOptions> & { readonly local?: LocalStore } = {},
@@ -133,6 +144,7 @@ export function openCache(
     ...options,
     local,
   });
+  opened.add(cache);
   return { cache, local };
 }
 

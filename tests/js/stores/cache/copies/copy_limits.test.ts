@@ -25,15 +25,29 @@ function large(id: string, bytes: number) {
   return { ...event(id), content: { role: 'user', parts: [{ text: 'x'.repeat(bytes) }] } };
 }
 
+/** Makes copies in a local storage, with an unsent event in the first. The cache that makes them has no limits. */
+async function makeCopies(server: Server, clock: () => number, ids: string[], bytes: number) {
+  const { cache, local } = openCache(server, { clock });
+  for (const sessionId of ids) {
+    const session = await cache.createSession({ ...KEY, sessionId });
+    await cache.appendEvent({ session, event: large(`of ${sessionId}`, bytes) });
+  }
+  await cache.sync();
+  server.isOffline = true;
+  const session = await cache.getSession({ ...KEY, sessionId: ids[0]! });
+  await cache.appendEvent({ session: session!, event: large('unsent', 1000) });
+  assert.deepEqual(await copiesIn(local), ids);
+  await cache.close();
+  return local;
+}
+
 it('a copy that was used least recently goes first, never one with unsent changes', async () => {
   const server = new Server();
   let now = 1_700_000_000_000;
-  const { cache, local } = openCache(server, { maxSessions: 2, clock: () => (now += 1000) });
-  for (const sessionId of ['a', 'b', 'c']) await cache.createSession({ ...KEY, sessionId });
-  await cache.sync();
-  server.isOffline = true;
-  const session = await cache.getSession({ ...KEY, sessionId: 'a' });
-  await cache.appendEvent({ session: session!, event: event('e1') });
+  const clock = () => (now += 1000);
+  const local = await makeCopies(server, clock, ['a', 'b', 'c'], 10);
+  const { cache } = openCache(server, { maxSessions: 2, clock, local });
+  await cache.getSession({ ...KEY, sessionId: 'a' });
   await until(async () => (await copiesIn(local)).length === 2);
   assert.deepEqual(await copiesIn(local), ['a', 'c']);
   server.isOffline = false;
@@ -45,16 +59,9 @@ it('maxBytes deletes the copies that were used least recently, never one with un
   const server = new Server();
   let now = 1_700_000_000_000;
   const clock = () => (now += 1000);
-  const { cache, local } = openCache(server, { maxBytes: 2500, clock });
-  for (const sessionId of ['a', 'b', 'c', 'd']) {
-    const session = await cache.createSession({ ...KEY, sessionId });
-    await cache.appendEvent({ session, event: large(`of ${sessionId}`, 400) });
-  }
-  await cache.sync();
-  assert.deepEqual(await copiesIn(local), ['a', 'b', 'c', 'd']);
-  server.isOffline = true;
-  const session = await cache.getSession({ ...KEY, sessionId: 'a' });
-  await cache.appendEvent({ session: session!, event: large('unsent', 1000) });
+  const local = await makeCopies(server, clock, ['a', 'b', 'c', 'd'], 400);
+  const { cache } = openCache(server, { maxBytes: 2500, clock, local });
+  await cache.getSession({ ...KEY, sessionId: 'a' });
   await until(async () => (await copiesIn(local)).length === 2);
   assert.deepEqual(await copiesIn(local), ['a', 'd']);
   server.isOffline = false;
