@@ -22,6 +22,11 @@ export class KeyedQueue<Key = string> {
     return result;
   }
 
+  /** Waits for the work of a key that was given so far. */
+  async settledOf(key: Key): Promise<void> {
+    await this.#last.get(key);
+  }
+
   /** Waits for the work that was given so far. */
   async settled(): Promise<void> {
     await Promise.all(this.#last.values());

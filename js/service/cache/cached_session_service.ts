@@ -164,7 +164,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     );
   }
 
-  async #syncAll({ sender, pending, lists, fetch, data, remote }: Epoch): Promise<void> {
+  async #syncAll({ sender, pending, lists, states, fetch, data, remote }: Epoch): Promise<void> {
     const { ended } = remote;
     await pending.scan();
     const waiting = pending.names();
@@ -175,18 +175,18 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     const fetchOf = async (owner: StateOwner): Promise<void> => {
       ended.throwIfAborted();
       // Unsent keys stay over a fetched state, so the state need not be fetched after they were sent.
-      await lists.fetchShownState(owner);
+      await states.fetchShown(owner);
       await sending;
       ended.throwIfAborted();
       const { appName, userId } = owner;
       if (userId === undefined) return;
       if (await lists.hasList(owner)) await lists.fetch(owner, true);
-      const copies = await data.read((transaction) => transaction.copies.list({ appName, userId }));
+      const copies = await data.read((transaction) =>
+        transaction.copies.copied({ appName, userId }),
+      );
       // A session that was sent got the remote's new events with the answers, unless operations wait for the copy.
       const sent = new Set(waiting.filter((name) => pending.operations(name).length === 0));
-      const others = copies.filter(
-        ([key, { copy }]) => copy !== undefined && !sent.has(nameOf(key)),
-      );
+      const others = copies.filter(([key]) => !sent.has(nameOf(key)));
       await fetch.refreshAll(others.map(([key]) => key));
       ended.throwIfAborted();
     };
@@ -194,11 +194,11 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     await forEachOf([() => sending, ...works], MOST_AT_ONCE, (work) => work());
   }
 
-  async #syncOne({ sender, pending, fetch, lists }: Epoch, key: CacheKey): Promise<void> {
+  async #syncOne({ sender, pending, fetch, states }: Epoch, key: CacheKey): Promise<void> {
     await pending.refresh(key);
     await sender.waitFor([nameOf(key)]);
     if (isSession(key)) await fetch.refresh(key);
-    else await lists.fetchState(key);
+    else await states.fetch(key);
   }
 
   /**

@@ -1,5 +1,6 @@
 import { untilAborted } from '../../core/call/time_limit.js';
 import type { Call } from '../../core/call/call.js';
+import { KeyedQueue } from '../../core/call/keyed_queue.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import { branchesOf } from '../../core/history/branches.js';
@@ -9,8 +10,8 @@ import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import { snapshotEvent } from '../../values/model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import type { ReadSession } from '../../core/read.js';
-import { computesNoHistories, type Results } from '../../core/storage/store.js';
+import type { ReadResults, ReadSession, SessionRead } from '../../core/read.js';
+import { computesNoHistories, type Results, type Store } from '../../core/storage/store.js';
 import type {
   BranchesRead,
   ForkWrite,
@@ -23,31 +24,23 @@ import { parseTexts } from '../../core/storage/stored_events.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { CacheContext } from './copies/context.js';
 import type { CopyFetcher } from './copies/copy_fetcher.js';
-import type { RemoteCall } from './copies/remote_connection.js';
+import type { CopyLimits } from './copies/copy_limits.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
-import { nameOf } from './records/cache_key.js';
+import { nameOf, sessionKeyOf } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
 import { type Operation, type OutboxEvent, UNSENT } from './records/records.js';
 import type { Sender } from './sending/sender.js';
-import type { Written } from './verbs/local_writes.js';
 import { olderInvocations } from './verbs/older_invocations.js';
-import { lastEvents } from './verbs/shown_events.js';
+import { ViewEvents } from './verbs/view_events.js';
 import type { SessionView } from './overlay/session_overlay.js';
 import { sharedWrites, deltaOf } from './overlay/shared_overlay.js';
 
 export interface CacheHistoryParts extends CacheContext {
   readonly fetch: CopyFetcher;
+  readonly limits: CopyLimits;
   readonly sender: Sender;
-  /**
-   * Runs a local write, and waits for the remote if the option `write` is `'through'`.
-   */
-  readonly write: <T>(
-    key: CompositeSessionKey,
-    call: Call,
-    write: (transaction: CacheTransaction) => Promise<Written<T>>,
-  ) => Promise<T>;
-  /** Reads a session with all its events. */
-  readonly get: (key: CompositeSessionKey, call: Call) => Promise<ReadSession | undefined>;
+  /** The cache, which fetches what is missing here. */
+  readonly store: Pick<Store, 'read'>;
 }
 
 /** A session as a reader sees it, as far as this device has it. */
@@ -69,39 +62,41 @@ interface LocalSession extends SourceSession {
 export class CacheHistory {
   readonly #parts: CacheHistoryParts;
   /** The forks that are under way, by name of the new session. */
-  readonly #forks = new Map<string, Promise<unknown>>();
+  readonly #forks = new KeyedQueue();
 
   constructor(parts: CacheHistoryParts) {
     this.#parts = parts;
   }
 
   /** Waits for the fork that makes a session. */
-  async forked(key: CompositeSessionKey): Promise<void> {
-    await this.#forks.get(nameOf(key));
+  forked(key: CompositeSessionKey): Promise<void> {
+    return this.#forks.settledOf(nameOf(key));
   }
 
   async rewind(request: RewindWrite, call: Call): Promise<Results['rewind']> {
     const { key, marker, place, message, events, run } = request;
     const write: RewindWrite = { kind: 'rewind', key, marker, place, message, events, run };
-    await this.#require(key, call);
+    const { data, limits, sender } = this.#parts;
     for (;;) {
       const [session, planned] = await this.#compute(key, call, (session) => {
         if (session.isPlain) throw withoutRevisions();
         return planRewind(session, write);
       });
-      const revision = await this.#parts.write(key, call, async (transaction) => {
+      const add = async (transaction: CacheTransaction) => {
         const view = await requireView(transaction, key);
         // The session has changed since it was read. The next round undoes that change too.
-        if (view.revision !== session.revision || view.birth !== session.birth) return UNCHANGED;
+        if (view.revision !== session.revision || view.birth !== session.birth) return undefined;
         const operation = this.#operationOf(transaction, write, planned, view.birth);
         await transaction.outbox.change(key, { put: [operation] });
         const { revision } = await requireView(transaction, key);
         transaction.drawUpTo(revision);
-        return { result: revision, numbers: [operation.number] };
-      });
-      if (revision === undefined) continue;
+        return { revision, number: operation.number };
+      };
+      const added = await limits.write(key, () => data.write(add));
+      if (added === undefined) continue;
+      await sender.sendAdded(key, [added.number], call.signal);
       const { event, message: repeated, unknownKeys } = planned;
-      return { event, message: repeated, unknownKeys, revision };
+      return { event, message: repeated, unknownKeys, revision: added.revision };
     }
   }
 
@@ -112,7 +107,6 @@ export class CacheHistory {
     birth: number,
   ): Operation<'rewind'> {
     const { clock } = this.#parts;
-    const { appName, userId, sessionId } = meant.key;
     const take = (event: object): OutboxEvent => {
       const { id, text, timestamp } = snapshotEvent(event as Event, clock, newEventId);
       return { id, text, timestamp };
@@ -131,7 +125,7 @@ export class CacheHistory {
     } as const;
     return {
       number: numbers[0]!.tick,
-      write: { ...meant, key: { appName, userId, sessionId } },
+      write: { ...meant, key: sessionKeyOf(meant.key) },
       numbers,
       basis: { birth, time, expected: null, result },
       sent: UNSENT,
@@ -145,8 +139,7 @@ export class CacheHistory {
     call: Call,
     work: (session: LocalSession) => T | Promise<T>,
   ): Promise<readonly [LocalSession, T]> {
-    const session = await this.#read(key);
-    if (session === undefined) throw sessionNotFound(key.sessionId);
+    const session = await this.#find(key, call);
     try {
       return [session, await work(session)];
     } catch (error) {
@@ -154,7 +147,7 @@ export class CacheHistory {
         isSessionError(error, 'not_found') || isSessionError(error, 'invalid_argument');
       if (!isMissing || !session.hasOlder) throw error;
     }
-    const whole = await this.#parts.get(key, call);
+    const whole = await this.#getWhole(key, call);
     if (whole === undefined) throw sessionNotFound(key.sessionId);
     const { events, title, created: birth, revision } = whole;
     const state = JSON.parse(whole.state) as StateShape;
@@ -163,28 +156,34 @@ export class CacheHistory {
     return [fetched, await work(fetched)];
   }
 
-  /** Fetches a session that was never read. */
-  async #require(key: CompositeSessionKey, call: Call): Promise<void> {
+  #getWhole(key: CompositeSessionKey, call: Call): Promise<ReadSession | undefined> {
+    return this.#parts.store.read({ kind: 'window', key, last: 'all' }, call);
+  }
+
+  /** Reads what is here of a session. Fetches one that was never read. @throws SessionError `not_found` */
+  async #find(key: CompositeSessionKey, call: Call): Promise<LocalSession> {
     await this.forked(key);
-    const { fetch } = this.#parts;
-    if ((await this.#read(key)) !== undefined) return;
-    await untilAborted(call.signal, fetch.require(key, 1)).catch(onlyRefusals(call));
+    const here = await this.#read(key);
+    if (here !== undefined) return here;
+    const fetching = this.#parts.fetch.require(key, 1);
+    await untilAborted(call.signal, fetching).catch(onlyRefusals(call));
+    const fetched = await this.#read(key);
+    if (fetched === undefined) throw sessionNotFound(key.sessionId);
+    return fetched;
   }
 
   #read(key: CompositeSessionKey): Promise<LocalSession | undefined> {
     return this.#parts.data.read(async (transaction) => {
       const view = await transaction.view(key);
       if (view === undefined) return undefined;
-      const rows = await lastEvents(transaction, key, view, {});
+      const rows = await new ViewEvents(transaction, key, view).last({});
       const { birth, revision, state, title, initialState, copy } = view;
       const isUnfetched = view.overlay.creation?.basis.isThere === true;
       const hasOlder = copy === undefined ? isUnfetched : copy.hasOlder || copy.isStale;
       const events = parseTexts(rows.map(({ text }) => text));
-      const isOwn = (id: string): boolean => view.overlay.events.has(id);
-      const part = { rewindStarts: copy?.rewindStarts, isOwn };
       return {
         events,
-        olderInvocations: hasOlder ? olderInvocations(events, part) : undefined,
+        olderInvocations: hasOlder ? olderInvocations(events, view) : undefined,
         state: JSON.parse(state) as StateShape,
         title: title === '' ? undefined : title,
         // Older events than those that are here may have changed it.
@@ -199,18 +198,11 @@ export class CacheHistory {
     });
   }
 
-  async fork(request: ForkWrite, call: Call): Promise<ReadSession> {
+  fork(request: ForkWrite, call: Call): Promise<ReadSession> {
     const { key, newSessionId: sessionId, end, title } = request;
     const write: ForkWrite = { kind: 'fork', key, newSessionId: sessionId, end, title };
     const newKey = { ...key, sessionId };
-    const name = nameOf(newKey);
-    const forking = this.#fork(write, newKey, call);
-    const settled = forking.then(nothing, nothing);
-    this.#forks.set(name, settled);
-    void settled.then(() => {
-      if (this.#forks.get(name) === settled) this.#forks.delete(name);
-    });
-    return forking;
+    return this.#forks.run(nameOf(newKey), () => this.#fork(write, newKey, call));
   }
 
   /** Lets the remote make the fork, because a copy may lack events. */
@@ -224,7 +216,7 @@ export class CacheHistory {
       await fetch.refresh(newKey, 'all');
     };
     await untilAborted(call.signal, make()).catch(onlyRefusals(call));
-    const forked = await this.#parts.get(newKey, call);
+    const forked = await this.#getWhole(newKey, call);
     if (forked === undefined) throw sessionNotFound(newKey.sessionId);
     return forked;
   }
@@ -235,41 +227,34 @@ export class CacheHistory {
       return branchesOf(events, { isWhole, older, fromEventId });
     };
     if (fromEventId !== undefined) {
-      await this.#require(key, call);
-      const session = await this.#read(key);
-      const known = session && local(session);
-      if (known !== undefined && (session?.isPlain === true || known.isDecided)) return known;
+      const session = await this.#find(key, call);
+      const known = local(session);
+      if (session.isPlain || known.isDecided) return known;
     }
-    return this.#askOrCompute(key, call, local, (store, own) =>
-      store.read({ kind: 'branches', key, fromEventId }, own),
-    );
+    return this.#askOrCompute({ kind: 'branches', key, fromEventId }, call, local);
   }
 
   stateAt({ key, eventId }: StateAtRead, call: Call): Promise<HistoryState> {
     const local = (session: LocalSession) => stateAfter(session, eventId);
-    return this.#askOrCompute(key, call, local, (store, own) =>
-      store.read({ kind: 'stateAt', key, eventId }, own),
-    );
+    return this.#askOrCompute({ kind: 'stateAt', key, eventId }, call, local);
   }
 
   /**
    * Asks the remote if the copy lacks events and there is no operation. Otherwise, or without an answer, uses the copy.
    */
-  async #askOrCompute<T>(
-    key: CompositeSessionKey,
+  async #askOrCompute<Kind extends 'branches' | 'stateAt'>(
+    request: SessionRead<Kind>,
     call: Call,
-    local: (session: LocalSession) => T | Promise<T>,
-    ask: RemoteCall<T | undefined>,
-  ): Promise<T> {
+    local: (session: LocalSession) => ReadResults[Kind] | Promise<ReadResults[Kind]>,
+  ): Promise<ReadResults[Kind]> {
     const { pending, remote } = this.#parts;
-    await this.#require(key, call);
-    const session = await this.#read(key);
-    const isAsked = session?.hasOlder === true && pending.operations(nameOf(key)).length === 0;
-    if (isAsked) {
+    const { key } = request;
+    const { hasOlder } = await this.#find(key, call);
+    if (hasOlder && pending.operations(nameOf(key)).length === 0) {
       try {
         const asked = remote.ask(async (store, own) => {
           if (store.traits.computesHistories !== true) throw computesNoHistories();
-          return ask(store, own);
+          return store.read(request, own);
         }, call);
         const answer = await untilAborted(call.signal, asked);
         if (answer === undefined) throw sessionNotFound(key.sessionId);
@@ -280,13 +265,6 @@ export class CacheHistory {
     }
     return (await this.#compute(key, call, local))[1];
   }
-}
-
-/** The result of a write that has changed nothing. */
-const UNCHANGED = { result: undefined, numbers: [] };
-
-function nothing(): void {
-  // The writes of the new session only wait until the fork has settled.
 }
 
 /** Returns a function that throws a refusal as it is, and any other failure as `connection_lost` for missing events. */

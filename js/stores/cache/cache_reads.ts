@@ -1,97 +1,72 @@
 import type { Call } from '../../core/call/call.js';
-import { isSessionError } from '../../values/errors/errors.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { endsWithin, untilAborted } from '../../core/call/time_limit.js';
 import type { ReadPolicy } from '../../values/model/values/read_policy.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StoredEvents } from '../../values/model/event_page.js';
-import { type EventCount, isEnough } from '../../values/model/values/event_count.js';
-import {
-  runRead,
-  type ChangedSession,
-  type IdsRequest,
-  type InfoRequest,
-  type PageRequest,
-  type ReadInfo,
-  type ReadPage,
-  type ReadSession,
-  type ReadVerbs,
-  type SinceRequest,
-  type WindowRequest,
+import { type EventCount, isEnough, mostOf } from '../../values/model/values/event_count.js';
+import type {
+  ChangedSession,
+  ReadResults,
+  IdsRequest,
+  InfoRequest,
+  PageRequest,
+  ReadInfo,
+  ReadKind,
+  ReadPage,
+  ReadSession,
+  SessionRead,
+  SinceRequest,
+  WindowRequest,
 } from '../../core/read.js';
-import type { ListRequest, ReadList, StateRequest, Store } from '../../core/storage/store.js';
-import { addSums, type EventSums, readInfo } from '../../core/storage/reads/session_info.js';
+import type { ListRequest, ReadList, StateRequest } from '../../core/storage/store.js';
+import { nextLast } from '../../core/storage/reads/growing_read.js';
+import { addSums } from '../../core/storage/reads/session_info.js';
+import type { CacheContext } from './copies/context.js';
+import type { CopyFetcher, Fetched } from './copies/copy_fetcher.js';
+import type { CopyLimits } from './copies/copy_limits.js';
 import { fetchSums } from './copies/fetch_sums.js';
 import type { Lists } from './copies/lists.js';
+import type { RemoteCall } from './copies/remote_connection.js';
+import type { StateFetcher } from './copies/state_fetcher.js';
+import { type FetchedWindow, unkeptData } from './copies/unkept.js';
+import type { Births } from './data/births.js';
+import type { LocalData } from './data/local_data.js';
 import type { CacheKey } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
-import {
-  type LocalPart,
-  type LocalReads,
-  NO_SUMS,
-  readList,
-  readState,
-} from './verbs/local_reads.js';
-import { olderInvocations } from './verbs/older_invocations.js';
-import {
-  type CopyRead,
-  type EventNeed,
-  missingEvents,
-  readOrFetch,
-  type SessionReadParts,
-} from './copies/read_or_fetch.js';
+import { type LocalRead, readList, readLocally, readState } from './verbs/local_reads.js';
 
-export interface ReadParts extends SessionReadParts {
+export interface ReadParts extends CacheContext {
+  readonly fetch: CopyFetcher;
+  readonly limits: CopyLimits;
+  readonly births: Births;
   readonly lists: Lists;
+  readonly states: StateFetcher;
   readonly reads: ReadPolicy;
   readonly readTimeoutMs: number;
   /** Called with what is read, so that the leading tab follows it. The first call may make this tab the leader. */
   readonly follow: (key: CacheKey) => void;
 }
 
-/** Reads something of a session, or of a user or an app, from the local storage or from the remote. */
-type CacheRead<T> = (store: SharedReads, call: Call) => Promise<T>;
-
-type SharedReads = Pick<Store, 'read' | 'list' | 'state'>;
-
-/** What a session holds, as far as this device has it, and the sums of its older events. */
-interface InfoOfCopy extends ReadInfo {
-  readonly olderSums: EventSums | undefined;
-}
-
-/** How a list or a state is fetched. */
-interface ListFetch {
-  readonly fetch: () => Promise<void>;
-  /** Whether it was fetched before. */
-  readonly isThere: () => Promise<boolean>;
-  /** Whether the first read fails with this error. */
-  readonly isFatal: (error: unknown) => boolean;
+/** What was read of a copy that may have less than was needed. */
+interface CopyRead<T> extends LocalRead<T> {
+  /** Why the rest could not be fetched. */
+  readonly failure?: unknown;
 }
 
 /** Reads the local data, and brings it up to date before or after that, as the policy of the read says. */
-export class CacheReads implements ReadVerbs {
+export class CacheReads {
   readonly #parts: ReadParts;
 
   constructor(parts: ReadParts) {
     this.#parts = parts;
   }
 
-  readonly read: Store['read'] = (request, call) => runRead(this, request, call);
-
-  window(request: WindowRequest, call: Call): Promise<ReadSession | undefined> {
+  async window(request: WindowRequest, call: Call): Promise<ReadSession | undefined> {
     const { key, last, after } = request;
     const need = after === undefined ? (last ?? 'all') : 'all';
-    const events: EventNeed<ReadSession> = {
-      need,
-      isStrict: last === 'all',
-      isEnough: (_, copiedCount) => isEnough(copiedCount, need),
-    };
-    return this.#readSession(key, events, call, async (store, call, part) => {
-      const read = await store.read({ ...request, kind: 'window' }, call);
-      if (read === undefined || part?.hasOlder !== true || after !== undefined) return read;
-      const hasAllOfCopy = typeof last !== 'number' || read.events.length < last;
-      if (!hasAllOfCopy) return read;
-      return { ...read, olderInvocations: olderInvocations(read.events, part) };
-    });
+    const read = await this.#read({ ...request, kind: 'window' }, need, call);
+    return last === 'all' ? requireAll(key, read).result : read.result;
   }
 
   /** Reads a page. If the number of events is not known here, the remote is asked for it. */
@@ -111,11 +86,31 @@ export class CacheReads implements ReadVerbs {
     return counted?.eventCount === undefined ? { ...page, eventCount: told.eventCount } : counted;
   }
 
+  async #page(request: PageRequest, call: Call, all?: 'all'): Promise<ReadPage | undefined> {
+    const { key, direction, eventId, limit } = request;
+    const isFirst = direction === 'after' && eventId === undefined;
+    // One event more than the page shows whether there are older ones.
+    const newest = eventId === undefined ? limit + 1 : 0;
+    const need = all ?? (isFirst ? 'all' : newest);
+    const { result, part } = await this.#read(
+      { ...request, kind: 'page' },
+      need,
+      call,
+      ({ hasOlder }, copiedCount) => copiedCount === 'all' || (need !== 'all' && hasOlder === true),
+    );
+    if (result === undefined || part.identity === undefined) return result;
+    const created = this.#parts.births.known(key, request.created, part.identity);
+    // The remote has older events than the copy. An empty page has no cursor to continue from.
+    const hasOlder = (part.hasOlder && (result.events ?? []).length > 0) || result.hasOlder;
+    return { ...result, created, hasOlder };
+  }
+
   /** Reads what a session holds. If the sums of older events are not known here, the remote is asked for them. */
   async info(request: InfoRequest, call: Call): Promise<ReadInfo | undefined> {
     const { key } = request;
     const here = await this.#info(request, call);
-    if (here === undefined || here.olderSums !== undefined) return here && withOlder(here);
+    if (here.result === undefined || here.part.olderSums?.sums !== undefined)
+      return withOlder(here);
     let told: Awaited<ReturnType<typeof fetchSums>>;
     try {
       told = await this.#fetchSums(key, call, false);
@@ -124,191 +119,140 @@ export class CacheReads implements ReadVerbs {
       throw missingEvents(key, error);
     }
     if (told === 'unknown') {
-      const whole = await this.#info(request, call, 'all');
-      return whole && withOlder(whole);
+      return withOlder(requireAll(key, await this.#info(request, call, 'all')));
     }
     const counted = await this.#info(request, { ...call, reads: 'cache-only' });
-    if (counted?.olderSums !== undefined) return withOlder(counted);
+    const isCounted = counted.result !== undefined && counted.part.olderSums?.sums !== undefined;
+    if (isCounted) return withOlder(counted);
     if (told?.sums === undefined) throw missingEvents(key);
     const { eventCount, bytes, usage } = told.sums;
-    return { ...here, info: { ...here.info, eventCount, bytes, usage } };
+    return { ...here.result, info: { ...here.result.info, eventCount, bytes, usage } };
   }
 
-  #info(request: InfoRequest, call: Call, need: EventCount = 1): Promise<InfoOfCopy | undefined> {
-    const events: EventNeed<InfoOfCopy> = {
-      need,
-      isStrict: need === 'all',
-      isEnough: (_, copiedCount) => need !== 'all' || copiedCount === 'all',
-    };
-    return this.#readSession(request.key, events, call, async (store, call, part) => {
-      const read = await readInfo(store, request, call);
-      const known = part === undefined ? NO_SUMS : part.olderSums;
-      return read && { ...read, olderSums: known?.sums };
-    });
+  #info(request: InfoRequest, call: Call, need: 1 | 'all' = 1): Promise<CopyRead<ReadInfo>> {
+    const isAnswered = (_: ReadInfo, copiedCount: EventCount): boolean =>
+      need === 1 || copiedCount === 'all';
+    return this.#read({ ...request, kind: 'info' }, need, call, isAnswered);
   }
 
   async #fetchSums(key: CompositeSessionKey, call: Call, isNumber: boolean) {
-    if (this.policyOf(call) === 'cache-only') return undefined;
+    if (this.#policyOf(call) === 'cache-only') return undefined;
     return untilAborted(call.signal, fetchSums(this.#parts, key, isNumber));
   }
 
-  async #page(request: PageRequest, call: Call, all?: 'all'): Promise<ReadPage | undefined> {
-    const { key, direction, eventId, limit } = request;
-    const isFirst = direction === 'after' && eventId === undefined;
-    // One event more than the page shows whether there are older ones.
-    const newest = eventId === undefined ? limit + 1 : 0;
-    const need = all ?? (isFirst ? 'all' : newest);
-    const events: EventNeed<ReadPage> = {
-      need,
-      isEnough: ({ hasOlder }, copiedCount) =>
-        copiedCount === 'all' || (need !== 'all' && hasOlder === true),
-    };
-    let hasMore = false;
-    const read = await this.#readSession(key, events, call, async (store, call, part) => {
-      const page = await store.read({ ...request, kind: 'page' }, call);
-      hasMore = part?.hasOlder === true;
-      const identity = part?.identity;
-      if (page === undefined || identity === undefined) return page;
-      return { ...page, created: this.#parts.births.known(key, request.created, identity) };
-    });
-    // The remote has older events than the copy. An empty page has no cursor to continue from.
-    const hasOlder = hasMore && (read?.events ?? []).length > 0;
-    return read && hasOlder ? { ...read, hasOlder } : read;
+  /** Reads what has changed in the copy. The revision in the request is one of the copy. */
+  async since(request: SinceRequest, call: Call): Promise<ChangedSession | undefined> {
+    const { result } = await this.#read({ ...request, kind: 'since' }, 0, call);
+    return result;
   }
 
-  /** The revisions in the request are those of the copy, so the remote cannot stand in for it. */
-  since(request: SinceRequest, call: Call): Promise<ChangedSession | undefined> {
-    const events: EventNeed<ChangedSession> = { need: 0, isEnough: () => true };
-    return this.#readLocal(request.key, events, call, async (reads) =>
-      reads.read({ ...request, kind: 'since' }, call),
-    );
-  }
-
-  #readSession<T>(
-    key: CompositeSessionKey,
-    events: EventNeed<T>,
-    call: Call,
-    read: (store: LocalReads, call: Call, part?: LocalPart) => Promise<T | undefined>,
-  ): Promise<T | undefined> {
-    return this.#orFromRemote(call, read, () =>
-      this.#readLocal(key, events, call, async (reads, part) => read(reads, call, part)),
-    );
-  }
-
-  /** Reads a copy. What it lacks is fetched if the remote has it. */
+  /** Reads a copy. If the remote has events that the copy lacks, the copy is fetched back to them. */
   async ids(request: IdsRequest, call: Call): Promise<StoredEvents | undefined> {
     const { key, eventIds } = request;
-    let isWhole = false;
-    const read = (needed: readonly string[]) => {
-      const isEnough = ({ events }: StoredEvents, copiedCount: EventCount): boolean => {
-        isWhole = copiedCount === 'all';
-        return isWhole || missingFrom(events, needed).length === 0;
-      };
-      return this.#readSession(key, { need: 1, isEnough }, call, (store, call) =>
-        store.read({ ...request, kind: 'ids' }, call),
-      );
-    };
-    const found = await read([]);
-    const missing = missingFrom(found?.events ?? [], eventIds);
-    const isKnown = isWhole || missing.length === 0 || this.policyOf(call) === 'cache-only';
-    if (found === undefined || isKnown) return found;
-    const { remote } = this.#parts;
-    const asked = remote.ask(
-      (store, call) => store.read({ kind: 'ids', key, eventIds: missing }, call),
+    const read = { ...request, kind: 'ids' } as const;
+    const { result, part } = await this.#read(read, 1, call, () => true);
+    const missing = missingFrom(result?.events ?? [], eventIds);
+    const isKnown = part.copiedCount === 'all' || missing.length === 0;
+    if (result === undefined || isKnown || this.#policyOf(call) === 'cache-only') return result;
+    const asked = this.#parts.remote.ask(
+      (store, own) => store.read({ kind: 'ids', key, eventIds: missing }, own),
       call,
     );
-    const stored = await untilAborted(call.signal, asked);
-    return stored === undefined || stored.events.length === 0
-      ? found
-      : read(stored.events.map(({ event }) => event.id));
-  }
-
-  #readLocal<T>(
-    key: CompositeSessionKey,
-    events: EventNeed<T>,
-    call: Call,
-    read: CopyRead<T>['read'],
-  ): Promise<T | undefined> {
-    const policy = this.policyOf(call);
-    if (policy !== 'cache-only') this.#parts.follow(key);
-    return readOrFetch<T>(this.#parts, {
-      ...events,
-      key,
-      policy,
+    const stored = (await untilAborted(call.signal, asked))?.events ?? [];
+    if (stored.length === 0) return result;
+    const needed = stored.map(({ event }) => event.id);
+    const fetched = await this.#read(
+      read,
+      1,
       call,
-      inTime: (fetched) => this.#inTime(fetched, call),
-      read: async (reads, part) => {
-        try {
-          return await read(reads, part);
-        } catch (error) {
-          if (isDamagedEvent(error)) this.#fetchDamaged(key);
-          throw error;
-        }
-      },
-    });
-  }
-
-  list(request: ListRequest, call: Call): Promise<ReadList> {
-    const { appName, userId } = request;
-    const { data, lists, follow } = this.#parts;
-    const owner = { appName, userId };
-    if (this.policyOf(call) !== 'cache-only') follow(owner);
-    const list: CacheRead<ReadList> = (store, call) => store.list(request, call);
-    return this.#orFromRemote(call, list, async () => {
-      await this.#receive(call, {
-        fetch: () => lists.fetch(owner),
-        isThere: () => lists.hasList(owner),
-        // Without a connection, the copies are all there is.
-        isFatal: isRefusal,
-      });
-      return readList(data, request, call);
-    });
-  }
-
-  state(request: StateRequest, call: Call): Promise<string> {
-    const { appName, userId } = request;
-    const { data, lists, follow } = this.#parts;
-    const owner = { appName, userId };
-    // The feed of a user reports the app's state too. The feed of an app would report the sessions of all users.
-    if (userId !== undefined && this.policyOf(call) !== 'cache-only') follow(owner);
-    const read: CacheRead<string> = (store, call) => store.state(request, call);
-    return this.#orFromRemote(call, read, async () => {
-      await this.#receive(call, {
-        fetch: () => lists.fetchState(owner),
-        isThere: () => lists.hasState(owner),
-        isFatal: () => false,
-      });
-      return readState(data, request, call);
-    });
-  }
-
-  /** Fetches a list or a state, and waits for it as the policy says. */
-  async #receive(call: Call, { fetch, isThere, isFatal }: ListFetch): Promise<void> {
-    const { report } = this.#parts;
-    const policy = this.policyOf(call);
-    if (policy === 'cache-only') return;
-    if (policy === 'network-first') return this.#inTime(fetch(), call);
-    const isFirst = !(await isThere());
-    const fetched = fetch().catch((error: unknown) => {
-      if (isFirst && isFatal(error)) throw error;
-      report(error);
-    });
-    if (isFirst) await untilAborted(call.signal, fetched);
+      ({ events }, copiedCount) =>
+        copiedCount === 'all' || missingFrom(events, needed).length === 0,
+    );
+    return fetched.result;
   }
 
   /**
-   * Reads the local storage, or the remote if the local storage cannot be read. It changes nothing that is stored.
+   * Reads something of a session from its copy. While the copy is missing or too short, more is fetched. The read returns
+   * what was fetched for it, also if the copy is gone by then. It finds nothing only if the remote has said so.
    *
-   * @param readLocal reads the local storage
+   * @param need the newest events that the copy should have. If they cannot be fetched, the read returns those of the copy
+   * @param isAnswered whether the result suffices, by the number of the newest events that the copy has, without the unsent
    */
-  async #orFromRemote<T>(call: Call, read: CacheRead<T>, readLocal: () => Promise<T>): Promise<T> {
-    const { remote, report } = this.#parts;
+  async #read<Kind extends ReadKind>(
+    request: SessionRead<Kind>,
+    need: EventCount,
+    call: Call,
+    isAnswered = (_: ReadResults[Kind], copiedCount: EventCount): boolean =>
+      isEnough(copiedCount, need),
+  ): Promise<CopyRead<ReadResults[Kind]>> {
+    const { data, fetch, follow, limits, remote } = this.#parts;
+    const { key } = request;
+    const policy = this.#policyOf(call);
+    if (policy !== 'cache-only') follow(key);
+    let fetched: Fetched | undefined;
+    if (policy === 'network-first') fetched = await this.#inTime(fetch.refresh(key, need), call);
+    for (let lastCount: EventCount = -1; ;) {
+      const local = await this.#look(request, call, fetched?.window, isAnswered);
+      const { result, part } = local;
+      const { copiedCount } = part;
+      if (result !== undefined && isAnswered(result, copiedCount)) {
+        if (policy !== 'cache-only') limits.markUsed(key);
+        if (policy === 'cache-first' && fetched === undefined) fetch.refreshLater(key);
+        return local;
+      }
+      const hasGrown = result === undefined || !isEnough(lastCount, copiedCount);
+      const isAbsent = part.isDeleted || fetched?.isAbsent === true;
+      if (policy === 'cache-only' || isAbsent || !hasGrown) return local;
+      lastCount = copiedCount;
+      remote.ended.throwIfAborted();
+      const fetching = fetch.require(key, mostOf(need, nextLast(copiedCount, { factor: 2 })));
+      try {
+        // A write meanwhile makes an unknown session known, even if the remote never answers.
+        const waited = result === undefined ? data.untilChanged(key, fetching) : fetching;
+        fetched = await untilAborted(call.signal, waited);
+      } catch (error) {
+        const isOffline = !isRefusal(error) && call.signal?.aborted !== true;
+        if (result === undefined || !isOffline) throw error;
+        // The newest events are better than none.
+        return { ...local, failure: error };
+      }
+    }
+  }
+
+  /** Reads a copy. If it does not suffice, reads what was fetched: limits may have deleted the copy, or there is no room for it. */
+  async #look<Kind extends ReadKind>(
+    request: SessionRead<Kind>,
+    call: Call,
+    fetched: FetchedWindow | undefined,
+    isAnswered: (result: ReadResults[Kind], copiedCount: EventCount) => boolean,
+  ): Promise<LocalRead<ReadResults[Kind]>> {
+    const { data } = this.#parts;
+    const local = await this.#readLocally(data, request, call);
+    const { result, part } = local;
+    const isDone = result !== undefined && isAnswered(result, part.copiedCount);
+    if (isDone || part.isDeleted || fetched === undefined) return local;
+    const unkept = await unkeptData(this.#parts, request.key, fetched);
+    if (unkept === undefined) return local;
+    const other = await this.#readLocally(unkept, request, call);
+    // It was fetched and is not shown, because its deletion waits.
+    if (other.result === undefined) return { result, part: { ...part, isDeleted: true } };
+    return isEnough(part.copiedCount, other.part.copiedCount) ? local : other;
+  }
+
+  async #readLocally<Kind extends ReadKind>(
+    data: LocalData,
+    request: SessionRead<Kind>,
+    call: Call,
+  ): Promise<LocalRead<ReadResults[Kind]>> {
+    const { key } = request;
     try {
-      return await readLocal();
+      const local = await readLocally(data, request, call);
+      const { identity } = local.part;
+      if (identity !== undefined) this.#parts.births.note(key, identity);
+      return local;
     } catch (error) {
-      if (this.policyOf(call) === 'cache-only' || !isUnreadable(error)) throw error;
-      report(error);
-      return untilAborted(call.signal, remote.ask(read, call));
+      if (isDamagedEvent(error)) this.#fetchDamaged(key);
+      throw error;
     }
   }
 
@@ -326,25 +270,99 @@ export class CacheReads implements ReadVerbs {
       .catch(report);
   }
 
-  policyOf(call: Call): ReadPolicy {
-    return call.reads ?? this.#parts.reads;
+  async list(request: ListRequest, call: Call): Promise<ReadList> {
+    const { data, lists, follow } = this.#parts;
+    const { appName, userId } = request;
+    const owner = { appName, userId };
+    const policy = this.#policyOf(call);
+    if (policy !== 'cache-only') {
+      follow(owner);
+      const isFirst = policy === 'cache-first' && !(await lists.hasList(owner));
+      // Without a connection, the copies are all there is.
+      await this.#receive(lists.fetch(owner), isFirst, call, isRefusal);
+    }
+    return readList(data, request, call);
+  }
+
+  async state(request: StateRequest, call: Call): Promise<string> {
+    const { data, states, follow } = this.#parts;
+    const { appName, userId } = request;
+    const owner = { appName, userId };
+    const policy = this.#policyOf(call);
+    if (policy !== 'cache-only') {
+      // The feed of a user reports the app's state too. The feed of an app would report the sessions of all users.
+      if (userId !== undefined) follow(owner);
+      const isFirst = policy === 'cache-first' && !(await states.has(owner));
+      await this.#receive(states.fetch(owner), isFirst, call);
+    }
+    return readState(data, request, call);
+  }
+
+  /**
+   * Waits for the fetch of a list or a state as the policy says. A failure is reported.
+   *
+   * @param isFirst whether `'cache-first'` waits too, because nothing was fetched before
+   * @param isFatal whether the first read fails with this error
+   */
+  async #receive(
+    fetching: Promise<void>,
+    isFirst: boolean,
+    call: Call,
+    isFatal: (error: unknown) => boolean = () => false,
+  ): Promise<void> {
+    if (this.#policyOf(call) === 'network-first') return this.#inTime(fetching, call);
+    const fetched = fetching.catch((error: unknown) => {
+      if (isFirst && isFatal(error)) throw error;
+      this.#parts.report(error);
+    });
+    if (isFirst) await untilAborted(call.signal, fetched);
   }
 
   /** Waits for a fetch, but not for longer than a read may wait. Without a connection there is the copy. */
-  async #inTime<T>(fetched: Promise<T>, call: Call): Promise<T | undefined> {
+  async #inTime<T>(fetching: Promise<T>, call: Call): Promise<T | undefined> {
     const { readTimeoutMs, report } = this.#parts;
-    let result: T | undefined;
-    const settled = fetched.then((value) => {
-      result = value;
-    }, report);
-    await endsWithin(readTimeoutMs, settled, call.signal);
-    return result;
+    const fetched = fetching.catch((error: unknown) => void report(error));
+    const isInTime = await endsWithin(readTimeoutMs, fetched, call.signal);
+    return isInTime ? fetched : undefined;
+  }
+
+  /**
+   * Asks the remote if a read has failed because the local storage cannot be read. It changes nothing that is stored.
+   *
+   * @throws the error of the read otherwise
+   */
+  fromRemote<T>(error: unknown, ask: RemoteCall<T>, call: Call): Promise<T> {
+    const { remote, report } = this.#parts;
+    if (this.#policyOf(call) === 'cache-only' || !isUnreadable(error)) throw error;
+    report(error);
+    return untilAborted(call.signal, remote.ask(ask, call));
+  }
+
+  #policyOf(call: Call): ReadPolicy {
+    return call.reads ?? this.#parts.reads;
   }
 }
 
-/** Returns what a session holds with its older events. */
-function withOlder({ olderSums, info, ...read }: InfoOfCopy): ReadInfo {
-  return { ...read, info: { ...info, ...addSums(info, olderSums!) } };
+/** Returns what a session holds with its older events. Their sums are known. */
+function withOlder({ result, part }: LocalRead<ReadInfo>): ReadInfo | undefined {
+  const { olderSums } = part;
+  if (result === undefined || olderSums?.sums === undefined) return result;
+  return { ...result, info: { ...result.info, ...addSums(result.info, olderSums.sums) } };
+}
+
+/** @throws SessionError `connection_lost` if the copy does not have all events */
+function requireAll<T>(key: CompositeSessionKey, read: CopyRead<T>): CopyRead<T> {
+  const { result, part, failure } = read;
+  if (result !== undefined && part.copiedCount !== 'all') throw missingEvents(key, failure);
+  return read;
+}
+
+/** The error of a read that needs events which are not here. */
+function missingEvents({ sessionId }: CompositeSessionKey, cause?: unknown): SessionError {
+  const id = JSON.stringify(sessionId);
+  const message = `The copy of session ${id} lacks older events, and the remote cannot be asked for them now. Try again when there is a connection.`;
+  const fields = { storage: 'cache', missing: 'events', cause } as const;
+  return new SessionError('connection_lost', message, fields);
 }
 
 /** Returns the ids that none of the events has. */

@@ -38,62 +38,69 @@
  * see, `verbs/` local reads and writes, `copies/` fetches, `sending/` the outbox on its way, `tabs/` the other tabs. The folder
  * knows of the remote its store and its feed (`RemoteCore`). It knows no class of services and no user interface.
  */
-import type { CompositeSessionKey } from '../../values/model/session.js';
-import type {
-  BranchesRead,
-  HistoryState,
-  SessionBranches,
-  StateAtRead,
-} from '../../core/history_types.js';
+import type { Call } from '../../core/call/call.js';
+import { endsWithin } from '../../core/call/time_limit.js';
+import { type ReadKind, type ReadVerbs, runRead } from '../../core/read.js';
 import {
-  runWrite,
+  type ListRequest,
+  type ReadList,
   type Results,
+  runWrite,
+  type StateRequest,
   type Store,
   type StoredKind,
   type WriteVerbs,
 } from '../../core/storage/store.js';
-import type { Call } from '../../core/call/call.js';
-import { isSessionError } from '../../values/errors/errors.js';
-import { endsWithin } from '../../core/call/time_limit.js';
 import type { Placed, Writes } from '../../core/write.js';
-import type { CopyLimits } from './copies/copy_limits.js';
+import { isSessionError } from '../../values/errors/errors.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
 import { CacheHistory } from './cache_history.js';
 import { CacheReads, type ReadParts } from './cache_reads.js';
-import { type CacheKey, isSession } from './records/cache_key.js';
-import { isOutage } from './records/failures.js';
-import { LocalWrites, type Written } from './verbs/local_writes.js';
 import { standIn } from './data/stand_in.js';
+import { isSession } from './records/cache_key.js';
+import { isOutage } from './records/failures.js';
 import type { Sender } from './sending/sender.js';
+import { LocalWrites } from './verbs/local_writes.js';
 
 export interface CacheStoreParts extends ReadParts {
-  readonly limits: CopyLimits;
   readonly sender: Sender;
-  readonly isThrough: boolean;
 }
 
-/** The local data as a store. {@link CacheReads} has its reads. A write adds operations, which are sent later. */
-export class CacheStore extends CacheReads implements Store {
+/** The kinds of reads that the remote answers if the local storage cannot be read. Others are about the copy itself. */
+const ANSWERED_BY_REMOTE: readonly ReadKind[] = ['window', 'page', 'info', 'ids'];
+
+/** The local data as a store. A write adds operations, which are sent later. */
+export class CacheStore implements Store {
   readonly traits = { computesHistories: true };
-  readonly #history: CacheHistory;
   readonly #parts: CacheStoreParts;
+  readonly #reads: CacheReads;
   readonly #writes: LocalWrites;
-  readonly #verbs: WriteVerbs;
+  readonly #history: CacheHistory;
+  readonly #readVerbs: ReadVerbs;
+  readonly #writeVerbs: WriteVerbs;
 
   constructor(parts: CacheStoreParts) {
-    super(parts);
+    const reads = new CacheReads(parts);
+    const history = new CacheHistory({ ...parts, store: this });
     this.#parts = parts;
+    this.#reads = reads;
+    this.#history = history;
     this.#writes = new LocalWrites(parts);
-    this.#history = new CacheHistory({
-      ...parts,
-      write: (key, call, write) => this.#send(key, call, () => parts.data.write(write)),
-      get: (key, call) => this.window({ key, last: 'all' }, call),
-    });
+    this.#readVerbs = {
+      window: (request, call) => reads.window(request, call),
+      page: (request, call) => reads.page(request, call),
+      info: (request, call) => reads.info(request, call),
+      ids: (request, call) => reads.ids(request, call),
+      since: (request, call) => reads.since(request, call),
+      branches: (request, call) => history.branches(request, call),
+      stateAt: (request, call) => history.stateAt(request, call),
+    };
     const write = <Kind extends StoredKind>(write: Placed<Kind>, call: Call) =>
       this.#write(write, call);
-    this.#verbs = {
+    this.#writeVerbs = {
       ...{ create: write, append: write, describe: write, update: write, delete: write },
-      rewind: (write, call) => this.#history.rewind(write, call),
-      fork: (write, call) => this.#history.fork(write, call),
+      rewind: (write, call) => history.rewind(write, call),
+      fork: (write, call) => history.fork(write, call),
     };
   }
 
@@ -101,44 +108,58 @@ export class CacheStore extends CacheReads implements Store {
     await this.#parts.data.read(() => undefined);
   }
 
-  /** Runs a local write, and waits for the remote if the option `write` is `'through'`. */
-  async #send<T>(key: CacheKey, call: Call, work: () => Promise<Written<T>>): Promise<T> {
-    const { limits, sender, isThrough } = this.#parts;
-    if (isSession(key)) await this.#history.forked(key);
-    const { result, numbers } = await limits.write(isSession(key) ? key : undefined, work);
-    if (isSession(key)) limits.markUsed(key);
-    if (numbers.length === 0) return result;
-    sender.wakeForWrite();
-    if (isThrough) await sender.confirm(key, numbers, call.signal);
-    return result;
+  readonly read: Store['read'] = async (request, call) => {
+    try {
+      return await runRead(this.#readVerbs, request, call);
+    } catch (error) {
+      if (!ANSWERED_BY_REMOTE.includes(request.kind)) throw error;
+      return this.#reads.fromRemote(error, (store, own) => store.read(request, own), call);
+    }
+  };
+
+  async list(request: ListRequest, call: Call): Promise<ReadList> {
+    try {
+      return await this.#reads.list(request, call);
+    } catch (error) {
+      return this.#reads.fromRemote(error, (store, own) => store.list(request, own), call);
+    }
   }
 
-  readonly write: Store['write'] = (write, call) => runWrite(this.#verbs, write, call);
-
-  branches(request: BranchesRead, call: Call): Promise<SessionBranches> {
-    return this.#history.branches(request, call);
+  async state(request: StateRequest, call: Call): Promise<string> {
+    try {
+      return await this.#reads.state(request, call);
+    } catch (error) {
+      return this.#reads.fromRemote(error, (store, own) => store.state(request, own), call);
+    }
   }
 
-  stateAt(request: StateAtRead, call: Call): Promise<HistoryState> {
-    return this.#history.stateAt(request, call);
-  }
+  readonly write: Store['write'] = (write, call) => runWrite(this.#writeVerbs, write, call);
 
   async #write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
     const meant: Writes[StoredKind] = write;
     const { kind, key } = meant;
-    const run = () => this.#send(key, call, () => this.#writes.run(write, call));
-    if (!isSession(key)) return run();
+    if (!isSession(key)) return this.#store(write, call);
     // Without a handle the session may be unknown here.
     const isUnread = meant.kind === 'append' && meant.position.kind !== 'revision';
     if (isUnread || kind === 'describe') await this.#require(key, call);
     try {
-      return await run();
+      return await this.#store(write, call);
     } catch (error) {
       const mayBeGivenUp = kind === 'append' && isSessionError(error, 'not_found');
       if (!mayBeGivenUp || !(await this.#isGivenUp(key))) throw error;
       await this.#require(key, call);
-      return run();
+      return this.#store(write, call);
     }
+  }
+
+  /** Adds the operations of a write, and begins to send them. */
+  async #store<Kind extends StoredKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
+    const { limits, sender } = this.#parts;
+    const { key }: Writes[StoredKind] = write;
+    if (isSession(key)) await this.#history.forked(key);
+    const { result, numbers } = await limits.write(key, () => this.#writes.run(write, call));
+    await sender.sendAdded(key, numbers, call.signal);
+    return result;
   }
 
   #isGivenUp(key: CompositeSessionKey): Promise<boolean> {

@@ -8,6 +8,7 @@ import { CopyLimits } from './copies/copy_limits.js';
 import { CopyFetcher } from './copies/copy_fetcher.js';
 import { Follower } from './copies/follower.js';
 import { Lists } from './copies/lists.js';
+import { StateFetcher } from './copies/state_fetcher.js';
 import { RemoteConnection, type RemoteConnectionParts } from './copies/remote_connection.js';
 import { Births } from './data/births.js';
 import { LocalData } from './data/local_data.js';
@@ -65,38 +66,27 @@ export type Epoch = ReturnType<typeof openEpoch>;
  * @param earlier the data of the epoch before
  */
 export function openEpoch(tab: TabParts, earlier?: LocalData) {
-  const {
-    options,
-    remoteCore,
-    clock,
-    localStore,
-    marker,
-    ownFeed,
-    tabs,
-    board,
-    diagnostics,
-    background,
-  } = tab;
-  const run = background.run.bind(background);
+  const { options, clock, marker, tabs, board } = tab;
+  const run = tab.background.run.bind(tab.background);
   const { owner } = options;
   const data = new LocalData({
-    ...{ store: localStore, owner, onErased: tab.onErased, marker, earlier },
+    ...{ store: tab.localStore, owner, onErased: tab.onErased, marker, earlier },
   });
   const report = (error: unknown): void => {
     // Work that was ended on purpose, by `close` or `forget`.
     if (remote.isClosed || isSessionError(error, 'aborted')) return;
     board.set({ lastError: failureOf(error) });
-    diagnostics?.tell('cache', error);
+    tab.diagnostics?.tell('cache', error);
   };
   const remote: RemoteConnection = new RemoteConnection({
-    core: remoteCore,
+    core: tab.remoteCore,
     board,
     onForget: tab.onForgetOrder,
   });
-  const pending = new Pending({ data, board });
+  const pending = new Pending(data, board);
   data.onCommit(({ operations, notices, loss }) => {
     for (const name of operations.keys()) tabs.post('changed', name);
-    if (notices.length > 0) ownFeed.publish(notices);
+    if (notices.length > 0) tab.ownFeed.publish(notices);
     const isLost = notices.some(({ type }) => type === 'lost');
     if (isLost) tabs.post('lost');
     board.setLost(loss && lossOf(loss));
@@ -107,15 +97,12 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   const births = new Births();
   data.hold(() => ({ operations: pending.waiting(), sessions: births.all() }));
   const limits = new CopyLimits(context);
-  const fetch = new CopyFetcher({
-    ...context,
-    limits,
-    fetchOvertaken: (owners) => lists.fetchOvertaken(owners),
-  });
-  const lists: Lists = new Lists({ ...context, limits, fetch });
+  const states = new StateFetcher({ ...context, limits });
+  const fetch = new CopyFetcher({ ...context, limits, states });
+  const lists = new Lists({ ...context, limits, states, fetch });
   const follower = new Follower({
     ...context,
-    ...{ feed: remote.core.feed, fetch, lists },
+    ...{ feed: remote.core.feed, fetch, lists, states },
     sending: (name) => sender.sending(name),
   });
   /** Reads again which operations wait, because other tabs may have written some. */
@@ -132,11 +119,11 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     },
     onOthers: rescan,
   });
-  const shared = { ...context, limits, fetch, lists, leadership };
+  const shared = { ...context, limits, states, fetch, lists, leadership };
   const sender: Sender = new Sender({
     ...shared,
     delivery: new Delivery(shared),
-    agent: remoteCore.serverAgent,
+    agent: tab.remoteCore.serverAgent,
     tellWake: () => tabs.post('wake'),
     tellFailure: (error) => tabs.post('failed', failureOf(error)),
   });
@@ -147,7 +134,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   };
   const store = new CacheStore({
     ...shared,
-    ...{ sender, follow, births, isThrough: options.write === 'through' },
+    ...{ sender, follow, births },
   });
 
   const listeners: DataListeners = {
@@ -186,7 +173,8 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   /** Waits for the work that is under way. */
   const settled = async (reason: SessionError): Promise<void> => {
     await sender.close(reason);
-    await Promise.all([fetch.queue.idle(), lists.queue.idle(), limits.close()]);
+    const queues = [fetch.queue, lists.queue, states.queue];
+    await Promise.all([...queues.map((queue) => queue.idle()), limits.close()]);
   };
   /** Called when the local data is erased. */
   const erase = async (): Promise<void> => {

@@ -10,7 +10,7 @@ import { parseEventText } from '../../core/storage/stored_events.js';
 import { markRaw } from '../../values/members/raw.js';
 import { askedMessageOf, eventsOf, isWaiting, type Operation } from './records/records.js';
 import type { CopyFetcher } from './copies/copy_fetcher.js';
-import type { Lists } from './copies/lists.js';
+import type { StateFetcher } from './copies/state_fetcher.js';
 import {
   type CacheKey,
   isSession,
@@ -22,7 +22,7 @@ import type { CacheTransaction } from './data/cache_transaction.js';
 import {
   changeEvent,
   dropOperations,
-  requireWaiting,
+  notWaiting,
   resetForRetry,
   renewTicks,
 } from './outbox_edits.js';
@@ -74,7 +74,7 @@ export interface CacheOutbox {
 /** The local data that a call began with, and the work on them. */
 interface OutboxData extends CacheContext {
   readonly fetch: CopyFetcher;
-  readonly lists: Lists;
+  readonly states: StateFetcher;
   readonly sender: Sender;
 }
 
@@ -99,13 +99,9 @@ export class Outbox implements CacheOutbox {
   list(given?: CacheKey): Promise<OutboxEntry[]> {
     return this.#parts.call(async ({ data }) => {
       const key = given === undefined ? undefined : takeCacheKey(given);
-      if (key !== undefined) return [entryOf(key, await data.operations(key))].filter(hasContent);
+      if (key !== undefined) return entriesOf(await data.operations(key));
       const all = await data.read((transaction) => transaction.outbox.below({}));
-      return [...all.values()]
-        .flatMap((operations) =>
-          operations.slice(0, 1).map(({ write }) => entryOf(write.key, operations)),
-        )
-        .filter(hasContent);
+      return [...all.values()].flatMap(entriesOf);
     });
   }
 
@@ -130,7 +126,7 @@ export class Outbox implements CacheOutbox {
 
   drop(given: CacheKey, eventId?: string): Promise<void> {
     return this.#parts.call(async (epoch) => {
-      const { fetch, lists, report } = epoch;
+      const { fetch, states, report } = epoch;
       const key = takeCacheKey(given);
       const isChosen = (operation: Operation): boolean =>
         eventId === undefined || eventsOf(operation).some(({ id }) => id === eventId);
@@ -142,10 +138,10 @@ export class Outbox implements CacheOutbox {
         const chosen = operations.filter(
           (operation) => isWaiting(operation) && isChosen(operation),
         );
-        if (eventId !== undefined) requireWaiting(chosen, eventId);
+        if (eventId !== undefined && chosen.length === 0) throw notWaiting(eventId);
         return dropOperations(transaction, key, operations, chosen, eventId);
       });
-      const fetched = isSession(key) ? fetch.refresh(key) : lists.fetchState(key);
+      const fetched = isSession(key) ? fetch.refresh(key) : states.fetch(key);
       await fetched.catch(report);
     });
   }
@@ -218,21 +214,13 @@ export class Outbox implements CacheOutbox {
   }
 }
 
-function entryOf(key: CacheKey, operations: readonly Operation[]): OutboxEntry {
-  const texts = new Map<string, string>();
+/** Returns the entry of a session or state; none if nothing waits. */
+function entriesOf(operations: readonly Operation[]): OutboxEntry[] {
   const waiting = operations.filter(isWaiting);
-  for (const { id, text } of waiting.flatMap(eventsOf)) texts.set(id, text);
-  const events = [...texts.values()]
-    .map((text) => parseEventText(text))
-    .filter((event) => event !== undefined);
+  const [first] = waiting;
+  if (first === undefined) return [];
+  const texts = new Map(waiting.flatMap(eventsOf).map(({ id, text }) => [id, text]));
+  const events = [...texts.values()].flatMap((text) => parseEventText(text) ?? []);
   const error = waiting.find(({ refusal }) => refusal !== undefined)?.refusal;
-  const isEmpty = waiting.length === 0;
-  return { key: isEmpty ? EMPTY : key, events, ...(error && { error }) };
-}
-
-/** The key of an entry without anything that waits. */
-const EMPTY: CacheKey = { appName: '' };
-
-function hasContent({ key }: OutboxEntry): boolean {
-  return key !== EMPTY;
+  return [{ key: first.write.key, events, ...(error && { error }) }];
 }

@@ -4,7 +4,7 @@ import { SessionError } from '../../values/errors/errors.js';
 import type { EventSnapshot } from '../../values/model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { SHARED_SCOPES } from '../../values/state/scope.js';
-import { makeDraft, renumberEvent, storeDraft } from './copies/copied_events.js';
+import { CopyDraft } from './copies/copy_draft.js';
 import { removeCopy } from './copies/copy_writer.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import { renumber } from './data/renumber.js';
@@ -24,11 +24,7 @@ import { withoutKeys } from './sending/strip.js';
 import { removeUnsent, withoutPrevious } from './verbs/deletion.js';
 import { deltaOf, sharedWrites, writesOfCreation } from './overlay/shared_overlay.js';
 
-export function requireWaiting(chosen: readonly Operation[], eventId: string): void {
-  if (chosen.length === 0) throw notWaiting(eventId);
-}
-
-function notWaiting(eventId: string): SessionError {
+export function notWaiting(eventId: string): SessionError {
   const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;
   return new SessionError('not_found', message, { key: 'eventId' });
 }
@@ -67,17 +63,16 @@ export async function renewTicks(
   const record = await transaction.copies.get(key);
   if (record === undefined) return;
   const { copy } = record;
-  const operations = await transaction.outbox.of(key);
   if (copy !== undefined && copy.first < copy.next) {
     const { id } = await transaction.copies.events(key).at(copy.next - 1);
-    const draft = makeDraft(key, record, copy, operations);
-    await renumberEvent(transaction, draft, id);
-    await storeDraft(transaction, draft);
+    const draft = await CopyDraft.of(transaction, key, record, copy);
+    await draft.renumber(id);
+    await draft.store();
     return;
   }
   const tick = transaction.nextNumber();
   await transaction.copies.put(key, { ...record, tick });
-  const last = operations.findLast(isOfEvent);
+  const last = (await transaction.outbox.of(key)).findLast(isOfEvent);
   if (last === undefined) return;
   const [first, ...others] = last.numbers;
   const put = [{ ...last, numbers: [{ ...first!, tick }, ...others] }];

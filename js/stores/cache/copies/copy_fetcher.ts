@@ -1,21 +1,15 @@
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { type EventCount, isEnough, mostOf } from '../../../values/model/values/event_count.js';
-import type { StateOwner } from '../../../core/storage/scopes.js';
 import { nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import {
-  type Copy,
-  isOf,
-  isWaiting,
-  type Operation,
-  type SessionRecord,
-} from '../records/records.js';
+import { type Copy, isOf, isWaiting, type Operation } from '../records/records.js';
 import { forEachOf } from './for_each_of.js';
 import { GroupedQueue } from './grouped_queue.js';
 import { firstEventId, type FetchStart, takeOlder, takeSession } from './copy_writer.js';
 import type { CopyLimits } from './copy_limits.js';
 import type { RemoteSession } from './remote_connection.js';
+import type { StateFetcher } from './state_fetcher.js';
 import type { FetchedWindow } from './unkept.js';
 import type { CacheContext } from './context.js';
 
@@ -30,8 +24,7 @@ const MOST_OF_PAGE = 1000;
 
 export interface FetchParts extends CacheContext {
   readonly limits: CopyLimits;
-  /** Fetches states again that have changed since a fetch began. */
-  readonly fetchOvertaken: (owners: readonly StateOwner[]) => Promise<void>;
+  readonly states: StateFetcher;
 }
 
 interface FetchRequest {
@@ -47,7 +40,7 @@ export interface Fetched {
   /** Whether the remote does not have the session. */
   readonly isAbsent: boolean;
   /** The session with its newest events, if these were fetched together. */
-  readonly window?: FetchedWindow;
+  readonly window?: FetchedWindow | undefined;
 }
 
 /** The result of a fetch that asked for nothing, or only for changes and older events of a copy. */
@@ -79,8 +72,8 @@ export class CopyFetcher {
   }
 
   /** Brings a copy up to date in a later task, so that the caller's transaction does not wait for another one. */
-  refreshLater(key: CompositeSessionKey, report: (error: unknown) => void): void {
-    setTimeout(() => void this.refresh(key).catch(report));
+  refreshLater(key: CompositeSessionKey): void {
+    setTimeout(() => void this.refresh(key).catch(this.#parts.report));
   }
 
   /** Brings copies up to date, several at once. */
@@ -109,27 +102,11 @@ export class CopyFetcher {
   async #fetch({ key, need, isRevalidation }: FetchRequest): Promise<Fetched | undefined> {
     const { data, remote } = this.#parts;
     const { ended } = remote;
-    const { record, start, isDeleted, isCreating, firstId } = await data.read(
-      async (transaction) => {
-        const record = await transaction.copies.get(key);
-        const view = await transaction.view(key);
-        // Another one may follow, after a deletion.
-        const first = (await transaction.outbox.of(key)).find((operation) =>
-          isOf(operation, 'create'),
-        );
-        return {
-          record,
-          start: startOf(transaction, record),
-          isDeleted: view === undefined && record !== undefined && first === undefined,
-          isCreating: record?.copy === undefined && first !== undefined && isToSend(first),
-          firstId: record?.copy && (await firstEventId(transaction, key, record.copy)),
-        };
-      },
+    const { start, copy, firstId, isUnsent } = await data.read((transaction) =>
+      findStart(transaction, key),
     );
     ended.throwIfAborted();
-    // A deletion waits to be sent, or a creation whose answer says what the remote has.
-    if (isDeleted || isCreating) return NO_WINDOW;
-    const copy = record?.copy;
+    if (isUnsent) return NO_WINDOW;
     const size = copy === undefined ? 0 : copy.next - copy.first;
     const isCurrent = copy !== undefined && !copy.isStale;
     let hasEnough = isCurrent && isEnough(copy.hasOlder ? size : 'all', need);
@@ -169,15 +146,13 @@ export class CopyFetcher {
       const limit = rest === 'all' ? MOST_OF_PAGE : Math.min(rest, MOST_OF_PAGE);
       const older = await remote.older(key, before, limit);
       if (older?.created !== created) return false;
-      const { events, hasOlder } = older;
-      const isTaken = await this.#orNoRoom(
-        limits.store(key, start, (transaction) =>
-          takeOlder(transaction, key, created, before, older),
-        ),
-        false,
+      const page = { ...older, before };
+      const taking = limits.store(key, start.began, (transaction) =>
+        takeOlder(transaction, key, page),
       );
+      if (!(await this.#unlessFull(taking))) return false;
+      const { events, hasOlder } = older;
       const [first] = events;
-      if (!isTaken) return false;
       if (!hasOlder || first === undefined) return true;
       before = first.id;
       if (rest !== 'all') rest -= events.length;
@@ -190,27 +165,26 @@ export class CopyFetcher {
     start: FetchStart,
     session: RemoteSession | undefined,
   ): Promise<Fetched | undefined> {
-    const { limits, clock, fetchOvertaken } = this.#parts;
-    const window = session && session.since === undefined ? { session, start } : undefined;
-    const fetched: Fetched = { isAbsent: session === undefined, ...(window && { window }) };
-    const stored = limits.store(key, start, (transaction) =>
+    const { limits, clock, states } = this.#parts;
+    const window = session?.since === undefined ? session : undefined;
+    const taking = limits.store(key, start.began, (transaction) =>
       takeSession(transaction, key, session, start, clock()),
     );
-    const overtaken = await (window === undefined ? stored : this.#orNoRoom(stored, []));
+    const taken = await (window === undefined ? taking : this.#unlessFull(taking));
     limits.checkSoon();
-    if (overtaken === undefined) return undefined;
-    await fetchOvertaken(overtaken);
-    return fetched;
+    if (taken === 'gone') return undefined;
+    await states.fetchOvertaken(taken ?? []);
+    return { isAbsent: session === undefined, window: window && { session: window, start } };
   }
 
-  /** Returns the other value if there is no room to store what was fetched. A read needs no room. */
-  async #orNoRoom<T, Other>(stored: Promise<T>, other: Other): Promise<T | Other> {
+  /** Returns what was stored; `undefined` if there is no room for it. A read needs no room. */
+  async #unlessFull<T>(storing: Promise<T>): Promise<T | undefined> {
     try {
-      return await stored;
+      return await storing;
     } catch (error) {
       if (!isSessionError(error, 'quota_exceeded')) throw error;
       this.#parts.report(error);
-      return other;
+      return undefined;
     }
   }
 }
@@ -233,11 +207,27 @@ function isToSend(operation: Operation<'create'>): boolean {
   return refusal === undefined && isWaiting(operation) && !mayBeThere;
 }
 
-function startOf(
-  { counter: began }: CacheTransaction,
-  record: SessionRecord | undefined,
-): FetchStart {
-  return { began, created: record?.copy?.created, birth: record?.birth ?? 0 };
+/** Returns what is here of a session when its fetch begins. */
+async function findStart(transaction: CacheTransaction, key: CompositeSessionKey) {
+  const record = await transaction.copies.get(key);
+  const copy = record?.copy;
+  const view = await transaction.view(key);
+  // Another one may follow, after a deletion.
+  const creation = (await transaction.outbox.of(key)).find((each) => isOf(each, 'create'));
+  const isDeleted = view === undefined && record !== undefined && creation === undefined;
+  const isCreating = copy === undefined && creation !== undefined && isToSend(creation);
+  const start: FetchStart = {
+    began: transaction.counter,
+    created: copy?.created,
+    birth: record?.birth ?? 0,
+  };
+  return {
+    start,
+    copy,
+    firstId: copy && (await firstEventId(transaction, key, copy)),
+    /** Whether a deletion waits to be sent, or a creation whose answer says what the remote has. */
+    isUnsent: isDeleted || isCreating,
+  };
 }
 
 /** The error of a remote whose answers contradict each other. */

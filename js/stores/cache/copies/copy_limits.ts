@@ -2,9 +2,8 @@ import { backgroundTimer } from '../../../core/call/program_hold.js';
 import { eventsOf } from '../records/records.js';
 import { isSessionError } from '../../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import { nameOf } from '../records/cache_key.js';
+import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { FetchBeginning } from './copy_writer.js';
 import type { CacheContext } from './context.js';
 
 /** Milliseconds from a change to the check of the limits, so that many changes need one check. */
@@ -21,6 +20,8 @@ export interface CopyLimitsParts extends CacheContext {
 interface Candidate {
   readonly key: CompositeSessionKey;
   readonly usedAt: number;
+  /** The time of use in the record. */
+  readonly storedAt: number;
   readonly isFree: boolean;
   readonly size: number;
 }
@@ -60,8 +61,29 @@ export class CopyLimits {
     }, DELAY);
   }
 
+  /** Runs a write of the program. Its session counts as used. */
+  async write<T>(key: CacheKey, run: () => Promise<T>): Promise<T> {
+    const result = await this.#withRoom(key, run);
+    if (isSession(key)) this.markUsed(key);
+    return result;
+  }
+
+  /** Stores what a fetch has brought. @param began the last number that was drawn before the fetch */
+  store<T>(
+    key: CompositeSessionKey | undefined,
+    began: number,
+    work: (transaction: CacheTransaction) => Promise<T>,
+  ): Promise<T> {
+    const store = (transaction: CacheTransaction): Promise<T> => {
+      // If the local data is new and the clock was set back, `began` may be higher than the counter.
+      transaction.drawUpTo(began);
+      return work(transaction);
+    };
+    return this.#withRoom(key, () => this.#parts.data.write(store));
+  }
+
   /** Writes. If there is no room, deletes a quarter of the copies, but not this one, and writes once more. */
-  async write<T>(key: CompositeSessionKey | undefined, run: () => Promise<T>): Promise<T> {
+  async #withRoom<T>(key: CacheKey | undefined, run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (error) {
@@ -77,26 +99,12 @@ export class CopyLimits {
     }
   }
 
-  /** Stores what a fetch has brought. */
-  store<T>(
-    key: CompositeSessionKey | undefined,
-    start: FetchBeginning,
-    work: (transaction: CacheTransaction) => Promise<T>,
-  ): Promise<T> {
-    return this.write(key, () =>
-      this.#parts.data.write((transaction) => {
-        // If the local data is new and the clock was set back, `began` may be higher than the counter.
-        transaction.drawUpTo(start.began);
-        return work(transaction);
-      }),
-    );
-  }
-
   /** Deletes copies until the rest is within the limits. */
   async trim(): Promise<void> {
     const { maxSessions: sessions, maxAge = Infinity, maxBytes: bytes, clock } = this.#parts;
-    await this.#storeUses();
-    await this.#delete(await this.#candidates(), { sessions, bytes, since: clock() - maxAge });
+    const candidates = await this.#candidates();
+    await this.#storeUses(candidates);
+    await this.#delete(candidates, { sessions, bytes, since: clock() - maxAge });
   }
 
   async close(): Promise<void> {
@@ -106,38 +114,28 @@ export class CopyLimits {
   }
 
   /** Stores when copies were used, to the minute. */
-  async #storeUses(): Promise<void> {
-    const { data } = this.#parts;
-    const sessions = await data.read((transaction) => transaction.copies.list({}));
-    const later = sessions.filter(
-      ([key, { usedAt }]) => this.#usedAtOf(key, usedAt) >= usedAt + USE_STEP,
-    );
+  async #storeUses(candidates: readonly Candidate[]): Promise<void> {
+    const later = candidates.filter(({ usedAt, storedAt }) => usedAt >= storedAt + USE_STEP);
     if (later.length === 0) return;
-    await data.write(async (transaction) => {
-      for (const [key] of later) {
-        const record = await transaction.copies.get(key);
-        if (record === undefined) continue;
-        await transaction.copies.put(key, {
-          ...record,
-          usedAt: this.#usedAtOf(key, record.usedAt),
-        });
+    await this.#parts.data.write(async ({ copies }) => {
+      for (const { key, usedAt } of later) {
+        const record = await copies.get(key);
+        const isLater = record !== undefined && record.usedAt < usedAt;
+        if (isLater) await copies.put(key, { ...record, usedAt });
       }
     });
-  }
-
-  #usedAtOf(key: CompositeSessionKey, stored: number): number {
-    return Math.max(stored, this.#usedAt.get(nameOf(key)) ?? 0);
   }
 
   async #candidates(): Promise<Candidate[]> {
     return this.#parts.data.read(async (transaction) => {
       const waiting = await transaction.outbox.below({});
-      const candidates = (await transaction.copies.list({})).flatMap(([key, { copy, usedAt }]) => {
-        if (copy === undefined) return [];
+      const candidates = (await transaction.copies.copied({})).map(([key, record]) => {
+        const { copy, usedAt: storedAt } = record;
         const operations = waiting.get(nameOf(key)) ?? [];
         const unsent = operations.flatMap(eventsOf).reduce((sum, { text }) => sum + text.length, 0);
+        const usedAt = Math.max(storedAt, this.#usedAt.get(nameOf(key)) ?? 0);
         const isFree = operations.length === 0;
-        return [{ key, usedAt: this.#usedAtOf(key, usedAt), size: copy.size + unsent, isFree }];
+        return { key, usedAt, storedAt, size: copy.size + unsent, isFree };
       });
       return candidates.sort((one, other) => other.usedAt - one.usedAt);
     });

@@ -20,37 +20,24 @@ import {
 } from '../records/records.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 import { withFetched } from '../overlay/shared_overlay.js';
-import {
-  type CopyDraft,
-  makeDraft,
-  putChanged,
-  putOlder,
-  putWindow,
-  renumberEvent,
-  storeDraft,
-  withStarts,
-} from './copied_events.js';
+import { CopyDraft, withStarts } from './copy_draft.js';
 import type { OlderEvents, RemoteSession, WholeSession } from './remote_connection.js';
 import { splitByScope } from '../../../values/state/keys.js';
 
 /** What a fetch found here when it began. */
-export interface FetchStart extends FetchBeginning {
+export interface FetchStart {
+  /** The last number that was drawn before. */
+  readonly began: number;
   /** The `created` of the copy. `undefined`: there was no copy. */
   readonly created: number | null | undefined;
   readonly birth: number;
-}
-
-/** When a fetch began. */
-export interface FetchBeginning {
-  /** The last number that was drawn before. */
-  readonly began: number;
 }
 
 /**
  * Takes a fetched session.
  *
  * @returns the users and apps whose states are to be fetched again, because they have changed since the fetch began;
- *   `undefined` if the copy is gone whose changes were fetched
+ *   `'gone'` if the copy is gone whose changes were fetched
  */
 export async function takeSession(
   transaction: CacheTransaction,
@@ -58,7 +45,7 @@ export async function takeSession(
   session: RemoteSession | undefined,
   start: FetchStart,
   now: number,
-): Promise<readonly StateOwner[] | undefined> {
+): Promise<readonly StateOwner[] | 'gone'> {
   const { began } = start;
   const overtaken: StateOwner[] = [];
   const record = await transaction.copies.get(key);
@@ -84,7 +71,7 @@ export async function takeSession(
     if (present?.copy !== undefined) return overtaken;
   }
   if (!hasCopy(present)) {
-    if (session.since !== undefined) return undefined;
+    if (session.since !== undefined) return 'gone';
     await makeCopy(transaction, key, present, session, now);
     return overtaken;
   }
@@ -135,15 +122,15 @@ async function makeCopy(
   const birth = creation?.basis.birth ?? before ?? transaction.nextNumber();
   if (givenUp !== undefined) await transaction.copies.forgetGivenUp(key);
   const record: SessionRecord = { ...newRecord(birth, now), ...present, birth };
-  const draft = makeDraft(key, record, copyOf(session), operations);
+  const draft = await CopyDraft.of(transaction, key, record, copyOf(session));
   const isNew = creation === undefined && before === undefined;
-  await putWindow(transaction, draft, session.events, isNew);
+  await draft.putWindow(session.events, isNew);
   if (creation !== undefined) draft.isChanged = true;
   draft.copy = withStarts({ ...draft.copy, hasOlder: session.hasOlder }, session.rewindStarts);
-  const next = await storeDraft(transaction, draft);
+  const revision = Math.max(await draft.store(), birth);
   await sweep(transaction, key);
   const type = creation === undefined ? 'created' : 'appended';
-  transaction.notify({ type, ...key, revision: Math.max(next.tick, birth), scopes: [] });
+  transaction.notify({ type, ...key, revision, scopes: [] });
 }
 
 async function updateCopy(
@@ -154,56 +141,40 @@ async function updateCopy(
   began: number,
 ): Promise<void> {
   const before = record.copy;
-  const draft = makeDraft(key, record, before, await transaction.outbox.of(key));
+  const draft = await CopyDraft.of(transaction, key, record, before);
   const isDescribed = began < before.describedAt;
-  const head = copyOf(session, before);
   if (session.since === undefined) {
     draft.copy = { ...before, revision: session.revision };
-    await putWindow(transaction, draft, session.events, false);
+    await draft.putWindow(session.events, false);
     const { hasOlder } = session;
     const unknown = { rewindStarts: undefined, olderSums: undefined };
     draft.copy = { ...draft.copy, ...unknown, hasOlder, isStale: false };
   } else {
-    await putChanged(transaction, draft, session.events);
+    await draft.putChanged(session.events);
   }
   draft.copy = withStarts(draft.copy, session.rewindStarts);
-  const { first, next, size, hasOlder, isStale } = draft.copy;
-  const { rewindStarts, olderSums, rewoundAt } = draft.copy;
   const description = isDescribed ? { title: before.title, labels: before.labels } : {};
-  const events = { first, next, size, hasOlder, isStale, rewindStarts, olderSums, rewoundAt };
-  draft.copy = { ...head, ...description, ...events };
-  if (head.state !== before.state) draft.isChanged = true;
-  const after = await storeDraft(transaction, draft);
+  draft.copy = { ...draft.copy, ...headOf(session), ...description };
+  if (draft.copy.state !== before.state) draft.isChanged = true;
+  const revision = await draft.store();
   await sweep(transaction, key);
-  if (draft.isChanged) return notifyAppended(transaction, draft, after);
+  if (draft.isChanged) transaction.notify({ type: 'appended', ...key, revision, scopes: [] });
   const isRenamed = draft.copy.title !== before.title || draft.copy.labels !== before.labels;
-  if (isRenamed) transaction.notify({ type: 'updated', ...key });
+  if (isRenamed && !draft.isChanged) transaction.notify({ type: 'updated', ...key });
 }
 
-/** Notifies the watchers of the events of a copy that was stored. */
-export function notifyAppended(
-  transaction: CacheTransaction,
-  { key, isReordered }: CopyDraft,
-  { tick }: SessionRecord,
-): void {
-  const revision = isReordered ? transaction.counter : tick;
-  transaction.notify({ type: 'appended', ...key, revision, scopes: [] });
-}
-
-/** Takes older events than the copy has. @returns whether they came before the events that the copy still has */
+/** Takes a page of older events. @returns whether the copy still begins with the event after them */
 export async function takeOlder(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  created: number | null,
-  firstId: string,
-  older: OlderEvents,
+  older: OlderEvents & { readonly before: string },
 ): Promise<boolean> {
   const record = await transaction.copies.get(key);
-  if (record?.copy?.created !== created || record.copy === undefined) return false;
+  if (!hasCopy(record) || record.copy.created !== older.created) return false;
   const first = await firstEventId(transaction, key, record.copy);
-  if (first !== firstId) return false;
-  const draft = makeDraft(key, record, record.copy, await transaction.outbox.of(key));
-  await putOlder(transaction, draft, older);
+  if (first !== older.before) return false;
+  const draft = await CopyDraft.of(transaction, key, record, record.copy);
+  await draft.putOlder(older);
   await transaction.copies.put(key, { ...record, copy: draft.copy });
   return true;
 }
@@ -233,10 +204,13 @@ export async function takeListed(
     const isListedOnly = copy.first === copy.next && copy.hasOlder;
     if (session.revision > copy.revision && !isListedOnly) return true;
     const isDescribed = session.title === copy.title && session.labels === copy.labels;
-    const isSame = session.revision <= copy.revision && (isDescribed || began < copy.describedAt);
+    // A list that was asked before an append lacks the title that the append has given.
+    const isLate = session.revision < copy.revision;
+    const isSame = session.revision === copy.revision && (isDescribed || began < copy.describedAt);
     const since = copy.revision;
-    if (!isSame)
+    if (!isLate && !isSame) {
       await updateCopy(transaction, key, record, { ...session, since, events: [] }, began);
+    }
     return copy.isStale;
   }
   if (await isDeletedSince(transaction, key, record, began)) return false;
@@ -263,18 +237,23 @@ export function listedSession(
   };
 }
 
-function copyOf(session: RemoteSession, before?: Copy): Copy {
+/** Returns the copy of a session that has none of its events yet. */
+function copyOf(session: RemoteSession): Copy {
+  return {
+    ...{ createTime: session.lastUpdateTime, state: '{}', describedAt: 0 },
+    ...{ first: 0, next: 0, hasOlder: true, size: 0, isStale: false },
+    ...headOf(session),
+  };
+}
+
+/** Returns what a copy has of a session beside its events. Some answers lack what never changes. */
+function headOf(session: RemoteSession) {
   const { created, revision, lastUpdateTime, createTime, title, labels, parent, state } = session;
-  const own = state === undefined ? undefined : JSON.stringify(splitByScope(state).session);
   return {
     ...{ created, revision, lastUpdateTime, title, labels },
-    createTime: createTime ?? before?.createTime ?? lastUpdateTime,
-    // The parent and the initial state never change, and some answers lack them.
-    parent: parent ?? before?.parent,
-    initialState: before?.initialState,
-    state: own ?? before?.state ?? '{}',
-    describedAt: before?.describedAt ?? 0,
-    ...{ first: 0, next: 0, hasOlder: true, size: 0, isStale: false },
+    ...(createTime !== undefined && { createTime }),
+    ...(parent !== undefined && { parent }),
+    ...(state !== undefined && { state: JSON.stringify(splitByScope(state).session) }),
   };
 }
 
@@ -384,15 +363,17 @@ export async function removeCopied(
   if (!hasCopy(record)) return;
   const state = (await transaction.view(key))?.state;
   const isStateHidden = !isEqualText(state ?? '', shown?.state ?? '');
-  const draft = makeDraft(key, record, record.copy, await transaction.outbox.of(key));
+  const draft = await CopyDraft.of(transaction, key, record, record.copy);
   for (const operation of removed) {
     for (const [index, { id, text }] of eventsOf(operation).entries()) {
       // The remote has computed the delta of a marker.
       const isMarker = index === 0 && isOf(operation, 'rewind');
       const isHidden =
         !isMarker && (await transaction.copies.events(key).withId(id))?.text !== text;
-      if (isStateHidden || isHidden) await renumberEvent(transaction, draft, id);
+      if (isStateHidden || isHidden) await draft.renumber(id);
     }
   }
-  if (draft.isChanged) notifyAppended(transaction, draft, await storeDraft(transaction, draft));
+  if (!draft.isChanged) return;
+  const revision = await draft.store();
+  transaction.notify({ type: 'appended', ...key, revision, scopes: [] });
 }

@@ -9,7 +9,7 @@ import type { CopyFetcher } from './copy_fetcher.js';
 import { sumsOfTexts } from './older_sums.js';
 import type { RemoteSums } from './remote_connection.js';
 
-interface Parts extends Pick<CacheContext, 'data' | 'remote'> {
+interface Parts extends Pick<CacheContext, 'remote'> {
   readonly fetch: CopyFetcher;
   readonly limits: CopyLimits;
 }
@@ -25,18 +25,17 @@ const ATTEMPTS = 3;
  * @returns the answer; see `RemoteConnection.sums`
  */
 export async function fetchSums(
-  { data, fetch, limits, remote }: Parts,
+  { fetch, limits, remote }: Parts,
   key: CompositeSessionKey,
   isNumber: boolean,
 ): Promise<RemoteSums | 'unknown' | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     const told = await remote.sums(key, isNumber);
     if (told === undefined || told === 'unknown') return told;
-    const isKept = (): Promise<boolean> =>
-      limits.write(key, () => data.write((transaction) => takeSums(transaction, key, told)));
-    if (await isKept()) return told;
+    const take = (transaction: CacheTransaction) => takeSums(transaction, key, told);
+    if (await limits.store(key, 0, take)) return told;
     await fetch.refresh(key);
-    if ((await isKept()) || attempt === ATTEMPTS) return told;
+    if ((await limits.store(key, 0, take)) || attempt === ATTEMPTS) return told;
   }
 }
 

@@ -9,12 +9,14 @@ import type { CacheStatus } from '../records/status.js';
 import type { Copy } from '../records/records.js';
 import type { CopyFetcher } from './copy_fetcher.js';
 import type { Lists } from './lists.js';
+import type { StateFetcher } from './state_fetcher.js';
 import type { CacheContext } from './context.js';
 
 export interface FollowerParts extends CacheContext {
   readonly feed: ServiceFeed;
   readonly fetch: CopyFetcher;
   readonly lists: Lists;
+  readonly states: StateFetcher;
   /** Resolves when the requests of this tab that send a session have settled. */
   readonly sending: (name: string) => Promise<void> | undefined;
 }
@@ -145,23 +147,21 @@ export class Follower {
 
   /** Fetches the lists or copies and the states of an owner again, because changes may have been missed. */
   async #resync(owner: StateOwner): Promise<void> {
-    const { lists } = this.#parts;
+    const { lists, states } = this.#parts;
     const isListed = await lists.hasList(owner);
     if (isListed) await lists.fetch(owner, true);
     else await this.#fetchCopies(owner);
     for (const scope of SHARED_SCOPES) {
       if (IS_OF_USER[scope] && owner.userId === undefined) continue;
       const state = ownerOf(scope, owner);
-      if (await lists.hasState(state)) await lists.fetchShownState(state);
+      if (await states.has(state)) await states.fetchShown(state);
     }
   }
 
   async #fetchCopies({ appName, userId }: StateOwner): Promise<void> {
     const { data, fetch } = this.#parts;
-    const sessions = await data.read((transaction) => transaction.copies.list({ appName, userId }));
-    await fetch.refreshAll(
-      sessions.filter(([, { copy }]) => copy !== undefined).map(([key]) => key),
-    );
+    const copies = await data.read((transaction) => transaction.copies.copied({ appName, userId }));
+    await fetch.refreshAll(copies.map(([key]) => key));
   }
 
   /** Fetches the states that a notice names. */
@@ -169,10 +169,10 @@ export class Follower {
     { appName, userId }: StateOwner,
     scopes: readonly SharedScope[],
   ): Promise<void> {
-    const { lists } = this.#parts;
+    const { states } = this.#parts;
     for (const scope of scopes) {
       if (IS_OF_USER[scope] && userId === undefined) continue;
-      await lists.fetchShownState(ownerOf(scope, { appName, userId }));
+      await states.fetchShown(ownerOf(scope, { appName, userId }));
     }
   }
 }

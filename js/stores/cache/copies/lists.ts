@@ -1,35 +1,27 @@
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import type { StateShape } from '../../../values/state/state_shape.js';
-import { ownerOf, scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
+import { ownerOf, type StateOwner } from '../../../core/storage/scopes.js';
 import type { TimedPlace } from '../../../core/storage/list_place.js';
 import type { ListedSession, ReadList } from '../../../core/storage/store.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import { nameOf } from '../records/cache_key.js';
-import { isRefusal } from '../records/failures.js';
-import { forEachOf } from './for_each_of.js';
 import { GroupedQueue } from './grouped_queue.js';
-import {
-  type FetchBeginning,
-  listedSession,
-  removeGone,
-  takeListed,
-  takeState,
-} from './copy_writer.js';
+import { listedSession, removeGone, takeListed, takeState } from './copy_writer.js';
 import type { CopyFetcher, FetchParts } from './copy_fetcher.js';
+import { beginFetch } from './state_fetcher.js';
 import { splitByScope } from '../../../values/state/keys.js';
 
 /** The sessions on a page of a list that is only searched for changes. */
 const PAGE = 5;
 
-export interface ListParts extends Omit<FetchParts, 'fetchOvertaken'> {
+export interface ListParts extends FetchParts {
   readonly fetch: CopyFetcher;
   readonly maxSessions: number;
 }
 
-/** Brings lists of sessions, and the states of users and apps, up to date with the remote. */
+/** Brings lists of sessions up to date with the remote. */
 export class Lists {
   readonly #parts: ListParts;
-  /** The fetches of each list and of each state, one after the other. */
+  /** The fetches of each list, one after the other. */
   readonly queue = new GroupedQueue<() => Promise<void>>(([fetch]) => fetch());
   /** The lists that this tab has fetched as a whole. */
   readonly #whole = new Set<string>();
@@ -46,37 +38,7 @@ export class Lists {
    */
   fetch(owner: StateOwner, isWhole = false): Promise<void> {
     const name = nameOf(owner);
-    return this.queue.call(`list ${name} ${isWhole}`, () => this.#fetch(owner, isWhole));
-  }
-
-  /** Brings the state of a user or an app up to date. */
-  fetchState(owner: StateOwner): Promise<void> {
-    return this.queue.call(`state ${nameOf(owner)}`, () => this.#fetchState(owner));
-  }
-
-  /**
-   * As {@link fetchState}, but returns `false` if the remote refuses the request. `adk api_server` shows states only
-   * through sessions, and another server may not let the user read the state of the app.
-   */
-  async fetchShownState(owner: StateOwner): Promise<boolean> {
-    try {
-      await this.fetchState(owner);
-      return true;
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      return false;
-    }
-  }
-
-  /** Fetches states again that have changed since a fetch began. */
-  fetchOvertaken(owners: readonly StateOwner[]): Promise<void> {
-    return forEachOf(owners, owners.length, (owner) => this.fetchShownState(owner));
-  }
-
-  /** Whether a state was fetched, ever. */
-  async hasState(owner: StateOwner): Promise<boolean> {
-    const record = await this.#parts.data.read((transaction) => transaction.states.get(owner));
-    return record?.isFetched === true;
+    return this.queue.call(`${name} ${isWhole}`, () => this.#fetch(owner, isWhole));
   }
 
   /** Whether a list was fetched, ever. */
@@ -93,11 +55,11 @@ export class Lists {
     const name = nameOf(owner);
     const { maxSessions } = this.#parts;
     if (!isWhole && this.#whole.has(name) && (await this.#fetchNewest(owner))) return;
-    const beginning = await this.#begin();
+    const began = await beginFetch(this.#parts);
     const list = await this.#page(owner, maxSessions);
     const { sessions, total } = list;
-    const { changed } = await this.#take(owner, list, beginning);
-    if (total <= sessions.length) await this.#removeOthers(owner, sessions, beginning);
+    const { changed } = await this.#take(owner, list, began);
+    if (total <= sessions.length) await this.#removeOthers(owner, sessions, began);
     await this.#parts.fetch.refreshAll(changed);
     await this.#parts.data.write((transaction) => transaction.noteList(owner));
     this.#whole.add(name);
@@ -112,29 +74,20 @@ export class Lists {
     const { data, fetch, maxSessions } = this.#parts;
     let after: TimedPlace | undefined;
     for (let count = 0; count < maxSessions; count += PAGE) {
-      const beginning = await this.#begin();
+      const began = await beginFetch(this.#parts);
       const list = await this.#page(owner, PAGE, after);
       const { sessions, total } = list;
-      const { changed, hasNews } = await this.#take(owner, list, beginning);
+      const { changed, hasNews } = await this.#take(owner, list, began);
       await fetch.refreshAll(changed);
       if ((changed.length > 0 || hasNews) && sessions.length === PAGE) {
         after = sessions.at(-1);
         continue;
       }
       if (count > 0) return true;
-      const copies = await data.read((transaction) => transaction.copies.list(owner));
-      const known = copies.filter(([, { copy }]) => copy !== undefined).length;
-      return total === known || total > maxSessions;
+      const copies = await data.read((transaction) => transaction.copies.copied(owner));
+      return total === copies.length || total > maxSessions;
     }
     return true;
-  }
-
-  async #begin(): Promise<FetchBeginning> {
-    const { data, remote } = this.#parts;
-    const { ended } = remote;
-    const beginning = await data.read(({ counter: began }) => ({ began }));
-    ended.throwIfAborted();
-    return beginning;
   }
 
   #page({ appName, userId }: StateOwner, limit: number, after?: TimedPlace): Promise<ReadList> {
@@ -147,9 +100,8 @@ export class Lists {
   async #take(
     { appName, userId }: StateOwner,
     { sessions, shared }: ReadList,
-    start: FetchBeginning,
+    began: number,
   ): Promise<{ readonly changed: readonly CompositeSessionKey[]; readonly hasNews: boolean }> {
-    const { began } = start;
     const { limits, clock } = this.#parts;
     const listed = sessions
       .filter(({ isDamaged }) => !isDamaged)
@@ -160,7 +112,7 @@ export class Lists {
     const hasStates = sessions.some(({ created }) => created > 0);
     const { changed, overtaken, hasNews } = await limits.store(
       undefined,
-      start,
+      began,
       async (transaction) => {
         const changed: CompositeSessionKey[] = [];
         for (const { key, session } of listed) {
@@ -183,7 +135,7 @@ export class Lists {
       },
     );
     if (hasNews) limits.checkSoon();
-    await this.fetchOvertaken(overtaken);
+    await this.#parts.states.fetchOvertaken(overtaken);
     return { changed, hasNews };
   }
 
@@ -191,34 +143,19 @@ export class Lists {
   async #removeOthers(
     owner: StateOwner,
     sessions: readonly ListedSession[],
-    start: FetchBeginning,
+    began: number,
   ): Promise<void> {
     const listed = new Set(
       sessions.map(({ userId, sessionId }) =>
         nameOf({ appName: owner.appName, userId, sessionId }),
       ),
     );
-    await this.#parts.limits.store(undefined, start, async (transaction) => {
-      for (const [key, record] of await transaction.copies.list(owner)) {
-        const isOlder = record.copy !== undefined && record.confirmedAt <= start.began;
-        if (!isOlder || listed.has(nameOf(key))) continue;
-        await removeGone(transaction, key, record);
+    await this.#parts.limits.store(undefined, began, async (transaction) => {
+      for (const [key, record] of await transaction.copies.copied(owner)) {
+        const isGone = record.confirmedAt <= began && !listed.has(nameOf(key));
+        if (isGone) await removeGone(transaction, key, record);
       }
     });
-  }
-
-  async #fetchState(owner: StateOwner): Promise<void> {
-    const { remote, limits } = this.#parts;
-    for (let isTaken = false; !isTaken;) {
-      const start = await this.#begin();
-      const text = await remote.ask((store, call) =>
-        store.state({ scope: scopeOf(owner), ...owner }, call),
-      );
-      const state = JSON.stringify(JSON.parse(text) as StateShape);
-      isTaken = await limits.store(undefined, start, (transaction) =>
-        takeState(transaction, owner, state, start.began),
-      );
-    }
   }
 }
 

@@ -4,7 +4,14 @@ import { isRevision } from '../../../core/storage/checked_rows.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import type { LocalKey, LocalTransaction } from '../local_store/local_store.js';
 import { type CacheKey, nameOf } from '../records/cache_key.js';
-import { below, entryKey, type GivenUpRecord, type SessionRecord } from '../records/records.js';
+import {
+  below,
+  type CopiedRecord,
+  entryKey,
+  type GivenUpRecord,
+  hasCopy,
+  type SessionRecord,
+} from '../records/records.js';
 import { CopyEvents } from './copy_events.js';
 
 /** The sessions in one transaction: their records, and the events of their copies. */
@@ -67,6 +74,14 @@ export class CopyRecords {
       const [, appName, userId, sessionId] = key as [string, string, string, string];
       return [{ appName, userId, sessionId }, checkedRecord(values[index], { sessionId })] as const;
     });
+  }
+
+  /** Lists the sessions that have a copy. */
+  async copied(
+    of: Partial<StateOwner>,
+  ): Promise<(readonly [key: CompositeSessionKey, record: CopiedRecord])[]> {
+    const sessions = await this.list(of);
+    return sessions.flatMap(([key, record]) => (hasCopy(record) ? [[key, record] as const] : []));
   }
 
   /** Deletes the record and the events of a session. Its operations stay. */

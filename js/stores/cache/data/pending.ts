@@ -11,11 +11,6 @@ import {
 import type { PendingChanges, StatusBoard } from '../records/status.js';
 import { SharedOrder } from './shared_order.js';
 
-export interface PendingParts {
-  readonly data: LocalData;
-  readonly board: StatusBoard;
-}
-
 /** The operations of one session or state. */
 interface Waiting {
   readonly operations: readonly Operation[];
@@ -23,22 +18,25 @@ interface Waiting {
   readonly isRefused: boolean;
   /** The ids of their events. */
   readonly ids: Set<string>;
+  /** What the status shows of them. `undefined`: all have arrived. */
+  readonly changes: PendingChanges | undefined;
 }
 
-const NONE: Waiting = { operations: [], isRefused: false, ids: new Set() };
+const NONE: Waiting = { operations: [], isRefused: false, ids: new Set(), changes: undefined };
 
 /** What waits for the remote, by session or state, as this tab knows it. */
 export class Pending {
-  readonly #parts: PendingParts;
+  readonly #data: LocalData;
+  readonly #board: StatusBoard;
   readonly #waiting = new Map<string, Waiting>();
   readonly #order = new SharedOrder();
-  readonly #counts = new Map<string, PendingChanges>();
   #isChanged = false;
   readonly #listeners = new Set<(name: string) => void>();
 
-  constructor(parts: PendingParts) {
-    this.#parts = parts;
-    parts.data.onCommit((committed) => {
+  constructor(data: LocalData, board: StatusBoard) {
+    this.#data = data;
+    this.#board = board;
+    data.onCommit((committed) => {
       for (const [name, operations] of committed.operations) this.#set(name, operations);
       this.#show();
     });
@@ -51,7 +49,7 @@ export class Pending {
 
   /** Reads everything again. */
   async scan(): Promise<void> {
-    const all = await this.#parts.data.read((transaction) => transaction.outbox.below({}));
+    const all = await this.#data.read((transaction) => transaction.outbox.below({}));
     for (const name of this.names()) if (!all.has(name)) this.#set(name, []);
     for (const [name, operations] of all) this.#set(name, operations);
     this.#show();
@@ -59,7 +57,7 @@ export class Pending {
 
   /** Reads one session or state again. */
   async refresh(key: CacheKey): Promise<void> {
-    this.#set(nameOf(key), await this.#parts.data.operations(key));
+    this.#set(nameOf(key), await this.#data.operations(key));
     this.#show();
   }
 
@@ -153,7 +151,7 @@ export class Pending {
   }
 
   #set(name: string, operations: readonly Operation[]): void {
-    const { operations: before, isRefused, ids } = this.#of(name);
+    const { operations: before, isRefused, ids, changes: shown } = this.#of(name);
     if (before.length + operations.length === 0) return;
     const isAddition = before.every((operation, index) => operation === operations[index]);
     if (!isAddition) for (const operation of before) this.#order.delete(operation);
@@ -164,30 +162,28 @@ export class Pending {
       for (const { id } of eventsOf(operation)) all.add(id);
       this.#order.add(operation);
     }
+    const events = operations.some(isWaiting) ? all.size : undefined;
+    let changes = shown;
+    if (events !== shown?.events) {
+      this.#isChanged = true;
+      changes = events === undefined ? undefined : { key: keyOfName(name), events };
+    }
     if (operations.length === 0) this.#waiting.delete(name);
     else {
       const isNowRefused = waiting.some(({ refusal }) => refusal !== undefined);
       const isBlocked = isNowRefused || (isAddition && isRefused);
-      this.#waiting.set(name, { operations, isRefused: isBlocked, ids: all });
+      this.#waiting.set(name, { operations, isRefused: isBlocked, ids: all, changes });
     }
-    this.#count(name, operations.some(isWaiting) ? all.size : undefined);
     // The listeners of the status also show refusals, so they are told of this change.
     const refusal = refusalIn(before);
     if (!isEqualJson(refusal, refusalIn(operations))) this.#isChanged = true;
     for (const listener of this.#listeners) listener(name);
   }
 
-  #count(name: string, events: number | undefined): void {
-    if (this.#counts.get(name)?.events === events) return;
-    this.#isChanged = true;
-    if (events === undefined) this.#counts.delete(name);
-    else this.#counts.set(name, { key: keyOfName(name), events });
-  }
-
   #show(): void {
     if (!this.#isChanged) return;
     this.#isChanged = false;
-    this.#parts.board.setPending([...this.#counts.values()]);
+    this.#board.setPending([...this.#waiting.values()].flatMap(({ changes }) => changes ?? []));
   }
 }
 

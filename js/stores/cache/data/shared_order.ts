@@ -83,32 +83,27 @@ export class SharedOrder {
 
 /** The lines that an operation stands in: of each key, of all writes of the state, and of the state's deletions. */
 function ownLines(operation: Operation): string[] {
-  return linesOf(operation, (state, keys, isCleared) => [
-    ...keys,
-    `all ${state}`,
-    ...(isCleared ? [`cleared ${state}`] : []),
-  ]);
+  return linesOf(operation).flatMap(({ keys, all, cleared, isCleared }) =>
+    isCleared ? [...keys, all, cleared] : [...keys, all],
+  );
 }
 
 /** The lines whose operations an operation waits for. */
 function foreignLines(operation: Operation): string[] {
-  return linesOf(operation, (state, keys, isCleared) =>
-    isCleared ? [`all ${state}`] : [...keys, `cleared ${state}`],
+  return linesOf(operation).flatMap(({ keys, all, cleared, isCleared }) =>
+    isCleared ? [all] : [...keys, cleared],
   );
 }
 
-function linesOf(
-  { write: { key }, shared }: Operation,
-  of: (state: string, keys: readonly string[], isCleared: boolean) => string[],
-): string[] {
+/** The names of the lines of each state that an operation writes. */
+function linesOf({ write: { key }, shared }: Operation) {
   return SHARED_SCOPES.flatMap((scope) => {
     const change = shared[scope];
     if (change === undefined) return [];
     const state = nameOf(ownerOf(scope, key));
-    return of(
-      state,
-      change.values.map(([name]) => `key ${state} ${name}`),
-      change.isCleared,
-    );
+    const keys = change.values.map(([name]) => `key ${state} ${name}`);
+    return [
+      { keys, all: `all ${state}`, cleared: `cleared ${state}`, isCleared: change.isCleared },
+    ];
   });
 }

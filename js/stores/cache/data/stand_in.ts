@@ -1,6 +1,7 @@
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { CacheTransaction } from './cache_transaction.js';
-import { newRecord, type Operation, UNSENT } from '../records/records.js';
+import { sessionKeyOf } from '../records/cache_key.js';
+import { NEW, newRecord, type Operation } from '../records/records.js';
 
 /**
  * Puts a creation into the outbox for a session that is not known here, so that it can be written to while the remote
@@ -25,7 +26,7 @@ export async function standIn(
 
 /** Returns the creation of a session that has no copy. */
 export function standInOperation(
-  { appName, userId, sessionId }: CompositeSessionKey,
+  given: CompositeSessionKey,
   of: {
     readonly number: number;
     readonly birth: number;
@@ -35,11 +36,10 @@ export function standInOperation(
 ): Operation<'create'> {
   const { number, birth, now } = of;
   const isThere = of.isThere ? true : undefined;
-  const key = { appName, userId, sessionId };
   const write = {
     ...({
       kind: 'create',
-      key,
+      key: sessionKeyOf(given),
       ifAbsent: true,
       state: '{}',
       delta: '{}',
@@ -48,5 +48,5 @@ export function standInOperation(
     ...{ description: { initialState: '{}' }, lastUpdateTime: undefined, now, events: [] },
   };
   const basis = { birth, time: now, isThere, mustExist: isThere };
-  return { number, write, numbers: [], basis, sent: UNSENT, shared: {} };
+  return { ...NEW, number, write, basis };
 }

@@ -1,10 +1,4 @@
-import {
-  type DBSchema,
-  type IDBPDatabase,
-  type IDBPObjectStore,
-  type IDBPTransaction,
-  openDB,
-} from 'idb';
+import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from 'idb';
 import { raceSignal, TimeLimit } from '../../../core/call/time_limit.js';
 import { messageOf } from '../../../values/errors/describe.js';
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
@@ -209,33 +203,22 @@ class IndexedDbTransaction implements LocalTransaction {
   }
 
   delete(store: CacheStoreName, from: LocalKey, to?: LocalKey): Promise<void> {
-    const range = to === undefined ? [...from] : rangeOf(from, to);
+    const range = to === undefined ? [...from] : rangeOf({ from, to });
     if (range !== undefined) {
       this.#transaction.objectStore(store).delete!(range).catch(() => undefined);
     }
     return Promise.resolve();
   }
 
-  list(store: CacheStoreName, range: LocalRange): Promise<readonly unknown[]> {
-    return this.#inRange(store, range, (objects, keys, limit) => objects.getAll(keys, limit));
+  async list(store: CacheStoreName, range: LocalRange): Promise<readonly unknown[]> {
+    const keys = rangeOf(range);
+    return keys === undefined ? [] : this.#transaction.objectStore(store).getAll(keys, range.limit);
   }
 
-  keys(store: CacheStoreName, range: LocalRange): Promise<readonly LocalKey[]> {
-    return this.#inRange(store, range, (objects, keys, limit) => objects.getAllKeys(keys, limit));
-  }
-
-  async #inRange<T>(
-    store: CacheStoreName,
-    { from, to, limit }: LocalRange,
-    read: (
-      objects: IDBPObjectStore<Stores, CacheStoreName[], CacheStoreName, AccessMode>,
-      keys: IDBKeyRange,
-      limit: number | undefined,
-    ) => Promise<readonly T[]>,
-  ): Promise<readonly T[]> {
-    const range = rangeOf(from, to);
-    if (range === undefined || limit === 0) return [];
-    return read(this.#transaction.objectStore(store), range, limit);
+  async keys(store: CacheStoreName, range: LocalRange): Promise<readonly LocalKey[]> {
+    const keys = rangeOf(range);
+    if (keys === undefined) return [];
+    return this.#transaction.objectStore(store).getAllKeys(keys, range.limit);
   }
 }
 
@@ -247,9 +230,9 @@ function abort(transaction: IDBPTransaction<Stores, CacheStoreName[], AccessMode
   }
 }
 
-/** Returns `undefined` for an empty range, which IndexedDB refuses. */
-function rangeOf(from: LocalKey, to: LocalKey): IDBKeyRange | undefined {
-  return indexedDB.cmp([...from], [...to]) < 0
+/** Returns `undefined` for an empty range, which IndexedDB refuses. With the limit 0 it would return everything. */
+function rangeOf({ from, to, limit }: LocalRange): IDBKeyRange | undefined {
+  return limit !== 0 && indexedDB.cmp([...from], [...to]) < 0
     ? IDBKeyRange.bound([...from], [...to], false, true)
     : undefined;
 }

@@ -27,6 +27,15 @@ export function keyOfName(name: string): CacheKey {
   };
 }
 
+/** Returns the key alone, without what else an object has. */
+export function sessionKeyOf({
+  appName,
+  userId,
+  sessionId,
+}: CompositeSessionKey): CompositeSessionKey {
+  return { appName, userId, sessionId };
+}
+
 export function isSession(key: CacheKey): key is CompositeSessionKey {
   return key.sessionId !== undefined;
 }
@@ -41,8 +50,7 @@ export function takeCacheKey(given: CacheKey): CacheKey {
 
 /** @throws SessionError `invalid_argument` if it names no session */
 export function takeSessionKey(given: CacheKey): CompositeSessionKey {
-  const { appName, userId, sessionId } = Object(given) as CompositeSessionKey;
-  const key = { appName, userId, sessionId };
+  const key = sessionKeyOf(Object(given) as CompositeSessionKey);
   requireKey(key);
   return key;
 }

@@ -270,6 +270,9 @@ export interface Operation<Kind extends OutboxKind = OutboxKind> {
 /** The `sent` of an operation that was never sent. */
 export const UNSENT: Operation['sent'] = { attempts: 0 };
 
+/** Members of a new operation that writes no events, and no shared states. */
+export const NEW = { numbers: [], sent: UNSENT, shared: {} } as const;
+
 /** Returns an operation whose basis has other values. */
 export function withBasis<Kind extends OutboxKind>(
   operation: Operation<Kind>,

@@ -2,6 +2,7 @@
 import { ownerOf } from '../../../core/storage/scopes.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
+import { removeCopied } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import {
   eventOf,
@@ -41,9 +42,30 @@ export async function stillWaiting<Kind extends OutboxKind>(
   return first && [first, ...others];
 }
 
-/** Returns an operation that lies over the copy until the copy has the revision with which it has arrived. */
-export function landedAt(operation: Operation, landed: number): Operation {
-  return { ...operation, sent: { ...operation.sent, landed } };
+/** Removes arrived operations whose effect the copy has. */
+export async function removeArrived(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  before: SessionRecord,
+  arrived: Operations,
+  revisions?: ReadonlyMap<string, number>,
+): Promise<void> {
+  await removeCopied(transaction, key, arrived);
+  await keepTick(transaction, key, before, arrived);
+  await expectArrived(transaction, key, arrived, revisions);
+}
+
+/** Lets arrived operations lie over the copy until it has the revision with which they have arrived. */
+export async function keepArrived(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  arrived: Operations,
+  landed: number,
+  revisions?: ReadonlyMap<string, number>,
+): Promise<void> {
+  const put = arrived.map((each): Operation => ({ ...each, sent: { ...each.sent, landed } }));
+  await transaction.outbox.change(key, { put });
+  await expectArrived(transaction, key, arrived, revisions);
 }
 
 /** Records the arrived values of shared states. They stay until a fetch that begins later. */
@@ -69,7 +91,7 @@ export async function expectArrived(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   arrived: readonly Operation[],
-  revisions: ReadonlyMap<string, number>,
+  revisions: ReadonlyMap<string, number> = new Map(),
 ): Promise<void> {
   const record = await transaction.copies.get(key);
   const numbers = new Set(arrived.map(({ number }) => number));

@@ -7,9 +7,8 @@ import { corruptRecord, parseEventText } from '../../../core/storage/stored_even
 import type { Results } from '../../../core/storage/store.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import type { ServiceFeed } from '../../../core/watch/service_feed.js';
-import type { RemoteCall } from '../copies/remote_connection.js';
 import { contradictionError, type CopyFetcher } from '../copies/copy_fetcher.js';
-import type { Lists } from '../copies/lists.js';
+import type { StateFetcher } from '../copies/state_fetcher.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isWaitingForRun } from '../../http/http_errors.js';
@@ -57,7 +56,7 @@ export const LEADERSHIP_LOST = new Error('Another tab sends.');
 export interface DeliveryParts extends CacheContext {
   readonly leadership: Leadership;
   readonly fetch: CopyFetcher;
-  readonly lists: Lists;
+  readonly states: StateFetcher;
 }
 
 /** What one request sends: operations of one kind. */
@@ -67,9 +66,8 @@ interface BatchOf<Kind extends OutboxKind> {
   readonly client: string;
   readonly copy: Copy | undefined;
   readonly mayGoOn: CanSend;
-  /** Whether the transaction that took the answer has marked what is sent next, if anything is left. */
-  hasNext: boolean;
-  next: Batch | undefined;
+  /** What is sent next, if anything is left: marked by the transaction that took the answer. */
+  next: Batch | undefined | 'unmarked';
 }
 
 type Batch = { [Kind in OutboxKind]: BatchOf<Kind> }[OutboxKind];
@@ -100,7 +98,7 @@ export class Delivery {
       last = number;
       if (rounds > MAX_ROUNDS && isSession(key)) throw contradictionError(key);
       await this.#sendBatch(key, batch);
-      batch = batch.hasNext ? batch.next : await this.#take(key, mayGoOn);
+      batch = batch.next === 'unmarked' ? await this.#take(key, mayGoOn) : batch.next;
     }
   }
 
@@ -132,13 +130,13 @@ export class Delivery {
     await transaction.outbox.change(key, { put });
     const copy = record?.birth === first.basis.birth ? record.copy : undefined;
     const { kind } = first.write;
-    const batch = { kind, operations: put, client: owner.client, copy, mayGoOn };
-    return { ...batch, hasNext: false, next: undefined } as unknown as Batch;
+    const batch = { kind, operations: put, client: owner.client, copy, mayGoOn, next: 'unmarked' };
+    return batch as unknown as Batch;
   }
 
   async #sendBatch(key: CacheKey, batch: Batch): Promise<void> {
     try {
-      await this.#request(batch);
+      await (this.#verbs[batch.kind] as (batch: Batch) => Promise<void>)(batch);
       this.#limits.delete(nameOf(key));
     } catch (error) {
       if (isWaitingForRun(error)) await this.#land(batch, withoutAttempt);
@@ -209,38 +207,25 @@ export class Delivery {
   /** Marks the next operations in the transaction that takes an answer, which saves one of their own. */
   async #markNext(transaction: CacheTransaction, key: CacheKey, batch: Batch): Promise<void> {
     const next = await this.#mark(transaction, key, batch.mayGoOn);
-    if (next !== 'leadership lost') Object.assign(batch, { hasNext: true, next });
+    if (next !== 'leadership lost') batch.next = next;
   }
 
-  #request(batch: Batch): Promise<void> {
-    switch (batch.kind) {
-      case 'create':
-        return this.#create(batch);
-      case 'append':
-        return this.#append(batch);
-      case 'rewind':
-        return this.#rewind(batch);
-      case 'describe':
-        return this.#describe(batch);
-      case 'delete':
-        return this.#delete(batch);
-      case 'update':
-        return this.#update(batch);
-    }
-  }
+  readonly #verbs: { readonly [Kind in OutboxKind]: (batch: BatchOf<Kind>) => Promise<void> } = {
+    create: (batch) => this.#create(batch),
+    append: (batch) => this.#append(batch),
+    rewind: (batch) => this.#rewind(batch),
+    describe: (batch) => this.#describe(batch),
+    delete: (batch) => this.#delete(batch),
+    update: (batch) => this.#update(batch),
+  };
 
-  /** Asks the remote. @throws RemoteRefusal, unlike a failure of the local storage */
-  async #ask<T>(run: RemoteCall<T>): Promise<T> {
+  /** Sends a write. @throws RemoteRefusal, unlike a failure of the local storage */
+  async #write<Kind extends WriteKind>(write: Placed<Kind>): Promise<Results[Kind]> {
     try {
-      return await this.#parts.remote.ask(run);
+      return await this.#parts.remote.ask((store, call) => store.write(write, call));
     } catch (error) {
       throw isRefusal(error) ? new RemoteRefusal(error) : error;
     }
-  }
-
-  /** Sends a write. @throws RemoteRefusal */
-  #write<Kind extends WriteKind>(write: Placed<Kind>): Promise<Results[Kind]> {
-    return this.#ask<Results[Kind]>((store, call) => store.write(write, call));
   }
 
   /** The remote's feed. The remote itself publishes only what its own methods write. */
@@ -281,7 +266,7 @@ export class Delivery {
   }
 
   async #append(batch: BatchOf<'append'>): Promise<void> {
-    const { fetch, lists } = this.#parts;
+    const { fetch, states } = this.#parts;
     const { operations, copy } = batch;
     const { key } = operations[0].write;
     if (copy === undefined) {
@@ -315,7 +300,7 @@ export class Delivery {
       ({ isBehind, overtaken } = untold);
       if (!isBehind) await this.#markNext(transaction, key, batch);
     });
-    await lists.fetchOvertaken(overtaken);
+    await states.fetchOvertaken(overtaken);
     if (isBehind) await fetch.refresh(key);
   }
 

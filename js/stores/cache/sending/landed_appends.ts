@@ -6,15 +6,21 @@ import { parseEventText } from '../../../core/storage/stored_events.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import type { Appended } from '../../../core/storage/store.js';
 import { MOST_CHANGED } from '../../../core/wasm/protocol.js';
-import { isRewind, makeDraft, putChanged, storeDraft } from '../copies/copied_events.js';
-import { notifyAppended, removeCopied, sweep } from '../copies/copy_writer.js';
+import { CopyDraft, isRewind } from '../copies/copy_draft.js';
+import { sweep } from '../copies/copy_writer.js';
 import type { ChangedEvent } from '../copies/remote_connection.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { type Copy, eventOf } from '../records/records.js';
 import { splitByScope, writeKey } from '../../../values/state/keys.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 import { deltaOf, sharedWrites } from '../overlay/shared_overlay.js';
-import { expectArrived, keepTick, landedAt, landShared, type Operations } from './arrived.js';
+import {
+  expectArrived,
+  keepArrived,
+  landShared,
+  type Operations,
+  removeArrived,
+} from './arrived.js';
 
 /** What the answer to appends does not tell. */
 interface MissingFromAnswer {
@@ -59,9 +65,7 @@ export async function landAppends(
   // Not every storage tells where it has stored an event.
   const isTold = sentEvents.every(({ id }) => revisions.has(id) || told.has(id));
   if (copy !== undefined && isSame && revision <= copy.revision) {
-    await removeCopied(transaction, key, arrived);
-    await keepTick(transaction, key, record, arrived);
-    await expectArrived(transaction, key, arrived, revisions);
+    await removeArrived(transaction, key, record, arrived, revisions);
     return { isBehind: false, overtaken: [] };
   }
   if (
@@ -76,8 +80,7 @@ export async function landAppends(
     isTitledByOther(copy, sent, missed) ||
     copy.isStale
   ) {
-    await transaction.outbox.change(key, { put: arrived.map((each) => landedAt(each, revision)) });
-    await expectArrived(transaction, key, arrived, revisions);
+    await keepArrived(transaction, key, arrived, revision, revisions);
     return { isBehind: true, overtaken: [] };
   }
   const events = new Map<string, ChangedEvent>();
@@ -96,8 +99,8 @@ export async function landAppends(
     events.set(event.id, { ...event, seq, revision: place.revision });
     deltas.push({ revision: place.revision, text: event.text, isOwn: true });
   }
-  const draft = makeDraft(key, record, copy, await transaction.outbox.of(key));
-  await putChanged(transaction, draft, [...events.values()]);
+  const draft = await CopyDraft.of(transaction, key, record, copy);
+  await draft.putChanged([...events.values()]);
   const toldState = appended.state;
   const state = (
     toldState === undefined
@@ -111,13 +114,15 @@ export async function landAppends(
   const { lastUpdateTime } = appended;
   const title = copy.title === '' ? (titleOf(arrived) ?? '') : copy.title;
   draft.copy = { ...draft.copy, revision, lastUpdateTime, title, state: JSON.stringify(state) };
-  // Comes before `storeDraft`, which may give the remaining operations new ticks.
+  // Comes before the copy is stored, which may give the remaining operations new ticks.
   await transaction.outbox.change(key, { removed: arrived });
-  const after = await storeDraft(transaction, draft);
+  const shown = await draft.store();
   await expectArrived(transaction, key, arrived, revisions);
   // Removes a rewind that arrived before, if the fetch after it has failed.
   await sweep(transaction, key);
-  if (draft.isChanged) notifyAppended(transaction, draft, after);
+  if (draft.isChanged) {
+    transaction.notify({ type: 'appended', ...key, revision: shown, scopes: [] });
+  }
   // The answer lacks the shared states that the missed events have changed.
   const missedWrites = sharedWrites(
     deltas.filter(({ isOwn }) => !isOwn).map(({ text }) => deltaOf(text)),

@@ -1,6 +1,6 @@
 /** Applies the answer to a creation: the session exists now, or it existed before. */
 import type { CreatedSession } from '../../../core/storage/store.js';
-import { makeDraft, putWindow, storeDraft } from '../copies/copied_events.js';
+import { CopyDraft } from '../copies/copy_draft.js';
 import { removeCopied, removeCopy } from '../copies/copy_writer.js';
 import { remoteRevision } from '../copies/remote_connection.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
@@ -46,19 +46,19 @@ export async function landCreation(
       ...{ describedAt: 0, first: 0, next: 0, hasOlder: false, size: 0, isStale: false },
     };
     const own = { ...record, birth: basis.birth };
-    const draft = makeDraft(key, own, copy, await transaction.outbox.of(key));
-    await putWindow(transaction, draft, creation.events, false);
+    const draft = await CopyDraft.of(transaction, key, own, copy);
+    await draft.putWindow(creation.events, false);
     draft.isChanged = false;
     // The answer to a repeated creation includes what others have written since.
     const isStale = createdAt > 0 && revision !== createdAt + creation.events.length;
     draft.copy = { ...draft.copy, isStale };
-    await storeDraft(transaction, draft);
+    await draft.store();
   }
   if (record.copy === undefined) await transaction.outbox.change(key, { removed: [operation] });
   // The copy was fetched while the answer was under way, and may have another device's versions of the events.
   else await removeCopied(transaction, key, [operation]);
   await keepTick(transaction, key, record, [operation]);
-  await expectArrived(transaction, key, [operation], new Map());
+  await expectArrived(transaction, key, [operation]);
 }
 
 /**

@@ -1,17 +1,10 @@
 /** Applies the remote's answers to changes of titles and labels, to rewinds, to deletions and to changes of states. */
 import type { StateOwner } from '../../../core/storage/scopes.js';
-import { removeCopied, removeCopy } from '../copies/copy_writer.js';
+import { removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isUserDeletion } from '../records/records.js';
 import { birthOfCopy } from '../overlay/session_overlay.js';
-import {
-  expectArrived,
-  keepTick,
-  landedAt,
-  landShared,
-  type Operations,
-  sessionOf,
-} from './arrived.js';
+import { keepArrived, landShared, type Operations, removeArrived, sessionOf } from './arrived.js';
 
 /** Applies the answer to a change of title or labels. */
 export async function landDescription(
@@ -38,14 +31,9 @@ export async function landRewind(
   const { key } = arrived[0].write;
   await landShared(transaction, arrived);
   const record = await transaction.copies.require(key);
-  const { copy } = record;
-  if (copy !== undefined && revision <= copy.revision) {
-    await removeCopied(transaction, key, arrived);
-    await keepTick(transaction, key, record, arrived);
-    return expectArrived(transaction, key, arrived, new Map());
-  }
-  await transaction.outbox.change(key, { put: arrived.map((each) => landedAt(each, revision)) });
-  await expectArrived(transaction, key, arrived, new Map());
+  const isCopied = record.copy !== undefined && revision <= record.copy.revision;
+  if (isCopied) await removeArrived(transaction, key, record, arrived);
+  else await keepArrived(transaction, key, arrived, revision);
 }
 
 /** Applies the answer to the deletion of a session. */
@@ -73,8 +61,7 @@ export async function landStates(
   await landShared(transaction, arrived);
   if (!isUserDeletion(operation)) return;
   const { appName, userId }: StateOwner = key;
-  for (const [session, record] of await transaction.copies.list({ appName, userId })) {
-    const isDeleted = record.copy !== undefined && record.birth < operation.number;
-    if (isDeleted) await removeCopy(transaction, session);
+  for (const [session, { birth }] of await transaction.copies.copied({ appName, userId })) {
+    if (birth < operation.number) await removeCopy(transaction, session);
   }
 }

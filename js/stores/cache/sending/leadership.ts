@@ -52,8 +52,11 @@ export class Leadership {
     if (this.#isLeader) return Promise.resolve();
     this.#isWanted = true;
     clearTimeout(this.#timer);
-    this.#beating ??= this.#beat().finally(() => (this.#beating = undefined));
-    return this.#beating;
+    return this.#checkOnce();
+  }
+
+  #checkOnce(): Promise<void> {
+    return (this.#beating ??= this.#beat().finally(() => (this.#beating = undefined)));
   }
 
   async #beat(): Promise<void> {
@@ -78,9 +81,7 @@ export class Leadership {
       else report(error);
     }
     if (!this.#isWanted) return;
-    this.#timer = backgroundTimer(() => {
-      this.#beating ??= this.#beat().finally(() => (this.#beating = undefined));
-    }, pause);
+    this.#timer = backgroundTimer(() => void this.#checkOnce(), pause);
   }
 
   #set(isLeader: boolean): void {

@@ -24,6 +24,8 @@ const LONGEST_RETRY_AFTER = 60 * 60 * 1000;
 
 export interface SenderParts extends DeliveryParts {
   readonly delivery: Delivery;
+  /** `'through'`: calls that write wait for the remote. */
+  readonly write: 'local' | 'through';
   /** The agent of the remote, if it has one. */
   readonly agent: ServerAgent | undefined;
   readonly board: StatusBoard;
@@ -80,6 +82,17 @@ export class Sender {
     this.#clearTimer();
     this.#onProgress?.();
     this.#running ??= this.#run();
+  }
+
+  /** Starts to send operations that a call has added. With `write: 'through'` it waits until the remote has them. */
+  async sendAdded(
+    key: CacheKey,
+    numbers: readonly number[],
+    signal?: HostAbortSignal,
+  ): Promise<void> {
+    if (numbers.length === 0) return;
+    this.wakeForWrite();
+    if (this.#parts.write === 'through') await this.confirm(key, numbers, signal);
   }
 
   /** Starts to send. After a failure, it first waits {@link WRITE_PAUSE} instead of the rest of a longer pause. */

@@ -2,13 +2,13 @@
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../../../values/state/scope.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { CacheKey } from '../records/cache_key.js';
+import { type CacheKey, sessionKeyOf } from '../records/cache_key.js';
 import {
   type Expectation,
   isOf,
   isOfEvent,
+  NEW,
   type Operation,
-  UNSENT,
   withBasis,
 } from '../records/records.js';
 
@@ -33,12 +33,8 @@ export async function deleteSession(
     return [];
   }
   const number = transaction.nextNumber();
-  const { appName, userId, sessionId } = key;
-  const deleted = { appName, userId, sessionId };
-  const deletion: Operation<'delete'> = {
-    ...{ number, write: { kind: 'delete', what: 'session', key: deleted }, numbers: [] },
-    ...{ basis: { birth, time: 0 }, sent: UNSENT, shared: {} },
-  };
+  const write = { kind: 'delete', what: 'session', key: sessionKeyOf(key) } as const;
+  const deletion = { ...NEW, number, write, basis: { birth, time: 0 } };
   await transaction.outbox.change(key, { put: [deletion] });
   return [number];
 }

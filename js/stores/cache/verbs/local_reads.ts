@@ -13,9 +13,15 @@ import { sortList } from '../../../core/storage/list_place.js';
 import type { StorageListRequest } from '../../../core/storage/requests.js';
 import type { Listing, SessionRow, SharedRows } from '../../../core/storage/rows.js';
 import type { Storage } from '../../../core/storage/storage.js';
-import { runRead, type ReadVerbs, type RewindStart } from '../../../core/read.js';
+import {
+  type ReadResults,
+  type ReadKind,
+  type ReadVerbs,
+  runRead,
+  type SessionRead,
+} from '../../../core/read.js';
 import type { ListRequest, ReadList, StateRequest, Store } from '../../../core/storage/store.js';
-import { sumsOf } from '../../../core/storage/reads/session_info.js';
+import { readInfo, sumsOf } from '../../../core/storage/reads/session_info.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { EventCount } from '../../../values/model/values/event_count.js';
@@ -25,16 +31,8 @@ import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
 import type { OlderSums } from '../records/records.js';
 import type { SessionView } from '../overlay/session_overlay.js';
-import {
-  changedEvents,
-  countEvents,
-  eventsWithIds,
-  lastEvents,
-  pageOfEvents,
-} from './shown_events.js';
-
-/** The reads of one session. */
-export type LocalReads = Pick<Store, 'read'>;
+import { olderInvocations } from './older_invocations.js';
+import { ViewEvents } from './view_events.js';
 
 /** How much of a session is on this device. */
 export interface LocalPart {
@@ -46,31 +44,29 @@ export interface LocalPart {
   readonly hasOlder: boolean;
   /** The sums of the older events, as far as they are known. */
   readonly olderSums: OlderSums | undefined;
-  /** Where the rewinds in the copy start. */
-  readonly rewindStarts: readonly RewindStart[];
-  /** Returns whether an event is unsent, or has just arrived. */
-  readonly isOwn: (eventId: string) => boolean;
   /** Absent if there is no session. */
   readonly identity: Identity | undefined;
 }
 
-/** The result of a read, and how much it was read from. */
+/** What was read of a session, and how much of the session it was read from. */
 export interface LocalRead<T> {
-  readonly result: T;
+  /** `undefined`: there is no session. */
+  readonly result: T | undefined;
   readonly part: LocalPart;
 }
 
-/** Reads a session in one transaction. */
-export function readLocally<T>(
+/** Reads something of a session in one transaction. */
+export function readLocally<Kind extends ReadKind>(
   data: LocalData,
-  key: CompositeSessionKey,
-  read: (reads: LocalReads, part: LocalPart) => Promise<T>,
-): Promise<LocalRead<T>> {
+  request: SessionRead<Kind>,
+  call: Call,
+): Promise<LocalRead<ReadResults[Kind]>> {
+  const { key } = request;
   return data.read(async (transaction) => {
     const view = await transaction.view(key);
     const isDeleted = view === undefined && (await transaction.copies.get(key)) !== undefined;
-    const part = { ...partOf(view), isDeleted };
-    return { result: await read(readsOf(transaction, key, view), part), part };
+    const result = await runRead(verbsOf(transaction, key, view), request, call);
+    return { result, part: { ...partOf(view), isDeleted } };
   });
 }
 
@@ -84,8 +80,6 @@ function partOf(view: SessionView | undefined): Omit<LocalPart, 'isDeleted'> {
     copiedCount: copiedCountOf(view),
     hasOlder,
     olderSums: hasOlder ? copy.olderSums : NO_SUMS,
-    rewindStarts: copy?.rewindStarts ?? [],
-    isOwn: (eventId) => view?.overlay.events.has(eventId) === true,
     identity: view && { birth: view.birth, created: copy?.created ?? undefined },
   };
 }
@@ -98,14 +92,21 @@ function copiedCountOf(view: SessionView | undefined): EventCount {
   return copy.hasOlder ? copy.next - copy.first : 'all';
 }
 
-function readsOf(
+function verbsOf(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   view: SessionView | undefined,
-): LocalReads {
+): ReadVerbs {
   const rows = rowsOf(transaction, key, view);
   const verbs: ReadVerbs = {
-    window: (request, call) => sessionThrough(rows, request, call),
+    async window(request, call) {
+      const session = await sessionThrough(rows, request, call);
+      if (session === undefined || view?.copy?.hasOlder !== true) return session;
+      const { last, after } = request;
+      const isCut = typeof last === 'number' && session.events.length >= last;
+      if (isCut || after !== undefined) return session;
+      return { ...session, olderInvocations: olderInvocations(session.events, view) };
+    },
     page: (request, call) => pageThrough(rows, request, call),
     ids: (request, call) => eventsThrough(rows, request, call),
     since: async (request, call) => {
@@ -113,7 +114,9 @@ function readsOf(
       return session && changedSession(session, request);
     },
   };
-  return { read: (request, call) => runRead(verbs, request, call) };
+  // It is counted page by page.
+  const read: Store['read'] = (request, call) => runRead(verbs, request, call);
+  return { ...verbs, info: (request, call) => readInfo({ read }, request, call) };
 }
 
 /** Returns the rows of a session as a reader sees it. */
@@ -130,27 +133,25 @@ function rowsOf(
     };
   }
   const session = rowOf(key, view);
+  const shown = new ViewEvents(transaction, key, view);
   return {
     async read({ window }) {
       const { since, last } = window;
       const [states, events] = await Promise.all([
         statesOf(transaction, key),
-        since === undefined
-          ? lastEvents(transaction, key, view, window)
-          : changedEvents(transaction, key, view, since),
+        since === undefined ? shown.last(window) : shown.changedAfter(since),
       ]);
       return { session, ...states, events: since === undefined ? events : events.slice(0, last) };
     },
     async readPage({ direction, eventId, limit, withCount }) {
       const isForward = direction === 'after';
-      const events = await pageOfEvents(transaction, key, view, isForward, eventId, limit);
+      const events = await shown.page(isForward, eventId, limit);
       const older = withCount === false ? undefined : partOf(view).olderSums?.eventCount;
-      const eventCount =
-        older === undefined ? undefined : older + (await countEvents(transaction, key, view));
+      const eventCount = older === undefined ? undefined : older + (await shown.count());
       return { session, events, eventCount };
     },
     async readEvents({ eventIds }) {
-      return { session, events: await eventsWithIds(transaction, key, view, eventIds) };
+      return { session, events: await shown.withIds(eventIds) };
     },
   };
 }

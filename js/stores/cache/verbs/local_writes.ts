@@ -1,7 +1,6 @@
 /** Runs the rules over the local data, and adds what they decide to the outbox. */
 import { SessionError } from '../../../values/errors/errors.js';
 import { type Call, requireNotAborted } from '../../../core/call/call.js';
-import type { PreparedWrite } from '../../../core/storage/driver/prepared_write.js';
 import {
   prepareAppend,
   prepareCreate,
@@ -10,6 +9,7 @@ import {
 import type { Deletion, Results, StoredKind } from '../../../core/storage/store.js';
 import type { Decide, StorageWriteRequest } from '../../../core/storage/requests.js';
 import type { Found } from '../../../core/storage/rows.js';
+import type { Storage } from '../../../core/storage/storage.js';
 import type {
   Computed,
   DeleteWrite,
@@ -18,16 +18,16 @@ import type {
   PlacedAppend,
 } from '../../../core/write.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import { isSession } from '../records/cache_key.js';
+import { isSession, sessionKeyOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
-import { isOf, newRecord, type Operation, type OutboxWrites } from '../records/records.js';
+import { isOf, NEW, newRecord, type Operation, type OutboxWrites } from '../records/records.js';
 import type { SessionView } from '../overlay/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
 import { putJoined } from './joined_writes.js';
 import { rowOf } from './local_reads.js';
-import { type Given, NEW, operationsOf, ownerKey, sessionKeyOf } from './new_operations.js';
-import { changedEvents, eventsWithIds } from './shown_events.js';
+import { type Given, operationsOf, ownerKey } from './new_operations.js';
+import { ViewEvents } from './view_events.js';
 
 export interface LocalWriteParts {
   readonly data: LocalData;
@@ -48,9 +48,6 @@ type LocalVerbs = {
   ) => Promise<Written<Results[Kind]>>;
 };
 
-/** A verb of a storage that runs one decision. */
-type RunDecision = (request: StorageWriteRequest, decide: Decide) => Promise<void>;
-
 /** The writes of the local data. */
 export class LocalWrites {
   readonly #parts: LocalWriteParts;
@@ -69,34 +66,36 @@ export class LocalWrites {
   }
 
   readonly #verbs: LocalVerbs = {
-    create: (creation, call) =>
-      this.#decided(
-        (create) => prepareCreate({ create }, creation, call),
-        () => ({ creation }),
-      ),
+    create: async (creation, call) => {
+      const decisions = new Decisions(this.#parts, { creation });
+      const result = await prepareCreate(decisions, creation, call).run();
+      return { result, numbers: decisions.numbers };
+    },
     append: async (write, call) => {
       const { run } = write;
       const message = run && (await this.#storedText(write));
-      const given = message === undefined ? write : { ...write, events: withText(write, message) };
-      const { result, numbers } = await this.#decided(
-        (append) => prepareAppend({ append }, given, call),
-        () => ({ run }),
-      );
+      const decisions = new Decisions(this.#parts, { run });
+      // The only event is written as it is stored: a stored message starts nothing.
+      const given =
+        message === undefined
+          ? write
+          : { ...write, events: write.events.map((event) => ({ ...event, text: message })) };
+      const result = await prepareAppend(decisions, given, call).run();
+      const { numbers } = decisions;
       return { result: message === undefined ? result : { ...result, message }, numbers };
     },
-    update: (write, call) => {
+    update: async (write, call) => {
       // The operation has the whole delta of the caller, including values that are stored already.
-      let given: Given = {};
+      const given: { delta?: string } = {};
       const delta = (state: string): Computed => {
         const computed =
           typeof write.delta === 'string' ? { delta: write.delta } : write.delta(state);
-        given = computed;
+        given.delta = computed.delta;
         return computed;
       };
-      return this.#decided(
-        (append) => prepareUpdate({ append }, { ...write, delta }, call),
-        () => given,
-      );
+      const decisions = new Decisions(this.#parts, given);
+      const result = await prepareUpdate(decisions, { ...write, delta }, call).run();
+      return { result, numbers: decisions.numbers };
     },
     describe: (write) => this.#parts.data.write((transaction) => describe(transaction, write)),
     delete: (write) => this.#parts.data.write((transaction) => remove(transaction, write)),
@@ -107,25 +106,32 @@ export class LocalWrites {
     return this.#parts.data.read(async (transaction) => {
       const view = await transaction.view(key);
       const ids = events.map(({ id }) => id);
-      const stored = view && (await eventsWithIds(transaction, key, view, ids));
+      const stored = view && (await new ViewEvents(transaction, key, view).withIds(ids));
       return stored?.[0]?.text;
     });
   }
+}
 
-  /** Runs a write that the rules decide. */
-  async #decided<T>(
-    prepare: (run: RunDecision) => PreparedWrite<T>,
-    given: () => Given,
-  ): Promise<Written<T>> {
-    let numbers: readonly number[] = [];
-    const { data } = this.#parts;
-    const run: RunDecision = async (request, decide) => {
-      numbers = await data.write((transaction) =>
-        this.#decide(transaction, request, decide, given),
-      );
-    };
-    const result = await prepare(run).run();
-    return { result, numbers };
+/** The verbs by which the rules write: one transaction each, which reads rows, decides and adds the operations. */
+class Decisions implements Pick<Storage, 'create' | 'append'> {
+  /** The numbers of the last decision's operations. */
+  numbers: readonly number[] = [];
+  readonly #parts: LocalWriteParts;
+  readonly #given: Given;
+
+  constructor(parts: LocalWriteParts, given: Given) {
+    this.#parts = parts;
+    this.#given = given;
+  }
+
+  create(request: StorageWriteRequest, decide: Decide): Promise<void> {
+    return this.append(request, decide);
+  }
+
+  async append(request: StorageWriteRequest, decide: Decide): Promise<void> {
+    this.numbers = await this.#parts.data.write((transaction) =>
+      this.#decide(transaction, request, decide),
+    );
   }
 
   /** @throws SessionError `unsupported` for events that the remote has no route for: they would wait for ever */
@@ -133,7 +139,6 @@ export class LocalWrites {
     transaction: CacheTransaction,
     request: StorageWriteRequest,
     decide: Decide,
-    given: () => Given,
   ): Promise<readonly number[]> {
     const { key, scopes, eventIds } = request;
     const { appName, userId } = key;
@@ -156,7 +161,7 @@ export class LocalWrites {
       return eventIds.flatMap((id) => view?.overlay.events.get(id)?.number ?? []);
     }
     const known = new Set(found.events.map(({ id }) => id));
-    const operations = await operationsOf(transaction, key, changes, view, known, given());
+    const operations = await operationsOf(transaction, key, changes, view, known, this.#given);
     const numbers = operations.map(({ number }) => number);
     transaction.drawUpTo(Math.max(...numbers));
     const [first] = operations;
@@ -181,11 +186,6 @@ export class LocalWrites {
     const made = newRecord(birth, this.#parts.clock());
     await transaction.copies.put(key, { ...made, ...record, birth });
   }
-}
-
-/** Returns the only event of an append with run as it is stored: a stored message starts nothing. */
-function withText({ events }: PlacedAppend, text: string): PlacedAppend['events'] {
-  return events.map((event) => ({ ...event, text }));
 }
 
 async function describe(
@@ -240,9 +240,7 @@ async function sessionRows(
   { eventIds, since }: StorageWriteRequest,
   view: SessionView,
 ): Promise<Pick<Found, 'session' | 'events' | 'changed'>> {
-  const [events, changed] = await Promise.all([
-    eventsWithIds(transaction, key, view, eventIds),
-    changedEvents(transaction, key, view, since),
-  ]);
+  const shown = new ViewEvents(transaction, key, view);
+  const [events, changed] = await Promise.all([shown.withIds(eventIds), shown.changedAfter(since)]);
   return { session: rowOf(key, view), events, changed };
 }

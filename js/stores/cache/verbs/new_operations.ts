@@ -5,10 +5,11 @@ import { type CreateWrite, firstTitle } from '../../../core/write.js';
 import type { Changes, EventRow, StorageKey } from '../../../core/storage/rows.js';
 import { storageKey } from '../../../core/storage/scopes.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { isSession } from '../records/cache_key.js';
+import { isSession, sessionKeyOf } from '../records/cache_key.js';
 import {
   type EventNumbers,
   type Expectation,
+  NEW,
   type Operation,
   type OutboxEvent,
   UNSENT,
@@ -25,17 +26,6 @@ export interface Given {
   readonly run?: AskedRun | undefined;
   /** The JSON text of the delta of an `update`. */
   readonly delta?: string | undefined;
-}
-
-/** Members of a new operation that writes no events. */
-export const NEW = { numbers: [], sent: UNSENT, shared: {} } as const;
-
-export function sessionKeyOf({
-  appName,
-  userId,
-  sessionId,
-}: Required<StorageKey>): CompositeSessionKey {
-  return { appName, userId, sessionId };
 }
 
 export function ownerKey({ appName, userId }: StorageKey): StorageKey {

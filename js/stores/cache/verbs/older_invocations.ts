@@ -1,14 +1,6 @@
 import { rewindTargetOf } from '../../../core/history/marks.js';
 import type { Event } from '../../../values/model/event/event.js';
-import type { RewindStart } from '../../../core/read.js';
-
-/** A part of a session's events. */
-interface PartOfSession {
-  /** What the remote has told of its rewinds. */
-  readonly rewindStarts?: readonly RewindStart[] | undefined;
-  /** Returns whether an event is one of this device. */
-  readonly isOwn: (eventId: string) => boolean;
-}
+import type { SessionView } from '../overlay/session_overlay.js';
 
 /**
  * Returns the invocations that rewinds in a copy name, and that begin before the copy, or may. An invocation may have
@@ -19,9 +11,11 @@ interface PartOfSession {
  */
 export function olderInvocations(
   events: readonly Event[],
-  { rewindStarts = [], isOwn }: PartOfSession,
+  { copy, overlay }: SessionView,
 ): string[] {
-  const starts = new Map(rewindStarts.map(({ invocationId, eventId }) => [invocationId, eventId]));
+  const starts = new Map(
+    copy?.rewindStarts?.map(({ invocationId, eventId }) => [invocationId, eventId]),
+  );
   const ids = new Set(events.map(({ id }) => id));
   const here = new Set<unknown>();
   const older = new Set<string>();
@@ -32,7 +26,7 @@ export function olderInvocations(
     const start = starts.get(target);
     const isHere = starts.has(target)
       ? start === undefined || ids.has(start)
-      : isOwn(event.id) && here.has(target);
+      : overlay.events.has(event.id) && here.has(target);
     if (!isHere) older.add(target);
   }
   return [...older];

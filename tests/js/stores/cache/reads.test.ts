@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { event, hasCode, idsOf, KEY, openCache, Server, until, USER } from './fixture.js';
+import {
+  event,
+  hasCode,
+  idsOf,
+  KEY,
+  openCache,
+  Server,
+  until,
+  untilSent,
+  USER,
+} from './fixture.js';
 import { entriesOf } from './held_store.js';
 
 async function stored(server: Server, count: number, sessionId = 's1') {
@@ -223,5 +233,32 @@ it('a session with something unsent was last updated at the later time of its co
   now = copied + 1000;
   await cache.appendEvent({ session, event: { ...event('e2'), timestamp: now } });
   assert.deepEqual(await times(), [now, now]);
+  await cache.close();
+});
+
+it('a list that was asked before an append keeps the title that the append has given', async () => {
+  const server = new Server();
+  const { cache } = openCache(server, { autoTitle: true });
+  const session = await cache.createSession(KEY);
+  await cache.sync();
+  let answer!: () => void;
+  const held = new Promise<void>((resolve) => (answer = resolve));
+  let isAsked = false;
+  server.intercept = async (request) => {
+    if (!request.url.includes('/sessions?')) return undefined;
+    const response = await server.send(request);
+    isAsked = true;
+    await held;
+    return response;
+  };
+  const listed = cache.listSessions(USER);
+  await until(() => isAsked);
+  await cache.appendEvent({ session, event: event('Which tea is green?') });
+  await until(() => untilSent(cache));
+  answer();
+  assert.deepEqual(
+    (await listed).sessions.map(({ title }) => title),
+    ['Which tea is green?'],
+  );
   await cache.close();
 });

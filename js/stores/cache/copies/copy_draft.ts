@@ -1,0 +1,251 @@
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import type { CopyEvents } from '../data/copy_events.js';
+import { foldOf } from '../data/operation_memory.js';
+import type {
+  Copy,
+  EventNumbers,
+  EventRecord,
+  Operation,
+  SessionRecord,
+} from '../records/records.js';
+import { rewindTargetOf } from '../../../core/history/marks.js';
+import type { RewindStart } from '../../../core/read.js';
+import { parseEventText } from '../../../core/storage/stored_events.js';
+import { withoutOlder, withReplacedOlder } from './older_sums.js';
+import type { ChangedEvent, OlderEvents, RemoteEvent } from './remote_connection.js';
+import type { OverlayEvent, SessionOverlay } from '../overlay/session_overlay.js';
+
+/** A copy while a transaction puts events of the remote into it, and gives them local numbers. */
+export class CopyDraft {
+  copy: Copy;
+  /** Whether a reader sees another event than before. */
+  isChanged = false;
+  /** Whether events of others came before events of this device. */
+  #isReordered = false;
+  readonly #transaction: CacheTransaction;
+  readonly #key: CompositeSessionKey;
+  readonly #record: SessionRecord;
+  readonly #overlay: SessionOverlay;
+  readonly #events: CopyEvents;
+
+  private constructor(
+    transaction: CacheTransaction,
+    key: CompositeSessionKey,
+    record: SessionRecord,
+    copy: Copy,
+    operations: readonly Operation[],
+  ) {
+    this.copy = copy;
+    this.#transaction = transaction;
+    this.#key = key;
+    this.#record = record;
+    this.#overlay = foldOf(record.birth, operations);
+    this.#events = transaction.copies.events(key);
+  }
+
+  /** Makes the draft of a copy under the operations of its session. */
+  static async of(
+    transaction: CacheTransaction,
+    key: CompositeSessionKey,
+    record: SessionRecord,
+    copy: Copy,
+  ): Promise<CopyDraft> {
+    return new CopyDraft(transaction, key, record, copy, await transaction.outbox.of(key));
+  }
+
+  /** Puts events that have changed since the copy's revision, in the order of their `seq`. */
+  async putChanged(events: readonly ChangedEvent[]): Promise<void> {
+    const since = this.copy.revision;
+    this.#noteOrder(events);
+    for (const event of [...events].sort((one, other) => one.seq - other.seq)) {
+      if (event.revision > since) this.#noteRewind(event, event.revision);
+      const position = await this.#events.positionOf(event.id);
+      if (position !== undefined) await this.#replace(position, event);
+      else if (event.seq > since) await this.#append(event);
+      // An SQL database also lists events that have not changed.
+      else if (event.revision > since) this.#noteReplacedOlder();
+    }
+  }
+
+  #noteRewind({ text }: RemoteEvent, revision: number): void {
+    if (!isRewind(text)) return;
+    const { rewoundAt = 0 } = this.copy;
+    this.copy = { ...this.copy, rewoundAt: Math.max(rewoundAt, revision) };
+  }
+
+  /** Notes that an event before the copy was replaced. Its new invocation may be one at which a rewind starts. */
+  #noteReplacedOlder(): void {
+    const { rewindStarts = [], isStale } = this.copy;
+    this.copy = { ...withReplacedOlder(this.copy), isStale: isStale || rewindStarts.length > 0 };
+  }
+
+  /** Notes if events of others come while this device has operations with events: the remote's order then counts. */
+  #noteOrder(events: readonly RemoteEvent[]): void {
+    const own = this.#overlay.events;
+    this.#isReordered ||=
+      own.size > 0 && events.some(({ id, text }) => !hasText(own.get(id), text));
+  }
+
+  async #replace(position: number, event: ChangedEvent): Promise<void> {
+    const { id, text, timestamp, revision } = event;
+    const stored = await this.#events.at(position);
+    // The answer is late: the copy has a newer version.
+    if (stored.isExact && revision < stored.revision) return;
+    const over = this.#overlay.events.get(id);
+    let { tick } = stored;
+    // A page of older events may have brought this text before the copy had the state that the event makes.
+    if (text !== stored.text || revision > this.copy.revision) {
+      // If the event got a higher tick since its edit, it keeps that, so that handles still notice the change.
+      tick =
+        hasText(over, text) && !this.#isReordered
+          ? Math.max(over.tick, tick)
+          : this.#transaction.nextNumber();
+      if (!hasText(over, text)) this.isChanged = true;
+    }
+    const size = this.copy.size + text.length - stored.text.length;
+    this.copy = { ...this.copy, size };
+    const next = { id, text, timestamp, seq: stored.seq, tick, revision, isExact: true };
+    await this.#put(position, next, stored);
+  }
+
+  async #append(event: ChangedEvent): Promise<void> {
+    const { id, text, timestamp, revision } = event;
+    const over = this.#overlay.events.get(id);
+    const own = hasText(over, text) ? over : undefined;
+    const isEdited = own === undefined ? event.seq !== revision : own.seq !== own.tick;
+    const isKept = own !== undefined && !this.#isReordered;
+    const { seq, tick } = isKept ? own : this.#newNumbers(isEdited);
+    if (own === undefined) this.isChanged = true;
+    const { next, size } = this.copy;
+    this.copy = { ...this.copy, next: next + 1, size: size + text.length };
+    await this.#put(next, { id, text, timestamp, seq, tick, revision, isExact: true });
+  }
+
+  /** Returns new local numbers. They differ if an event was written again: a handle that lacks it gets the whole state. */
+  #newNumbers(isEdited: boolean): EventNumbers {
+    const seq = this.#transaction.nextNumber();
+    return { seq, tick: isEdited ? this.#transaction.nextNumber() : seq };
+  }
+
+  /** Gives an event another local number, as if it was written again: handles then get the whole state. */
+  async renumber(id: string): Promise<void> {
+    const position = await this.#events.positionOf(id);
+    if (position === undefined) return;
+    const stored = await this.#events.at(position);
+    await this.#put(position, { ...stored, tick: this.#transaction.nextNumber() }, stored);
+    this.isChanged = true;
+  }
+
+  #put(position: number, event: EventRecord, earlier?: EventRecord): Promise<void> {
+    return this.#events.put(position, event, this.#record.birth, earlier);
+  }
+
+  /**
+   * Replaces the events by the newest ones of the remote, which may reach further back.
+   *
+   * @param isNew whether no handle has any of them, because the session was not here before
+   */
+  async putWindow(events: readonly RemoteEvent[], isNew: boolean): Promise<void> {
+    const { first, next } = this.copy;
+    const { birth } = this.#record;
+    const stored = new Map(
+      (await this.#events.between(first, next)).map((each) => [each.id, each]),
+    );
+    const firstKnown = events.findIndex(({ id }) => stored.has(id));
+    const isNews = ({ id, text }: RemoteEvent, index: number): boolean => {
+      const known = stored.get(id);
+      return known === undefined ? !isNew && index >= firstKnown : known.text !== text;
+    };
+    this.#noteOrder(events.filter(isNews));
+    if (stored.size > 0) await this.#events.clear();
+    this.copy = { ...this.copy, first: 0, next: 0, size: 0 };
+    for (const [index, event] of events.entries()) {
+      const { id, text, timestamp } = event;
+      const known = stored.get(id);
+      const over = this.#overlay.events.get(id);
+      const revision = event.revision ?? this.copy.revision;
+      const isExact = event.revision !== undefined;
+      let { seq, tick } = known ?? { seq: birth, tick: birth };
+      if (isNews(event, index)) {
+        this.#noteRewind(event, revision);
+        const isOwn = hasText(over, text) && !this.#isReordered;
+        // A whole session does not tell which events were written again.
+        ({ seq, tick } = isOwn ? over : this.#newNumbers(true));
+        seq = known?.seq ?? seq;
+        if (!isOwn) this.isChanged = true;
+      }
+      const isSame = known?.text === text && known.isExact && !isExact;
+      const numbers = isSame ? { revision: known.revision, isExact: true } : { revision, isExact };
+      await this.#put(index, { id, text, timestamp, seq, tick, ...numbers });
+      this.copy = { ...this.copy, next: index + 1, size: this.copy.size + text.length };
+    }
+  }
+
+  /** Puts events before those of the copy. They get the birth as their numbers, so no handle takes them for changes. */
+  async putOlder({ events, hasOlder, rewindStarts }: OlderEvents): Promise<void> {
+    const { birth } = this.#record;
+    const put: RemoteEvent[] = [];
+    for (const older of [...events].reverse()) {
+      const { id, text, timestamp } = older;
+      if ((await this.#events.positionOf(id)) !== undefined) continue;
+      put.push(older);
+      const { first, size, revision } = this.copy;
+      this.copy = { ...this.copy, first: first - 1, size: size + text.length };
+      const event = { id, text, timestamp, seq: birth, tick: birth, revision, isExact: false };
+      await this.#put(first - 1, event);
+    }
+    this.copy = withoutOlder(withStarts({ ...this.copy, hasOlder }, rewindStarts), put);
+  }
+
+  /**
+   * Stores the copy.
+   *
+   * If events of others came before unsent ones, the unsent ones get new local numbers. Otherwise an open handle would
+   * apply the deltas of the others last.
+   *
+   * @returns the revision that readers see by now
+   */
+  async store(): Promise<number> {
+    const { copy, isChanged } = this;
+    const record = this.#record;
+    const transaction = this.#transaction;
+    const key = this.#key;
+    if (isChanged) transaction.nextNumber();
+    const tick = Math.max(record.tick, this.#overlay.tick, isChanged ? transaction.counter : 0);
+    const confirmedAt = record.copy === undefined ? transaction.nextNumber() : record.confirmedAt;
+    await transaction.copies.put(key, { ...record, copy, tick, confirmedAt });
+    if (!this.#isReordered) return tick;
+    const put = (await transaction.outbox.of(key))
+      .filter(({ numbers }) => numbers.length > 0)
+      .map((operation) => restamped(transaction, operation));
+    await transaction.outbox.change(key, { put });
+    return transaction.counter;
+  }
+}
+
+/** Returns whether the text is that of a rewind. */
+export function isRewind(text: string): boolean {
+  const event = text.includes('rewindBeforeInvocationId') ? parseEventText(text) : undefined;
+  return event !== undefined && rewindTargetOf(event) !== undefined;
+}
+
+/** Returns a copy with the starts of further rewinds. They replace the known starts of the same invocations. */
+export function withStarts(copy: Copy, starts: readonly RewindStart[] = []): Copy {
+  const { hasOlder, rewindStarts: before = [] } = copy;
+  const all = new Map([...before, ...starts].map((start) => [start.invocationId, start]));
+  return { ...copy, rewindStarts: hasOlder && all.size > 0 ? [...all.values()] : undefined };
+}
+
+/** Whether the text is one of those that operations of this device have given the event. */
+function hasText(over: OverlayEvent | undefined, text: string): over is OverlayEvent {
+  return over?.texts.includes(text) === true;
+}
+
+function restamped(transaction: CacheTransaction, operation: Operation): Operation {
+  const numbers = operation.numbers.map(({ seq, tick: before }) => {
+    const tick = transaction.nextNumber();
+    return { seq: seq === before ? tick : seq, tick };
+  });
+  return { ...operation, numbers };
+}
