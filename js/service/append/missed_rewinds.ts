@@ -23,7 +23,7 @@ export function positionFor(
   }
   return Number.isNaN(created)
     ? { kind: 'lastEvent', lastEventId }
-    : { kind: 'revision', created, revision };
+    : { kind: 'revision', created, revision, lastEventId };
 }
 
 /** Returns whether an event is of one of the invocations, or a summary of `@google/adk`, which names no invocation. */

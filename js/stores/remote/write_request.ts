@@ -111,15 +111,19 @@ const REQUESTS: WriteRequests = {
   },
 };
 
-/** Returns the position of a handle as a server takes it. */
+/** Returns the position of a handle as the protocol has it. */
 function positionBody(position: HandlePosition): object {
   switch (position.kind) {
     case 'revision':
-      return { created: position.created, revision: position.revision };
+      return {
+        created: position.created,
+        revision: position.revision,
+        lastEventId: position.lastEventId,
+      };
     case 'lastEvent':
-      return { lastEventId: position.lastEventId };
+      return { created: null, revision: 0, lastEventId: position.lastEventId };
     case 'latest':
-      return { created: -1 };
+      return { created: -1, revision: 0 };
   }
 }
 
