@@ -122,6 +122,8 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
       await this.#readSession(service, stale, signal);
       stale.delete('window');
       stale.delete('state');
+      // Shows the events before what takes longer. The end of the read shows the rest.
+      if (stale.has('outbox') || this.history.turns.isStale) this.changed();
       if (stale.has('outbox')) await this.#readOutbox(service, signal);
       stale.delete('outbox');
       if (ending !== undefined) view?.end(ending);
@@ -163,7 +165,6 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     this.handle.replace({ ...session, events: [] });
     // Appends change the state of the handle.
     this.head.set(service.revisionOf(session), session, { ...session.state });
-    this.changed();
   }
 
   async #readChanges(
@@ -183,7 +184,6 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     if (changes === undefined || isComplete !== true) return this.#readWindow(service, signal);
     const state = changes.state ?? session?.state ?? this.head.members.state;
     this.head.set(changes.revision, changes, state);
-    this.changed();
   }
 
   #noteRead(event: Event): void {
