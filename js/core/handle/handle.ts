@@ -55,11 +55,14 @@ export interface HandleRecord {
   missedRewind: MissedRewind | undefined;
 }
 
-/** Rewinds that were stored after a handle was read. A run that they have undone may still go on through the handle. */
+/**
+ * Rewinds, and seals of cancelled runs, that were stored after a handle was read. A run that they have ended may still go on
+ * through the handle.
+ */
 interface MissedRewind {
-  /** The position of the handle before the first such rewind. */
+  /** The position of the handle before the first of them. */
   readonly position: HandlePosition;
-  /** The undone invocations. */
+  /** The invocations that they have ended. */
   readonly undone: ReadonlySet<string>;
 }
 
