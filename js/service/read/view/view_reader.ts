@@ -49,7 +49,7 @@ interface CachedView extends Pick<ReadTail, 'isWhole' | 'summarised' | 'lastComp
   readonly events: readonly Event[];
   /** In the view for models the id of the first event. What it shows before that one may have gaps. */
   readonly firstId: string | undefined;
-  /** The last events that the view for models showed, and how many were asked for. Further reads copy them. */
+  /** The last events that the view showed when it was continued, and how many were asked for. Further reads copy them. */
   readonly shown?: { readonly last: number; readonly events: Event[] } | undefined;
   readonly limit: number;
   /** The ids of the last stored events. */
@@ -149,29 +149,22 @@ export class ViewReader {
     last: number,
   ): ReadSession | undefined {
     const later = laterEvents(cached, session);
-    const { state } = session;
+    const { revision, state } = session;
     if (later === undefined || state === undefined) return undefined;
-    const { revision } = session;
-    if (later.length === 0 && cached.shown?.last === last) {
-      this.#put(name, { ...cached, revision });
-      return { ...session, state, events: copyJson(cached.shown.events) };
-    }
-    const events = [...cached.events, ...later];
-    const storedIds = [...cached.storedIds, ...later.map(({ id }) => id)];
-    const countAfterMarker = cached.countAfterMarker + later.length;
-    const continued = { ...cached, revision, events, storedIds, countAfterMarker };
-    this.#put(name, { ...continued, shown: undefined });
-    if (countAfterMarker >= last) return undefined;
-    if (cached.view === 'model') {
-      const tail = continuedTail(events, cached.firstId, cached.isWhole, last);
-      if (typeof tail === 'string') return undefined;
-      this.#put(name, { ...continued, shown: { last, events: tail.events } });
-      return { ...session, state, events: copyJson(tail.events) };
-    }
-    if (events.length < last && !cached.isWhole) return undefined;
-    const end = copyJson(lastOf(events, last));
-    noteSummarised(end, cached.summarised);
-    return { ...session, state, events: end };
+    const continued = {
+      ...cached,
+      revision,
+      events: [...cached.events, ...later],
+      storedIds: [...cached.storedIds, ...later.map(({ id }) => id)],
+      countAfterMarker: cached.countAfterMarker + later.length,
+    };
+    const isSame = later.length === 0 && cached.shown?.last === last;
+    const shown = isSame ? cached.shown.events : lastShown(continued, last);
+    this.#put(name, { ...continued, shown: shown && { last, events: shown } });
+    if (shown === undefined) return undefined;
+    const events = copyJson(shown);
+    noteSummarised(events, cached.summarised);
+    return { ...session, state, events };
   }
 
   /**
@@ -275,6 +268,17 @@ function* readWhole(
 function wholeView(read: ReadSession, view: ComputedView, size: TailSize): ReadTail {
   const tail = tailOfView(read, view, size);
   return { read, ...tail, isWhole: read.olderInvocations === undefined && tail.start === 0 };
+}
+
+/** Returns the last events that a cached view shows. `undefined` if it does not have them, or no marker is among the stored ones. */
+function lastShown(cached: CachedView, last: number): Event[] | undefined {
+  const { view, events, firstId, isWhole, countAfterMarker } = cached;
+  if (countAfterMarker >= last) return undefined;
+  if (view === 'transcript') {
+    return events.length < last && !isWhole ? undefined : lastOf(events, last);
+  }
+  const tail = continuedTail(events, firstId, isWhole, last);
+  return typeof tail === 'string' ? undefined : tail.events;
 }
 
 function cachedView({ read, ...end }: ReadTail, view: ComputedView, limit: number): CachedView {
