@@ -22,7 +22,14 @@ export interface RunReport extends CompositeSessionKey {
   readonly drafts: readonly Draft[];
   /** The ids of the run's whole events so far. Drafts that have not ended come after them. */
   readonly wholes: readonly string[];
-  readonly error?: { readonly code: string; readonly message: string } | undefined;
+  readonly error?:
+    | {
+        readonly code: string;
+        readonly message: string;
+        /** The error of this package that the agent threw, if its code is `run_failed`. */
+        readonly cause?: { readonly code: string } | undefined;
+      }
+    | undefined;
 }
 
 /**

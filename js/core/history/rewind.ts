@@ -17,7 +17,7 @@ import { coreOf } from '../core_of.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { readBranches } from './branches.js';
-import { appendRewind, REWIND_METHODS } from './append_rewind.js';
+import { appendRewind, endRun, REWIND_METHODS, type RewindOptions } from './append_rewind.js';
 import { sessionKeyOf, takePlace } from './session_history.js';
 
 /** The request of {@link rewind}. */
@@ -106,7 +106,12 @@ export async function sendRewind(
   service: SessionService,
   request: CompositeSessionKey & Abortable,
   place: RewindPlace,
-  { message, events, run }: Pick<RewindWrite, 'message' | 'events' | 'run'> = {},
+  {
+    message,
+    events,
+    run,
+    running,
+  }: Pick<RewindWrite, 'message' | 'events' | 'run'> & RewindRun = {},
 ): Promise<Rewound> {
   requireService(service, REWIND_METHODS);
   const { signal } = request;
@@ -120,9 +125,15 @@ export async function sendRewind(
     run,
   };
   const verbs = await coreOf(service)?.history({ signal });
-  return verbs === undefined
-    ? appendRewind(service, { ...write, signal })
-    : verbs.rewind({ ...write, signal });
+  if (verbs === undefined) {
+    // The message begins a run of this program.
+    const claim = running && message && newEventId();
+    return appendRewind(service, { ...write, signal }, { running, claim });
+  }
+  const undone = running?.();
+  const rewound = await verbs.rewind({ ...write, signal });
+  await endRun(undone);
+  return rewound;
 }
 
 /** Returns an event as JSON says it, with an id: the request may be sent again. */

@@ -6,7 +6,7 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { abortEvents } from '../agent/abort_events.js';
 import type { Draft } from '../../../core/run_report.js';
-import { storedStatus } from './stored_status.js';
+import { storedStatus } from './run_status.js';
 
 /** How many events are read at first. A run is mostly shorter. */
 const FIRST_WINDOW = 64;
@@ -17,16 +17,20 @@ const FIRST_WINDOW = 64;
  */
 export type SealedAs = 'cancelled' | 'unanswered';
 
-/** A run that was cancelled. */
-export interface CancelledRun {
-  readonly key: CompositeSessionKey;
+/** What the seal of a run is made of. */
+export interface SealedRun {
   readonly message: Pick<Event, 'id' | 'invocationId'>;
   readonly drafts: readonly Draft[];
   readonly agentName: string | undefined;
+}
+
+/** A run that was cancelled. */
+export interface CancelledRun extends SealedRun {
+  readonly key: CompositeSessionKey;
   /** Whether to do nothing if the message has an answer meanwhile. */
   readonly isUnanswered: boolean;
   /** Default: `cancelled`. */
-  readonly sealedAs?: SealedAs;
+  readonly sealedAs?: SealedAs | undefined;
 }
 
 /**
@@ -49,10 +53,7 @@ export async function sealRun(
     if (!isFound) continue;
     if (events.some((event) => event.invocationId === invocationId && isAbort(event))) return [];
     if (isUnanswered && storedStatus(events)?.messageId !== message.id) return [];
-    const last = events.findLast(({ author }) => author !== 'user')?.author;
-    const texts = drafts.flatMap((draft) => interrupted(draft, events));
-    const seal = abortEvents(events, invocationId, agentName ?? last ?? 'agent');
-    const sealing = sealedAs === 'unanswered' ? seal.flatMap(closedCalls) : [...texts, ...seal];
+    const sealing = sealOf({ message, drafts, agentName, sealedAs }, events);
     try {
       if (sealing.length > 0) await service.appendEvents({ session, events: sealing });
     } catch (error) {
@@ -64,14 +65,34 @@ export async function sealRun(
   }
 }
 
+/**
+ * Returns the events that seal a run: the texts that were streamed, and google-adk's events of an aborted run.
+ *
+ * @param events the stored events of the run, or more
+ */
+export function sealOf(
+  { message, drafts, agentName, sealedAs }: SealedRun & Pick<CancelledRun, 'sealedAs'>,
+  events: readonly Event[],
+): NewEvent[] {
+  const last = events.findLast(({ author }) => author !== 'user')?.author;
+  const seal = abortEvents(events, message.invocationId, agentName ?? last ?? 'agent');
+  if (sealedAs === 'unanswered') return seal.flatMap(closedCalls);
+  return [...drafts.flatMap((draft) => interrupted(draft, events)), ...seal];
+}
+
 /** What a cancelled run throws wherever it is noticed: the code is always `aborted`. */
-export function cancelledError(detail = ''): SessionError {
-  return new SessionError('aborted', `The run was cancelled.${detail}`);
+export function cancelledError(detail = '', cause?: unknown): SessionError {
+  return new SessionError('aborted', `The run was cancelled.${detail}`, { cause });
 }
 
 /** Returns whether an append was refused because its run was cancelled, here or by another process. */
 export function isRunCancelled(error: unknown): boolean {
   return isSessionError(error, 'stale_session') && error.staleReason === 'cancelled';
+}
+
+/** Returns whether an append was refused because its run was cancelled, or undone by a rewind. */
+export function isFenced(error: unknown): boolean {
+  return isRunCancelled(error) || (isSessionError(error, 'stale_session') && error.staleReason === 'undone');
 }
 
 /** Returns the streamed texts of a draft as an interrupted answer; nothing if the answer is stored. */
