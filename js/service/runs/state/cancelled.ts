@@ -39,7 +39,6 @@ export async function sealRun(
   service: SessionService,
   { key, message, drafts, agentName, isUnanswered, sealedAs }: CancelledRun,
 ): Promise<readonly NewEvent[]> {
-  const { invocationId } = message;
   for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
     const session = await service.getSession({ ...key, config: { numRecentEvents, view: 'raw' } });
     const { events = [] } = session ?? {};
@@ -47,12 +46,9 @@ export async function sealRun(
     const isFound = events.some(({ id }) => id === message.id);
     if (session === undefined || (isWhole && !isFound)) return [];
     if (!isFound) continue;
-    if (events.some((event) => event.invocationId === invocationId && isAbort(event))) return [];
     if (isUnanswered && storedStatus(events)?.messageId !== message.id) return [];
-    const last = events.findLast(({ author }) => author !== 'user')?.author;
-    const texts = drafts.flatMap((draft) => interrupted(draft, events));
-    const seal = abortEvents(events, invocationId, agentName ?? last ?? 'agent');
-    const sealing = sealedAs === 'unanswered' ? seal.flatMap(closedCalls) : [...texts, ...seal];
+    const all = sealingOf(events, { message, drafts, agentName });
+    const sealing = sealedAs === 'unanswered' ? all.filter(isAbort).flatMap(closedCalls) : all;
     try {
       if (sealing.length > 0) await service.appendEvents({ session, events: sealing });
     } catch (error) {
@@ -62,6 +58,22 @@ export async function sealRun(
     }
     return sealing;
   }
+}
+
+/**
+ * Returns the streamed texts of a run as interrupted answers, and then its seal. Nothing if it is sealed already.
+ *
+ * @param events those of the session, at least from the message of the run on
+ */
+export function sealingOf(
+  events: readonly Event[],
+  { message, drafts, agentName }: Pick<CancelledRun, 'message' | 'drafts' | 'agentName'>,
+): NewEvent[] {
+  const { invocationId } = message;
+  if (events.some((event) => event.invocationId === invocationId && isAbort(event))) return [];
+  const last = events.findLast(({ author }) => author !== 'user')?.author;
+  const texts = drafts.flatMap((draft) => interrupted(draft, events));
+  return [...texts, ...abortEvents(events, invocationId, agentName ?? last ?? 'agent')];
 }
 
 /** What a cancelled run throws wherever it is noticed: the code is always `aborted`. */
@@ -76,7 +88,7 @@ export function isRunCancelled(error: unknown): boolean {
 
 /** Returns the streamed texts of a draft as an interrupted answer; nothing if the answer is stored. */
 function interrupted({ event, endedBy }: Draft, stored: readonly Event[]): NewEvent[] {
-  if (endedBy !== undefined && stored.some(({ id }) => id === endedBy)) return [];
+  if (stored.some(({ id }) => id === event.id || id === endedBy)) return [];
   const parts = partsOf(event).filter(({ text, thought }) => text && !thought);
   if (parts.length === 0) return [];
   const { id, invocationId, author = 'agent', branch } = event;
