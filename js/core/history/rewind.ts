@@ -111,7 +111,7 @@ export async function sendRewind(
     events,
     run,
     running,
-  }: Pick<RewindWrite, 'message' | 'events' | 'run'> & RewindRun = {},
+  }: Pick<RewindWrite, 'message' | 'events' | 'run'> & Pick<RewindOptions, 'running'> = {},
 ): Promise<Rewound> {
   requireService(service, REWIND_METHODS);
   const { signal } = request;

@@ -7,6 +7,7 @@ import { optionalCount } from '../../values/errors/option_values.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { raceSignal } from '../../core/call/time_limit.js';
+import { requireSameMessage } from '../../core/history/session_history.js';
 import { isEqualJson } from '../../values/json/equal.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import type { AskedRun } from '../../values/model/asked_run.js';
@@ -61,27 +62,38 @@ async function storeOrFind(
   streaming: boolean,
   expectedRevision: number | undefined,
 ): Promise<Event> {
-  const before = await readStored(call, message.id);
+  const before = await readStored(call, message);
   if (before !== undefined) return before;
   try {
     const running = runs.find(call.key, message.id);
-    if (running !== undefined) return await running.stored;
+    if (running !== undefined) return sentBefore(await running.stored, message);
     const { key, report } = call;
     const run = runs.reserve({ key, messageId: message.id, streaming, onError: report });
     return await answerMessage(call, run, message, expectedRevision);
   } catch (error) {
     // Another process has begun its run.
     const isClaimed = isSessionError(error, 'already_exists') && error.key === 'message.id';
-    const stored = isClaimed ? await readStored(call, message.id) : undefined;
+    const stored = isClaimed ? await readStored(call, message) : undefined;
     if (stored === undefined) throw error;
     return stored;
   }
 }
 
-/** Without the signal of the request, which a run does not follow. */
-async function readStored({ service, key }: RouteCall, id: string): Promise<Event | undefined> {
-  const { events } = await service.getEvents({ ...key, eventIds: [id] });
-  return events[0]?.event;
+/**
+ * Returns the message, if it is stored. Without the signal of the request, which a run does not follow.
+ *
+ * @throws SessionError `invalid_argument` if its id is that of another event
+ */
+async function readStored(
+  { service, key }: RouteCall,
+  message: ClientMessage,
+): Promise<Event | undefined> {
+  const { events } = await service.getEvents({ ...key, eventIds: [message.id] });
+  return events[0] && sentBefore(events[0].event, message);
+}
+
+function sentBefore(stored: Event, message: ClientMessage): Event {
+  return requireSameMessage('events[0].id', stored, message);
 }
 
 /**

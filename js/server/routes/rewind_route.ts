@@ -1,6 +1,6 @@
 /**
- * A rewind over HTTP. `rewindIn` takes it from the body. `rewindWithRuns` cancels what runs, and `rewindAndAnswer` has the agent
- * answer an edited message. `rewindFor` stores the rewind, by the rights of the request.
+ * A rewind over HTTP. `rewindIn` takes it from the body. `rewindFor` stores it by the rights of the request, and ends the run
+ * under way. `rewindAndAnswer` then has the agent answer an edited message.
  */
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
@@ -8,6 +8,8 @@ import {
   type AdmitEvents,
   appendRewind,
   type AppendedRewind,
+  endRun,
+  type RewindOptions,
 } from '../../core/history/append_rewind.js';
 import { raceSignal } from '../../core/call/time_limit.js';
 import { takePlace } from '../../core/history/session_history.js';
@@ -16,6 +18,8 @@ import type {
   RepeatedMessage,
   RewindPlace,
   RewindWrite,
+  Rewound,
+  ServiceHistory,
 } from '../../core/history_types.js';
 import { coreOf } from '../../core/core_of.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
@@ -25,6 +29,7 @@ import { requireId } from '../../values/model/values/ids.js';
 import { copyEvent } from '../../service/runs/agent/copies.js';
 import { admitAfter } from '../rights/client_append.js';
 import { withWholeDelta } from '../rights/whole_values.js';
+import type { ServerMessage } from '../runs/server_run.js';
 import type { ServerRuns } from '../runs/server_runs.js';
 import { eventsIn, stateIn } from '../requests/call_body.js';
 import { OWN_FORM } from '../requests/client_form.js';
@@ -41,7 +46,7 @@ export const REWIND_ROUTE: Route = {
   // `rewindBeforeInvocationId` is the form that is proposed for `adk api_server` (google/adk-python#7178).
   summary:
     'Undoes an invocation and everything after it, or a rewind, or a turn whose message is sent again, by an event. ' +
-    'The same request again changes nothing if it names its marker. A run under way is cancelled first. With `run` the ' +
+    'The same request again changes nothing if it names its marker. It ends a run under way. With `run` the ' +
     'agent answers the message.',
   body: {
     rewindBeforeInvocationId: schemas.TEXT,
@@ -141,21 +146,21 @@ function objectIn(name: string, value: unknown): JsonObject {
   throw invalidValue(name, 'must be an object', value);
 }
 
-/** Cancels a run under way, rewinds, and lets the agent answer the message if the write says so. */
+/** Rewinds, and has the agent answer the message if the write says so. The run under way ends with the append. */
 async function rewindWithRuns(call: RouteCall, write: RewindWrite): Promise<AppendedRewind> {
-  const { service, signal } = call;
-  const { key, marker, message, run } = write;
+  const { key, signal } = call;
+  const { message, run } = write;
   const runs = run === undefined ? call.runs : await requireRuns(call);
-  if (runs === undefined) return rewindFor(call, write);
-  const isRunning = message !== undefined && runs.find(key, message.id) !== undefined;
-  const { events } = await service.getEvents({ ...key, eventIds: [marker.id], signal });
-  // A rewind that is sent again cancels nothing, and starts nothing.
-  if (isRunning || events.length > 0) return rewindFor(call, write);
-  await runs.cancel(key, undefined);
-  if (run === undefined || message === undefined) return rewindFor(call, write);
+  const running = runs && (() => runs.underWay(key));
+  if (run === undefined || runs === undefined || message === undefined) {
+    return rewindFor(call, write, { running });
+  }
+  const { streaming = false } = run;
+  const asked = { key, messageId: message.id, streaming, onError: call.report };
   // The run goes on when the client has gone.
   const unlimited = { ...call, signal: new AbortController().signal };
-  return raceSignal(signal, rewindAndAnswer(unlimited, runs, write, message.id));
+  const rewinding = runs.rewinding(key, () => rewindAndAnswer(unlimited, runs, write, asked));
+  return raceSignal(signal, rewinding);
 }
 
 /** Rewinds, and lets the agent answer the message that the rewind stores. */
@@ -163,21 +168,21 @@ async function rewindAndAnswer(
   call: RouteCall,
   runs: ServerRuns,
   write: RewindWrite,
-  messageId: string,
+  asked: ServerMessage,
 ): Promise<AppendedRewind> {
-  const { key, report } = call;
-  const running = runs.find(key, messageId);
-  if (running !== undefined) {
-    await running.stored;
-    return rewindFor(call, write);
-  }
-  const streaming = write.run?.streaming ?? false;
-  const run = runs.reserve({ key, messageId, streaming, onError: report });
+  const { service, key } = call;
+  const { events } = await service.getEvents({ ...key, eventIds: [write.marker.id] });
+  // A rewind that is sent again reserves nothing.
+  if (events.length > 0) return rewindFor(call, write, {});
+  const run = runs.reserveBehind(asked);
   try {
-    const rewound = await rewindFor(call, write, newEventId());
+    const running = () => runs.underWay(key);
+    const rewound = await rewindFor(call, write, { running, claim: newEventId() });
     const message = copyEvent(rewound.message!);
-    if (rewound.isNew) await run.begin({ message, isStored: true });
-    else run.leaveToOther(message);
+    if (rewound.isNew) {
+      await runs.endBefore(key);
+      await run.begin({ message, isStored: true });
+    } else run.leaveToOther(message);
     return rewound;
   } catch (error) {
     run.giveUp(error);
@@ -189,7 +194,7 @@ async function rewindAndAnswer(
 async function rewindFor(
   call: RouteCall,
   write: RewindWrite,
-  claim?: string,
+  options: Omit<RewindOptions, 'admit'>,
 ): Promise<AppendedRewind> {
   const { service, signal, rights } = call;
   const isOwn = call.form === OWN_FORM;
@@ -203,10 +208,27 @@ async function rewindFor(
   // What is appended is checked here, where the whole session is read for it.
   const verbs = hasEvents ? undefined : await coreOf(service)?.history({ signal });
   if (verbs !== undefined) {
-    const rewound = await verbs.rewind({ ...write, signal });
+    const rewound = await passOn(call, verbs, write, options);
     const session = await requireSession(call, isOwn ? { numRecentEvents: 0 } : {});
     return { ...rewound, session, isNew: false };
   }
-  const { session, ...rewound } = await appendRewind(service, { ...write, signal }, admit, claim);
+  const request = { ...write, signal };
+  const { session, ...rewound } = await appendRewind(service, request, { ...options, admit });
   return { ...rewound, session: isOwn ? { ...session, events: [] } : session };
+}
+
+/** Passes a rewind on to the service's own server or cache, and then aborts the run that was under way. */
+async function passOn(
+  { service, key, signal }: RouteCall,
+  verbs: ServiceHistory,
+  write: RewindWrite,
+  { running }: RewindOptions,
+): Promise<Rewound> {
+  const run = running?.();
+  const eventIds = [write.marker.id];
+  const isStored =
+    run !== undefined && (await service.getEvents({ ...key, eventIds, signal })).events.length > 0;
+  const rewound = await verbs.rewind({ ...write, signal });
+  if (!isStored) await endRun(run);
+  return rewound;
 }

@@ -1,3 +1,4 @@
+import type { RunUnderWay } from '../../core/history/append_rewind.js';
 import type { RunReport } from '../../core/run_report.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -7,7 +8,12 @@ import { Drafts } from '../../service/runs/agent/drafts.js';
 import { runAgent } from '../../service/runs/agent/run_agent.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import type { AdmittedMessage } from '../../service/runs/runs.js';
-import { cancelledError, isRunCancelled, sealRun } from '../../service/runs/state/cancelled.js';
+import {
+  cancelledError,
+  isRunCancelled,
+  sealingOf,
+  sealRun,
+} from '../../service/runs/state/cancelled.js';
 import { AgentFailure } from '../http/agent_failure.js';
 import { publicErrorOf } from '../http/error_response.js';
 
@@ -35,8 +41,8 @@ export interface ServerMessage {
   readonly onEvent?: (event: Event) => void;
 }
 
-/** Why a run was stopped. */
-type Stop = 'cancelled' | 'timeout' | 'closed' | 'deleted';
+/** Why a run was stopped. `rewound`: a rewind has stored its seal. */
+type Stop = 'cancelled' | 'timeout' | 'closed' | 'deleted' | 'rewound';
 
 /** What a client is told of a run that was stopped. A run that took too long has an error with its limit. */
 const STOPPED: Readonly<Partial<Record<Stop, RunFailure>>> = {
@@ -97,6 +103,19 @@ export class ServerRun {
     const { all: drafts, wholes } = this.#drafts;
     const key = { appName, userId, sessionId };
     return { ...key, messageId, invocationId, ...this.#outcome, drafts, wholes };
+  }
+
+  /** The run as a rewind ends it. `undefined` until its message is stored, and when it is over. */
+  get underWay(): RunUnderWay | undefined {
+    const message = this.#message;
+    if (message === undefined || this.isOver) return undefined;
+    const { agentName } = this.#settings.agent;
+    return {
+      message,
+      sealing: (events) => sealingOf(events, { message, drafts: this.#drafts.all, agentName }),
+      cancel: () => this.stop('cancelled'),
+      abort: () => this.stop('rewound'),
+    };
   }
 
   /**
@@ -187,8 +206,10 @@ export class ServerRun {
     failure: { readonly error: unknown } | undefined,
   ): Promise<Pick<RunReport, 'status' | 'error'>> {
     if (this.#stop === 'deleted') return { status: 'ended' };
-    // Another process has cancelled the run: its next append was refused.
-    if (isRunCancelled(failure?.error)) return { status: 'cancelled' };
+    // A rewind, or another process, has ended the run: its next append was refused.
+    if (this.#stop === 'rewound' || isRunUndone(failure?.error) || isRunCancelled(failure?.error)) {
+      return { status: 'cancelled' };
+    }
     if (this.#stop !== undefined) {
       try {
         await this.#seal();
@@ -221,6 +242,11 @@ export class ServerRun {
     });
     for (const event of sealing) this.#drafts.end(event as Event);
   }
+}
+
+/** Returns whether an append was refused because a rewind has undone its run. */
+function isRunUndone(error: unknown): boolean {
+  return isSessionError(error, 'stale_session') && error.staleReason === 'undone';
 }
 
 /** Returns the error of a run that ended before its message was stored. */

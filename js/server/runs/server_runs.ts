@@ -3,7 +3,9 @@
  * `js/service/runs`: a run, a draft, a claim, a seal. Two things differ. In a page `SessionRuns` queues messages and shares
  * its run with other tabs; here a second message is refused while the agent runs. And here the feeds report the runs.
  */
-import { TimeLimit } from '../../core/call/time_limit.js';
+import { KeyedQueue } from '../../core/call/keyed_queue.js';
+import { endsWithin, TimeLimit } from '../../core/call/time_limit.js';
+import type { RunUnderWay } from '../../core/history/append_rewind.js';
 import type { RunReport } from '../../core/run_report.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { putLast } from '../../values/members/bounded_map.js';
@@ -16,11 +18,18 @@ import { sessionName } from '../../values/model/values/session_name.js';
 /** The most sessions whose last failed or cancelled run is kept. */
 const MAX_ENDED = 1000;
 
+/** Milliseconds that a cancelled run may take to end before the next one begins. */
+const END_MS = 1000;
+
 /** The runs of a server, at most one in each session. */
 export class ServerRuns {
   readonly #settings: RunSettings;
   /** By session, from before the claim until the end. */
   readonly #runs = new Map<string, ServerRun>();
+  /** By session: the run of a message that a rewind is about to store, until the run begins or is given up. */
+  readonly #successors = new Map<string, ServerRun>();
+  /** The rewinds of each session that begin a run. */
+  readonly #rewinds = new KeyedQueue();
   /** By session: how the last run ended, if it failed or was cancelled. */
   readonly #ended = new Map<string, RunReport>();
   readonly #listeners = new Set<(report: RunReport) => void>();
@@ -31,7 +40,7 @@ export class ServerRuns {
   }
 
   get isEmpty(): boolean {
-    return this.#runs.size === 0;
+    return this.#runs.size + this.#successors.size === 0;
   }
 
   /** The runs under way, and of each other session the last one that failed or was cancelled, until its next message. */
@@ -48,8 +57,17 @@ export class ServerRuns {
 
   /** Returns the run of this message, which may not be stored yet. */
   find(key: CompositeSessionKey, messageId: string): ServerRun | undefined {
-    const running = this.#runs.get(sessionName(key));
-    return running?.messageId === messageId ? running : undefined;
+    return this.#of(sessionName(key)).find((run) => run.messageId === messageId);
+  }
+
+  /** Returns the run of a session, if its message is stored. */
+  underWay(key: CompositeSessionKey): RunUnderWay | undefined {
+    return this.#runs.get(sessionName(key))?.underWay;
+  }
+
+  /** Runs the rewinds of a session that begin a run one after the other. */
+  rewinding<Result>(key: CompositeSessionKey, work: () => Promise<Result>): Promise<Result> {
+    return this.#rewinds.run(sessionName(key), work);
   }
 
   /**
@@ -58,22 +76,43 @@ export class ServerRuns {
    * @throws SessionError `agent_running`; HttpRefusal 503
    */
   reserve(message: ServerMessage): ServerRun {
+    return this.#reserve(message, this.#runs);
+  }
+
+  /**
+   * Reserves a session for the run of a message that a rewind is about to store. The run under way continues until the
+   * rewind is stored.
+   *
+   * @throws SessionError `agent_running`; HttpRefusal 503
+   */
+  reserveBehind(message: ServerMessage): ServerRun {
+    return this.#reserve(message, this.#successors);
+  }
+
+  #reserve(message: ServerMessage, reserved: Map<string, ServerRun>): ServerRun {
     const name = sessionName(message.key);
+    const others = this.#of(name);
     if (this.#isClosing) {
       throw new HttpRefusal(503, 'The server is stopping.', { 'retry-after': '1' }, 'closed');
     }
-    if (this.#runs.has(name)) {
+    if (reserved === this.#runs ? others.length > 0 : reserved.has(name)) {
       const text = 'An agent answers another message of this session. Wait, or cancel it.';
       throw new SessionError('agent_running', text);
     }
-    if (this.#runs.size >= this.#settings.maxRuns) {
+    const count = this.#runs.size + this.#successors.size;
+    if (others.length === 0 && count >= this.#settings.maxRuns) {
       const text = 'Too many agents run. Try again later.';
       throw new HttpRefusal(503, text, { 'retry-after': '10' }, 'too_many_runs');
     }
     const run: ServerRun = new ServerRun(this.#settings, message, () => this.#changed(name, run));
-    this.#runs.set(name, run);
+    reserved.set(name, run);
     this.#settings.waitUntil?.(run.ended);
     return run;
+  }
+
+  /** Cancels the run before a reserved one, if the rewind has not ended it. Nobody waits longer than a second. */
+  async endBefore(key: CompositeSessionKey): Promise<void> {
+    await endsWithin(END_MS, this.#runs.get(sessionName(key))?.stop('cancelled'));
   }
 
   /**
@@ -83,11 +122,11 @@ export class ServerRuns {
    * @returns whether anything was cancelled
    */
   async cancel(key: CompositeSessionKey, messageId: string | undefined): Promise<boolean> {
-    const running = this.#runs.get(sessionName(key));
-    if (running !== undefined) {
-      if (messageId !== undefined && running.messageId !== messageId) return false;
-      await running.stop('cancelled');
-      return true;
+    const runs = this.#of(sessionName(key));
+    if (runs.length > 0) {
+      const meant = runs.filter((run) => messageId === undefined || run.messageId === messageId);
+      await Promise.all(meant.map((run) => run.stop('cancelled')));
+      return meant.length > 0;
     }
     if (messageId === undefined) return false;
     const { service, agent } = this.#settings;
@@ -101,17 +140,28 @@ export class ServerRuns {
   /** Refuses new runs, and waits for those under way. Stops those that have not ended after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    const runs = [...this.#runs.values()];
+    const runs = [...this.#runs.values(), ...this.#successors.values()];
     const limit = new TimeLimit(graceMs);
     await limit.until(Promise.all(runs.map(({ ended }) => ended)));
     limit.end();
     await Promise.all(runs.map((run) => run.stop('closed')));
   }
 
+  /** Returns the run of a session, and the one that is reserved behind it. */
+  #of(name: string): ServerRun[] {
+    return [this.#runs, this.#successors].flatMap((runs) => runs.get(name) ?? []);
+  }
+
   #changed(name: string, run: ServerRun): void {
-    if (run.isOver) this.#runs.delete(name);
+    // Another run has begun in its place: this one took too long to end.
+    if (!this.#of(name).includes(run)) return;
+    const isSuccessor = this.#successors.get(name) === run;
     const { report } = run;
+    if (run.isOver) (isSuccessor ? this.#successors : this.#runs).delete(name);
     if (report === undefined) return;
+    // Its message is stored.
+    if (isSuccessor) this.#successors.delete(name);
+    if (isSuccessor && !run.isOver) this.#runs.set(name, run);
     const { status } = report;
     if (status === 'running') this.#ended.delete(name);
     if (status === 'failed' || status === 'cancelled') {

@@ -7,7 +7,7 @@ import { LocalRun, type StopReason } from './agent/local_run.js';
 import { isClaimed } from './agent/run_storage.js';
 import type { Happening } from './run_table.js';
 import { type QueuedMessage, RunsOfSessions, SessionRuns, type RunTransport } from './session_runs.js';
-import { sealOf, sealRun } from './state/cancelled.js';
+import { sealingOf, sealRun } from './state/cancelled.js';
 import type { Report } from './state/run_status.js';
 import { OtherTabs } from './tabs/other_tabs.js';
 import { RunLock } from './tabs/run_lock.js';
@@ -149,7 +149,7 @@ class PageRuns implements RunTransport {
     const message = { id, invocationId };
     return {
       message,
-      sealing: (events) => sealOf({ message, drafts, agentName: this.#agentName }, events),
+      sealing: (events) => sealingOf({ message, drafts, agentName: this.#agentName }, events),
       cancel: () => this.stop(id),
       abort: async () => this.#others.askToStop(id),
     };

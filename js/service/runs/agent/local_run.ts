@@ -3,7 +3,7 @@ import type { RunUnderWay } from '../../../core/history/append_rewind.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
-import { cancelledError, isFenced, sealOf, type SealedRun, sealRun } from '../state/cancelled.js';
+import { cancelledError, isFenced, sealingOf, type SealedRun, sealRun } from '../state/cancelled.js';
 import type { Report } from '../state/run_status.js';
 import { Drafts } from './drafts.js';
 import { runAgent } from './run_agent.js';
@@ -85,7 +85,7 @@ export class LocalRun {
     if (message === undefined || this.isOver) return undefined;
     return {
       message,
-      sealing: (events) => sealOf(this.#sealed, events),
+      sealing: (events) => sealingOf(this.#sealed, events),
       cancel: () => this.stop('cancelled'),
       abort: () => this.stop('rewound'),
     };

@@ -43,7 +43,6 @@ export async function sealRun(
   service: SessionService,
   { key, message, drafts, agentName, isUnanswered, sealedAs }: CancelledRun,
 ): Promise<readonly NewEvent[]> {
-  const { invocationId } = message;
   for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
     const session = await service.getSession({ ...key, config: { numRecentEvents, view: 'raw' } });
     const { events = [] } = session ?? {};
@@ -51,9 +50,8 @@ export async function sealRun(
     const isFound = events.some(({ id }) => id === message.id);
     if (session === undefined || (isWhole && !isFound)) return [];
     if (!isFound) continue;
-    if (events.some((event) => event.invocationId === invocationId && isAbort(event))) return [];
     if (isUnanswered && storedStatus(events)?.messageId !== message.id) return [];
-    const sealing = sealOf({ message, drafts, agentName, sealedAs }, events);
+    const sealing = sealingOf({ message, drafts, agentName, sealedAs }, events);
     try {
       if (sealing.length > 0) await service.appendEvents({ session, events: sealing });
     } catch (error) {
@@ -66,16 +64,19 @@ export async function sealRun(
 }
 
 /**
- * Returns the events that seal a run: the texts that were streamed, and google-adk's events of an aborted run.
+ * Returns the events that seal a run: the texts that were streamed, and google-adk's events of an aborted run. Nothing if it
+ * is sealed already.
  *
- * @param events the stored events of the run, or more
+ * @param events those of the session, at least from the message of the run on
  */
-export function sealOf(
+export function sealingOf(
   { message, drafts, agentName, sealedAs }: SealedRun & Pick<CancelledRun, 'sealedAs'>,
   events: readonly Event[],
 ): NewEvent[] {
+  const { invocationId } = message;
+  if (events.some((event) => event.invocationId === invocationId && isAbort(event))) return [];
   const last = events.findLast(({ author }) => author !== 'user')?.author;
-  const seal = abortEvents(events, message.invocationId, agentName ?? last ?? 'agent');
+  const seal = abortEvents(events, invocationId, agentName ?? last ?? 'agent');
   if (sealedAs === 'unanswered') return seal.flatMap(closedCalls);
   return [...drafts.flatMap((draft) => interrupted(draft, events)), ...seal];
 }
@@ -97,7 +98,7 @@ export function isFenced(error: unknown): boolean {
 
 /** Returns the streamed texts of a draft as an interrupted answer; nothing if the answer is stored. */
 function interrupted({ event, endedBy }: Draft, stored: readonly Event[]): NewEvent[] {
-  if (endedBy !== undefined && stored.some(({ id }) => id === endedBy)) return [];
+  if (stored.some(({ id }) => id === event.id || id === endedBy)) return [];
   const parts = partsOf(event).filter(({ text, thought }) => text && !thought);
   if (parts.length === 0) return [];
   const { id, invocationId, author = 'agent', branch } = event;
