@@ -13,8 +13,17 @@ export interface Draft {
   readonly endedBy?: string | undefined;
 }
 
+/** Which run of a server it is. The numbers of one start of the server grow. */
+export interface RunMark {
+  /** Names the start of the server's process. */
+  readonly start: string;
+  readonly number: number;
+}
+
 /** A run of a session as it is now. */
 export interface RunReport extends CompositeSessionKey {
+  /** See {@link RunMark}. Absent from servers that do not tell it. */
+  readonly number?: number | undefined;
   readonly messageId: string;
   readonly invocationId: string;
   readonly status: 'running' | 'ended' | 'failed' | 'cancelled';

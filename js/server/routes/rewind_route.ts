@@ -27,16 +27,20 @@ import { newEventId } from '../../values/model/event/create_event.js';
 import type { NewEvent } from '../../values/model/event/event.js';
 import { requireId } from '../../values/model/values/ids.js';
 import { copyEvent } from '../../service/runs/agent/copies.js';
+import {
+  type AdmittedMessage,
+  claimedError,
+  isClaimed,
+} from '../../service/runs/agent/run_storage.js';
 import { admitAfter } from '../rights/client_append.js';
 import { withWholeDelta } from '../rights/whole_values.js';
-import type { ServerMessage } from '../runs/server_run.js';
 import type { ServerRuns } from '../runs/server_runs.js';
 import { eventsIn, stateIn } from '../requests/call_body.js';
 import { OWN_FORM } from '../requests/client_form.js';
 import type { Route, RouteCall } from '../requests/route.js';
 import * as schemas from '../requests/schemas.js';
 import { respondWithSession } from '../requests/session_response.js';
-import { requireRuns, runIn } from './ask_agent.js';
+import { requireRuns, runIn, tellMark } from './ask_agent.js';
 import { requireSession, SESSION } from './session_routes.js';
 
 export const REWIND_ROUTE: Route = {
@@ -155,11 +159,12 @@ async function rewindWithRuns(call: RouteCall, write: RewindWrite): Promise<Appe
   if (run === undefined || runs === undefined || message === undefined) {
     return rewindFor(call, write, { running });
   }
-  const { streaming = false } = run;
-  const asked = { key, messageId: message.id, streaming, onError: call.report };
   // The run goes on when the client has gone.
   const unlimited = { ...call, signal: new AbortController().signal };
-  const rewinding = runs.rewinding(key, () => rewindAndAnswer(unlimited, runs, write, asked));
+  const { streaming = false } = run;
+  const rewinding = runs.rewinding(key, () =>
+    rewindAndAnswer(unlimited, runs, write, message.id, streaming),
+  );
   return raceSignal(signal, rewinding);
 }
 
@@ -168,26 +173,28 @@ async function rewindAndAnswer(
   call: RouteCall,
   runs: ServerRuns,
   write: RewindWrite,
-  asked: ServerMessage,
+  messageId: string,
+  streaming: boolean,
 ): Promise<AppendedRewind> {
-  const { service, key } = call;
+  const { service, key, report } = call;
   const { events } = await service.getEvents({ ...key, eventIds: [write.marker.id] });
-  // A rewind that is sent again reserves nothing.
+  // A rewind that is sent again begins nothing.
   if (events.length > 0) return rewindFor(call, write, {});
-  const run = runs.reserveBehind(asked);
-  try {
+  let rewound: AppendedRewind | undefined;
+  const admit = async (): Promise<AdmittedMessage> => {
     const running = () => runs.underWay(key);
-    const rewound = await rewindFor(call, write, { running, claim: newEventId() });
-    const message = copyEvent(rewound.message!);
-    if (rewound.isNew) {
-      await runs.endBefore(key);
-      await run.begin({ message, isStored: true });
-    } else run.leaveToOther(message);
-    return rewound;
+    rewound = await rewindFor(call, write, { running, claim: newEventId() });
+    // Another process has stored it, and runs the agent.
+    if (!rewound.isNew) throw claimedError(messageId);
+    return { message: copyEvent(rewound.message!), isStored: true };
+  };
+  try {
+    await runs.beginBehind({ key, messageId, streaming, admit, onError: report }).stored;
   } catch (error) {
-    run.giveUp(error);
-    throw error;
+    if (!isClaimed(error)) throw error;
   }
+  tellMark(call, runs, messageId);
+  return rewound!;
 }
 
 /** Rewinds, and reads what the response shows of the session: our own client asks for its revision alone. */

@@ -196,9 +196,13 @@ export async function claimMessage(
     await service.appendEvent<Event>(request as AppendEventRequest<StateShape, Event>);
   } catch (cause) {
     if (!isSessionError(cause, 'stale_session') || cause.actualEvents === undefined) throw cause;
-    const text = `The message "${message.id}" is stored already: its run has begun. Nothing was written.`;
-    throw new SessionError('already_exists', text, { key: 'message.id', cause });
+    throw claimedError(message.id, cause);
   }
+}
+
+export function claimedError(messageId: string, cause?: unknown): SessionError {
+  const text = `The message "${messageId}" is stored already: its run has begun. Nothing was written.`;
+  return new SessionError('already_exists', text, { key: 'message.id', cause });
 }
 
 /** Returns whether an append was refused because the message of its run is stored already. */
