@@ -49,15 +49,11 @@ export function runWith(runner: Runner): RunAgent {
 
 async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<SentEvent> {
   const { appName, userId, sessionId, message, streaming, signal } = context;
-  if (runner.appName !== appName) {
-    throw invalid('runner', `is of the app "${runner.appName}", and the session of "${appName}"`);
-  }
   const store = context[RUN_STORE] ?? NO_RUN;
   let isStored = false;
-  const append: ServedRun['append'] = async (request, append) => {
+  const appendOwn: ServedRun['append'] = async (request, append) => {
     if (signal.aborted) throw new SessionError('aborted', 'The run was cancelled.');
-    if (request.session.id !== sessionId) return append(request);
-    if (isStored) return store.append(() => append(request));
+    if (isStored) return append(request);
     requireMessage(request, context);
     isStored = true;
     const { content } = request.event;
@@ -70,13 +66,22 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
     });
     return message;
   };
+  const append: ServedRun['append'] = (request, append) =>
+    request.session.id === sessionId
+      ? store.own(async () => appendOwn(request, append))
+      : append(request);
   const newMessage = structuredClone(message.content ?? {});
   newMessage.role ??= 'user';
   // The runner may change it.
   const given: unknown = structuredClone(newMessage);
   const { stateDelta } = message.actions;
   const storedMessageId = store.isStored ? message.id : undefined;
-  const service = sessionServiceOf(runner, context, { append, storedMessageId });
+  const service = await store.own(async () => {
+    if (runner.appName === appName) {
+      return sessionServiceOf(runner, context, { append, storedMessageId });
+    }
+    throw invalid('runner', `is of the app "${runner.appName}", and the session of "${appName}"`);
+  });
   const events = viewOf(runner, service, message).runAsync({
     ...{ userId, sessionId },
     newMessage: given as Parameters<Runner['runAsync']>[0]['newMessage'],
@@ -85,7 +90,7 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
     ...(streaming && { runConfig: { streamingMode: 'sse' as StreamingMode } }),
   });
   for await (const event of events) {
-    if (!isStored) throw changedOrder();
+    if (!isStored) await store.own(() => Promise.reject(changedOrder()));
     yield event;
   }
 }
@@ -97,7 +102,7 @@ const NO_RUN: RunStore = {
     const event = { ...message, ...(content !== undefined && { content }) };
     await service.appendEvent({ session, event, expectedEvents: { [event.id]: null } });
   },
-  append: (append) => append(),
+  own: (work) => work(),
 };
 
 type RunConfig = NonNullable<Parameters<Runner['runAsync']>[0]['runConfig']>;

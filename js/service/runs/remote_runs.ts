@@ -98,8 +98,8 @@ class RemoteRuns implements RunTransport {
   async stop(messageId: string): Promise<void> {
     if (this.#sending?.id === messageId) this.#sending.isCancelled = true;
     const isCancelled = await this.#agent.cancel({ ...this.#key, messageId });
-    // It has ended. The feed tells it too, perhaps later.
-    if (isCancelled && this.#told?.messageId === messageId) {
+    // It has ended. The feed tells it too, perhaps later; through a cache, once the copy has its events.
+    if (isCancelled && !this.isFree && this.#told?.messageId === messageId) {
       this.#told = { ...this.#told, status: 'cancelled' };
       this.#happened({ type: 'told', report: this.#told });
     }

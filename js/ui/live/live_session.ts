@@ -2,7 +2,7 @@ import { takeOptions } from '../../core/call/call.js';
 import type { GivenService } from '../../core/call/given_service.js';
 import { KeyedQueue } from '../../core/call/keyed_queue.js';
 import type { TurnBranches } from '../../core/history/index.js';
-import { SessionError } from '../../values/errors/errors.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireObject } from '../../values/errors/option_values.js';
 import type { Content } from '../../values/model/event/content.js';
@@ -124,6 +124,7 @@ export class LiveSessionStore<S extends object>
     if (this.unsent.sendOf(eventId) !== undefined) {
       this.unsent.setSend(eventId, undefined);
       if (isQueued) await this.runs.loaded?.runs.cancel(eventId, undefined);
+      await this.#deleteCreated();
       return this.changed();
     }
     await this.change(async (service) => cachingOf(service)?.outbox.drop(this.key, eventId));
@@ -187,11 +188,26 @@ export class LiveSessionStore<S extends object>
       this.unsent.endSend(sent);
       return event;
     } catch (error) {
-      if (!this.isForgotten) this.unsent.endSend(sent, { ...sent, state: { error } });
+      // A message that was given up is gone.
+      const isGivenUp = sent.streaming !== undefined && isSessionError(error, 'aborted');
+      if (!this.isForgotten) {
+        this.unsent.endSend(sent, isGivenUp ? undefined : { ...sent, state: { error } });
+        if (isGivenUp) await this.#deleteCreated();
+      }
       throw error;
     } finally {
       this.changed();
     }
+  }
+
+  /** Deletes the session if it was created for a message that was then given up, and if nobody has changed it since. */
+  async #deleteCreated(): Promise<void> {
+    const service = this.use(await this.service());
+    // It is no error that the session stays, for example because this client may not delete it.
+    const isDeleted = await this.handle.deleteCreated(service).catch(() => false);
+    if (!isDeleted) return;
+    this.handle.drop();
+    this.setGone('missing');
   }
 
   async #changeTurn(eventId: string, content?: Content): Promise<Event> {

@@ -27,8 +27,8 @@ export interface RunStore {
   readonly isStored: boolean;
   /** Stores the message once, through the agent's handle, which gets it. Repeats that if the session has changed. */
   storeMessage(handle: MessageHandle): Promise<void>;
-  /** Makes another append of the run. Its error keeps its code: it is not an error of the agent. */
-  append<Result>(append: () => Promise<Result>): Promise<Result>;
+  /** Does other work of the run, and not of its agent. The error of such work keeps its code. */
+  own<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
 /** The handle of an agent through which its run stores the message. */

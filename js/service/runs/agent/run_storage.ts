@@ -81,12 +81,12 @@ export class RunStorage implements RunStore {
 
   storeMessage(handle?: MessageHandle): Promise<void> {
     if (this.#isOver) return Promise.reject(endedError());
-    return (this.#storing ??= this.append(() => this.#storeMessage(handle)));
+    return (this.#storing ??= this.own(() => this.#storeMessage(handle)));
   }
 
-  async append<Result>(append: () => Promise<Result>): Promise<Result> {
+  async own<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      return await append();
+      return await work();
     } catch (error) {
       if (Object(error) === error) this.#errors.add(error as object);
       throw error;
