@@ -8,6 +8,7 @@ import {
   type RewindOptions,
   type RunUnderWay,
 } from '../../../../../js/core/history/append_rewind.js';
+import { sendRewind } from '../../../../../js/core/history/rewind.js';
 import type { RewindWrite } from '../../../../../js/core/history_types.js';
 import { InMemorySessionService, SessionError } from '../../../../../js/index.js';
 import { isSessionError } from '../../../../../js/values/errors/errors.js';
@@ -58,7 +59,7 @@ async function overtaken(comeBefore: (attempt: number) => string | undefined) {
     (await service.getSession(key))!.events.map(
       ({ id, author, errorCode }) => errorCode ?? (author === 'user' ? id : author),
     );
-  return { service, rewind, names, calls, attempts: () => attempts };
+  return { service, run, rewind, names, calls, attempts: () => attempts };
 }
 
 describe('appendRewind', () => {
@@ -162,5 +163,18 @@ describe('appendRewind', () => {
       return isSessionError(error, 'invalid_argument') && error.key === 'message.id';
     });
     assert.deepEqual([await names(), calls], [['m1'], []]);
+  });
+});
+
+describe('sendRewind', () => {
+  it('ends the run under way by the append, and does not end it when it is refused', async () => {
+    const { service, run, names, calls } = await overtaken(() => undefined);
+    const running = () => run;
+    const none = { before: { invocationId: 'none' } };
+    const refused = sendRewind(service, key, none, { running });
+    await assert.rejects(refused, (error) => isSessionError(error, 'not_found'));
+    assert.deepEqual([await names(), calls], [['m1'], []]);
+    const { event } = await sendRewind(service, key, write.place, { running });
+    assert.deepEqual([await names(), calls], [['m1', 'INVOCATION_ABORTED', event.id], ['abort']]);
   });
 });
