@@ -8,7 +8,7 @@ import type { JsonObject } from '../../values/json/rules.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import { coreOf } from '../core_of.js';
-import type { RewindWrite, Rewound } from '../history_types.js';
+import type { RewindWrite, Rewound, ServiceHistory } from '../history_types.js';
 import type { Abortable, AppendEventsRequest, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { REMOVED } from '../../values/state/scope.js';
@@ -134,8 +134,23 @@ export async function appendRewind(
   }
 }
 
+/**
+ * Passes a rewind on to a store that computes histories, and then aborts the run that was under way. Nothing seals it: the
+ * undone branch has its stored events alone.
+ */
+export async function passRewindOn(
+  verbs: ServiceHistory,
+  write: RewindWrite & Abortable,
+  { running }: Pick<RewindOptions, 'running'>,
+): Promise<Rewound> {
+  const run = running?.();
+  const rewound = await verbs.rewind(write);
+  await endRun(run);
+  return rewound;
+}
+
 /** Aborts a run that a stored rewind has ended, and waits a second at most. What it still appends is refused. */
-export async function endRun(run: RunUnderWay | undefined): Promise<void> {
+async function endRun(run: RunUnderWay | undefined): Promise<void> {
   await endsWithin(END_MS, run?.abort());
 }
 

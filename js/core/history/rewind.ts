@@ -17,7 +17,7 @@ import { coreOf } from '../core_of.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { readBranches } from './branches.js';
-import { appendRewind, endRun, REWIND_METHODS, type RewindOptions } from './append_rewind.js';
+import { appendRewind, passRewindOn, REWIND_METHODS, type RewindOptions } from './append_rewind.js';
 import { sessionKeyOf, takePlace } from './session_history.js';
 
 /** The request of {@link rewind}. */
@@ -101,17 +101,15 @@ export async function undoRewind(
   return resultOf(await sendRewind(service, taken, { undo: lastRewind }));
 }
 
-/** Rewinds a session: the store does it if it `computesHistories`, and otherwise this process. */
+/** What a rewind has beside its place. */
+type RewindParts = Pick<RewindWrite, 'message' | 'events' | 'run'> & Pick<RewindOptions, 'running'>;
+
+/** Rewinds a session: the store does it if it `computesHistories`, and otherwise this process. The run under way ends. */
 export async function sendRewind(
   service: SessionService,
   request: CompositeSessionKey & Abortable,
   place: RewindPlace,
-  {
-    message,
-    events,
-    run,
-    running,
-  }: Pick<RewindWrite, 'message' | 'events' | 'run'> & Pick<RewindOptions, 'running'> = {},
+  { message, events, run, running }: RewindParts = {},
 ): Promise<Rewound> {
   requireService(service, REWIND_METHODS);
   const { signal } = request;
@@ -125,15 +123,11 @@ export async function sendRewind(
     run,
   };
   const verbs = await coreOf(service)?.history({ signal });
-  if (verbs === undefined) {
-    // The message begins a run of this program.
-    const claim = running && message && newEventId();
-    return appendRewind(service, { ...write, signal }, { running, claim });
-  }
-  const undone = running?.();
-  const rewound = await verbs.rewind({ ...write, signal });
-  await endRun(undone);
-  return rewound;
+  // The message of a page with an agent begins a run of this program.
+  const claim = running && message && newEventId();
+  return verbs === undefined
+    ? appendRewind(service, { ...write, signal }, { running, claim })
+    : passRewindOn(verbs, { ...write, signal }, { running });
 }
 
 /** Returns an event as JSON says it, with an id: the request may be sent again. */

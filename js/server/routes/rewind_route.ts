@@ -8,7 +8,7 @@ import {
   type AdmitEvents,
   appendRewind,
   type AppendedRewind,
-  endRun,
+  passRewindOn,
   type RewindOptions,
 } from '../../core/history/append_rewind.js';
 import { raceSignal } from '../../core/call/time_limit.js';
@@ -18,8 +18,6 @@ import type {
   RepeatedMessage,
   RewindPlace,
   RewindWrite,
-  Rewound,
-  ServiceHistory,
 } from '../../core/history_types.js';
 import { coreOf } from '../../core/core_of.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
@@ -215,7 +213,8 @@ async function rewindFor(
   // What is appended is checked here, where the whole session is read for it.
   const verbs = hasEvents ? undefined : await coreOf(service)?.history({ signal });
   if (verbs !== undefined) {
-    const rewound = await passOn(call, verbs, write, options);
+    const ending = await unlessStored(call, write, options);
+    const rewound = await passRewindOn(verbs, { ...write, signal }, ending);
     const session = await requireSession(call, isOwn ? { numRecentEvents: 0 } : {});
     return { ...rewound, session, isNew: false };
   }
@@ -224,18 +223,13 @@ async function rewindFor(
   return { ...rewound, session: isOwn ? { ...session, events: [] } : session };
 }
 
-/** Passes a rewind on to the service's own server or cache, and then aborts the run that was under way. */
-async function passOn(
+/** Returns the options without the run if the rewind is stored: one that is sent again ends no run. */
+async function unlessStored(
   { service, key, signal }: RouteCall,
-  verbs: ServiceHistory,
-  write: RewindWrite,
-  { running }: RewindOptions,
-): Promise<Rewound> {
-  const run = running?.();
-  const eventIds = [write.marker.id];
-  const isStored =
-    run !== undefined && (await service.getEvents({ ...key, eventIds, signal })).events.length > 0;
-  const rewound = await verbs.rewind({ ...write, signal });
-  if (!isStored) await endRun(run);
-  return rewound;
+  { marker }: RewindWrite,
+  options: Pick<RewindOptions, 'running'>,
+): Promise<Pick<RewindOptions, 'running'>> {
+  if (options.running?.() === undefined) return options;
+  const { events } = await service.getEvents({ ...key, eventIds: [marker.id], signal });
+  return events.length > 0 ? {} : options;
 }
