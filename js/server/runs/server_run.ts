@@ -128,6 +128,13 @@ export class ServerRun {
     await this.ended;
   }
 
+  /** No feed gets the texts of a deleted session. */
+  #stopDeleted(): void {
+    this.#drafts.clear();
+    this.#onChange();
+    void this.stop('deleted');
+  }
+
   #end(outcome: Pick<RunReport, 'status' | 'error'>): void {
     this.#outcome = outcome;
     const { status, error } = outcome;
@@ -144,12 +151,12 @@ export class ServerRun {
     if (admitted.isStored) this.#noteStored(admitted.message);
     const timer = setTimeout(() => void this.stop('timeout'), maxRunMs);
     const listening = new AbortController();
-    service.watch(key, {
-      signal: listening.signal,
-      onNotice: ({ type }) => void (type === 'deleted' && this.stop('deleted')),
-    });
     let failure: { readonly error: unknown } | undefined;
     try {
+      service.watch(key, {
+        signal: listening.signal,
+        onNotice: ({ type }) => void (type === 'deleted' && this.#stopDeleted()),
+      });
       if (signal.aborted) throw cancelledError();
       await runAgent({
         ...{ key, service, agent, signal, streaming, ...admitted },

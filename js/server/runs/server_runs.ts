@@ -6,28 +6,28 @@
 import { TimeLimit } from '../../core/call/time_limit.js';
 import type { RunReport } from '../../core/run_report.js';
 import { SessionError } from '../../values/errors/errors.js';
-import { putLast } from '../../values/members/bounded_map.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { sealRun } from '../../service/runs/state/cancelled.js';
 import { HttpRefusal } from '../http/http_refusal.js';
+import { EndedReports } from './ended_reports.js';
 import { type RunSettings, type ServerMessage, ServerRun } from './server_run.js';
 import { sessionName } from '../../values/model/values/session_name.js';
-
-/** The most sessions whose last failed or cancelled run is kept. */
-const MAX_ENDED = 1000;
 
 /** The runs of a server, at most one in each session. */
 export class ServerRuns {
   readonly #settings: RunSettings;
   /** By session, from before the claim until the end. */
   readonly #runs = new Map<string, ServerRun>();
-  /** By session: how the last run ended, if it failed or was cancelled. */
-  readonly #ended = new Map<string, RunReport>();
+  readonly #ended: EndedReports;
   readonly #listeners = new Set<(report: RunReport) => void>();
   #isClosing = false;
 
   constructor(settings: RunSettings) {
     this.#settings = settings;
+    // Clients that have not read the report yet get none of its texts.
+    this.#ended = new EndedReports(settings.service, (report) =>
+      this.#tell({ ...report, status: 'ended', drafts: [], wholes: [] }),
+    );
   }
 
   get isEmpty(): boolean {
@@ -37,7 +37,7 @@ export class ServerRuns {
   /** The runs under way, and of each other session the last one that failed or was cancelled, until its next message. */
   get reports(): readonly RunReport[] {
     const running = [...this.#runs.values()].flatMap(({ report }) => report ?? []);
-    return [...this.#ended.values(), ...running];
+    return [...this.#ended.all, ...running];
   }
 
   /** Calls `listener` with each run that has changed, until the returned function is called. */
@@ -68,11 +68,13 @@ export class ServerRuns {
     }
     if (this.#runs.size >= this.#settings.maxRuns) {
       const text = 'Too many agents run. Try again later.';
-      throw new HttpRefusal(503, text, { 'retry-after': '10' }, 'too_many_runs');
+      throw new HttpRefusal(503, text, { 'retry-after': '1' }, 'too_many_runs');
     }
     const run: ServerRun = new ServerRun(this.#settings, message, () => this.#changed(name, run));
     this.#runs.set(name, run);
-    this.#settings.waitUntil?.(run.ended);
+    const { waitUntil } = this.#settings;
+    // What it throws, also later, holds up no run.
+    new Promise((resolve) => resolve(waitUntil?.(run.ended))).catch(message.onError);
     return run;
   }
 
@@ -106,6 +108,7 @@ export class ServerRuns {
     await limit.until(Promise.all(runs.map(({ ended }) => ended)));
     limit.end();
     await Promise.all(runs.map((run) => run.stop('closed')));
+    this.#ended.clear();
   }
 
   #changed(name: string, run: ServerRun): void {
@@ -114,9 +117,11 @@ export class ServerRuns {
     if (report === undefined) return;
     const { status } = report;
     if (status === 'running') this.#ended.delete(name);
-    if (status === 'failed' || status === 'cancelled') {
-      putLast(this.#ended, name, report, MAX_ENDED);
-    }
+    if (status === 'failed' || status === 'cancelled') this.#ended.put(report);
+    this.#tell(report);
+  }
+
+  #tell(report: RunReport): void {
     for (const listener of [...this.#listeners]) listener(report);
   }
 }

@@ -24,6 +24,10 @@ export class RemoteServer {
     return this.#connection.kind?.runsAgents;
   }
 
+  get maxBodyBytes(): number | undefined {
+    return this.#connection.kind?.maxBodyBytes;
+  }
+
   /** Asks the server for its kind. Returns `undefined` once it is known. After a failure the next call asks again. */
   load(): Promise<void> | undefined {
     if (this.#store !== undefined && this.#asking === undefined) return undefined;
