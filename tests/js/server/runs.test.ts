@@ -355,6 +355,32 @@ describe('A run on the server', () => {
     assert.deepEqual(seen, ['m1', 'm2']);
   });
 
+  it('of a rewind fails and leaves the session free if the service cannot be watched', async (t) => {
+    const failure = new Error('no watch');
+    const errors: unknown[] = [];
+    const { run } = echoing();
+    const { ask, until, service } = await serveSession({
+      run,
+      onError: (error) => errors.push(error),
+    });
+    await ask(EVENTS, asked('m1'));
+    await until(2);
+    const watch = t.mock.method(service, 'watch', () => {
+      throw failure;
+    });
+    const body = {
+      place: { turn: 'm1' },
+      marker: { id: 'r1', invocationId: 'i-r1' },
+      message: { id: 'm2', invocationId: 'i-m2' },
+      run: {},
+    };
+    assert.equal((await ask(`${SESSION}/rewind`, { body })).status, 200);
+    watch.mock.restore();
+    await sleep(1);
+    assert.equal((await ask(EVENTS, asked('m3'))).status, 200);
+    assert.deepEqual(errors, [failure]);
+  });
+
   it('of a rewind that is refused leaves the session free', async () => {
     const { run, seen } = echoing();
     const { ask, until } = await serveSession({ run });
