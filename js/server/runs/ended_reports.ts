@@ -57,9 +57,10 @@ export class EndedReports {
           : belongsTo(report, notice) &&
             (notice.sessionId ?? report.sessionId) === report.sessionId;
       if (!isGone) continue;
-      this.delete(name);
+      this.#reports.delete(name);
       this.#onDeleted(report);
     }
+    this.#endWatches();
   }
 
   #endWatches(): void {

@@ -117,8 +117,8 @@ export class ServerRuns {
     if (report === undefined) return;
     const { status } = report;
     if (status === 'running') this.#ended.delete(name);
-    if (status === 'failed' || status === 'cancelled') this.#ended.put(report);
     this.#tell(report);
+    if (status === 'failed' || status === 'cancelled') this.#ended.put(report);
   }
 
   #tell(report: RunReport): void {
