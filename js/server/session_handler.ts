@@ -214,7 +214,8 @@ class Handler {
     if (path === VERSION_PATH) {
       const keepsOperations = await this.#keepsOperations();
       const runsAgents = this.#runs !== undefined;
-      return jsonResponse({ protocol: PROTOCOL_VERSION, keepsOperations, runsAgents });
+      const protocol = PROTOCOL_VERSION;
+      return jsonResponse({ protocol, keepsOperations, runsAgents, maxBodyBytes });
     }
     const isOwnClient = comesFromOwnClient(request);
     const found = findRoute(TABLE, request.method, path, isOwnClient);

@@ -63,7 +63,7 @@ const SESSION_MORE = {
 };
 
 /** The member of a body that asks for a run. */
-export const RUN_MEMBER = objectOf({}, { streaming: FLAG });
+export const RUN_MEMBER = { ...objectOf({}, { streaming: FLAG }), additionalProperties: false };
 
 /** The schemas of responses, by the names in the routes. */
 export const RESPONSES = {

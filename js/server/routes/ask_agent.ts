@@ -17,6 +17,7 @@ import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import { partsOf } from '../../values/model/event/parts.js';
 import { isId } from '../../values/model/values/ids.js';
+import { unknownMember } from '../http/request_body.js';
 import { eventsIn } from '../requests/call_body.js';
 import type { RouteCall } from '../requests/route.js';
 import { admitMessage } from '../rights/client_append.js';
@@ -138,7 +139,10 @@ export function runIn({ run }: JsonObject): AskedRun | undefined {
   // A client may send null for what is absent.
   if (run === undefined || run === null) return undefined;
   if (!isPlainObject(run)) throw invalidValue('run', 'must be an object', run);
-  return { streaming: streamingIn('run.streaming', run.streaming) };
+  const { streaming, ...others } = run;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw unknownMember(`run.${unknown}`, ['streaming']);
+  return { streaming: streamingIn('run.streaming', streaming) };
 }
 
 /** Takes whether a run is to stream; an absent value counts as `false`. @throws SessionError `invalid_argument` naming the member */

@@ -20,9 +20,10 @@ import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
 import { sealRun } from '../../service/runs/state/cancelled.js';
 import { publicErrorOf } from '../http/error_response.js';
 import { HttpRefusal } from '../http/http_refusal.js';
+import { EndedReports } from './ended_reports.js';
 
-/** The most sessions whose last failed or cancelled run is kept, and the most cancelled ids. */
-const MAX_ENDED = 1000;
+/** The most messages that are refused because they were cancelled before they came. */
+const MAX_CANCELLED = 1000;
 /** Milliseconds for which a message is refused that was cancelled before it came. */
 const CANCELLED_MS = 30_000;
 /** Milliseconds that a cancelled run may take to end before the next one begins. */
@@ -144,8 +145,7 @@ export class ServerRuns {
   readonly #successors = new Map<string, ServerRun>();
   /** The rewinds of each session that begin a run. */
   readonly #rewinds = new KeyedQueue();
-  /** By session: how the last run ended, if it failed or was cancelled. */
-  readonly #ended = new Map<string, RunReport>();
+  readonly #ended: EndedReports;
   /** By session and message: when a message was cancelled that the server does not know. */
   readonly #cancelled = new Map<string, number>();
   readonly #listeners = new Set<(report: RunReport) => void>();
@@ -156,6 +156,10 @@ export class ServerRuns {
 
   constructor(settings: RunSettings) {
     this.#settings = settings;
+    // Clients that have not read the report yet get none of its texts.
+    this.#ended = new EndedReports(settings.service, (report) =>
+      this.#tell({ ...report, status: 'ended', drafts: [], wholes: [] }),
+    );
   }
 
   get isEmpty(): boolean {
@@ -170,7 +174,7 @@ export class ServerRuns {
   /** The runs under way, and of each other session the last one that failed or was cancelled, until its next message. */
   get reports(): readonly RunReport[] {
     const running = [...this.#runs.values()].flatMap(({ report }) => report ?? []);
-    return [...this.#ended.values(), ...running];
+    return [...this.#ended.all, ...running];
   }
 
   /** Calls `listener` with each run that has changed, until the returned function is called. */
@@ -238,7 +242,9 @@ export class ServerRuns {
     const count = (): RunMark => ({ start: this.#start, number: (this.#count += 1) });
     const run = new ServerRun(this.#settings, message, count, (run) => this.#changed(name, run));
     begun.set(name, run);
-    this.#settings.waitUntil?.(run.ended);
+    const { waitUntil } = this.#settings;
+    // What it throws, also later, holds up no run.
+    new Promise((resolve) => resolve(waitUntil?.(run.ended))).catch(message.onError);
     return run;
   }
 
@@ -257,7 +263,7 @@ export class ServerRuns {
     await Promise.all(meant.map((run) => run.stop('cancelled')));
     if (meant.length > 0 || messageId === undefined) return meant.length > 0;
     // Before the read: the message may come meanwhile.
-    putLast(this.#cancelled, nameOf(name, messageId), Date.now(), MAX_ENDED);
+    putLast(this.#cancelled, nameOf(name, messageId), Date.now(), MAX_CANCELLED);
     const { service, agent } = this.#settings;
     const { events } = await service.getEvents({ ...key, eventIds: [messageId] });
     const message = events[0]?.event;
@@ -276,6 +282,7 @@ export class ServerRuns {
     await limit.until(Promise.all(runs.map(({ ended }) => ended)));
     limit.end();
     await Promise.all(runs.map((run) => run.stop('closed')));
+    this.#ended.clear();
   }
 
   #isCancelled(name: string, messageId: string): boolean {
@@ -300,9 +307,11 @@ export class ServerRuns {
     if (isSuccessor && !run.isOver) this.#runs.set(name, run);
     const { status } = report;
     if (status === 'running') this.#ended.delete(name);
-    if (status === 'failed' || status === 'cancelled') {
-      putLast(this.#ended, name, report, MAX_ENDED);
-    }
+    this.#tell(report);
+    if (status === 'failed' || status === 'cancelled') this.#ended.put(report);
+  }
+
+  #tell(report: RunReport): void {
     for (const listener of [...this.#listeners]) listener(report);
   }
 }

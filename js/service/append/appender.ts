@@ -18,6 +18,7 @@ import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { takeExpectedEvents } from './expected_events.js';
 import { applyWritten } from './handle_update.js';
 import { positionFor } from './missed_rewinds.js';
+import { requireMessageFits, type ServerAgent } from '../../core/core_of.js';
 import type { ServiceFeed } from '../../core/watch/service_feed.js';
 import { afterCommit, type Call } from '../../core/call/call.js';
 import type { Calls } from '../../core/call/calls.js';
@@ -25,6 +26,7 @@ import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import { snapshotHandle } from '../../core/handle/handle.js';
 import { requireKey } from '../../values/model/values/ids.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../../values/model/event/snapshot.js';
+import { partsOf } from '../../values/model/event/parts.js';
 import { isViewSummary } from '../../values/model/event/view_summary.js';
 import type { ReaderParts } from '../read/reader_parts.js';
 import type { SessionReader } from '../read/session_reader.js';
@@ -62,8 +64,8 @@ interface AppenderParts extends Pick<ReaderParts, 'callStore' | 'handles'> {
   readonly feed: ServiceFeed;
   readonly reader: SessionReader;
   readonly traits: StoreTraits;
-  /** Whether the sessions are on a server, which may have an agent. */
-  readonly mayRun: boolean;
+  /** Present if the sessions are on a server, which may have an agent. */
+  readonly serverAgent: ServerAgent | undefined;
 }
 
 /**
@@ -117,7 +119,7 @@ export class Appender {
       }
     const snapshots = taken.map(({ snapshot }) => snapshot);
     const { appName, userId, id: sessionId } = session;
-    if (run !== undefined) this.#requireRun(run, snapshots.length);
+    if (run !== undefined) this.#requireRun(run, taken);
     const write: AppendWrite = {
       kind: 'append',
       run: run && { streaming: run.streaming },
@@ -210,16 +212,24 @@ export class Appender {
     this.#groups.flush();
   }
 
-  /** @throws SessionError `unsupported` without a server; `invalid_argument` */
-  #requireRun(run: AskedRun, count: number): void {
-    if (!this.#parts.mayRun) {
+  /** @throws SessionError `unsupported` without a server; `invalid_argument`; `remote` if the message is too large */
+  #requireRun(run: AskedRun, taken: readonly EventToStore[]): void {
+    const { serverAgent } = this.#parts;
+    if (serverAgent === undefined) {
       const message =
         'run asks the agent of a server, and this service has none; see the option run of liveSession.';
       throw new SessionError('unsupported', message, { key: 'run' });
     }
     requireObject('run', run);
     optionalBoolean('run.streaming', run.streaming);
-    if (count !== 1) throw invalid('event.partial', 'must not be true with run');
+    const [message, another] = taken;
+    if (message === undefined || another !== undefined) {
+      throw invalid('event.partial', 'must not be true with run');
+    }
+    if (partsOf(message.event).length === 0) {
+      throw invalid('event.content', 'must have parts with run');
+    }
+    requireMessageFits(serverAgent, message.snapshot.text);
   }
 
   #take(event: Event): EventSnapshot {

@@ -2,12 +2,14 @@ import { takeOptions } from '../../core/call/call.js';
 import type { GivenService } from '../../core/call/given_service.js';
 import { KeyedQueue } from '../../core/call/keyed_queue.js';
 import type { TurnBranches } from '../../core/history/index.js';
+import { requireMessageFits } from '../../core/core_of.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireObject } from '../../values/errors/option_values.js';
 import type { Content } from '../../values/model/event/content.js';
 import { createEventActions, newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
+import { partsOf } from '../../values/model/event/parts.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../../values/state/state_shape.js';
@@ -52,9 +54,8 @@ export class LiveSessionStore<S extends object>
 
   async ask(content: Content, options: AskOptions<S> = {}): Promise<Event> {
     const { streaming = true, stateDelta } = takeOptions(options);
-    requireObject('content', content);
     const actions = stateDelta && { actions: createEventActions({ stateDelta }) };
-    return this.#ask(copyEvent({ author: 'user', content, ...actions }), streaming);
+    return this.#ask(messageOf(content, actions), streaming);
   }
 
   async answer(answers: Answers): Promise<Event> {
@@ -86,8 +87,7 @@ export class LiveSessionStore<S extends object>
   }
 
   async edit(eventId: string, content: Content): Promise<Event> {
-    requireObject('content', content);
-    return this.#changeTurn(eventId, copyEvent({ author: 'user', content }).content);
+    return this.#changeTurn(eventId, messageOf(content).content);
   }
 
   regenerate(eventId: string): Promise<Event> {
@@ -148,15 +148,16 @@ export class LiveSessionStore<S extends object>
 
   /** Shows a message at once, and asks it: it is stored when its run begins. */
   #ask(shown: Event, streaming: boolean): Promise<Event> {
-    return this.#store({ event: shown, state: {}, streaming }, (service) =>
-      this.runs.ask(service, {
+    return this.#store({ event: shown, state: {}, streaming }, (service) => {
+      requireMessageFits(this.runs.serverAgent(service), JSON.stringify(shown));
+      return this.runs.ask(service, {
         ...{ id: shown.id, callIds: [], streaming, isOfRewind: false },
         admit: async () => {
           await this.handle.require(service, this.head.wasThere);
           return { message: copyEvent(shown), isStored: false };
         },
-      }),
-    );
+      });
+    });
   }
 
   #send(shown: Event): Promise<Event> {
@@ -254,6 +255,14 @@ export class LiveSessionStore<S extends object>
       await (this.reading ?? this.refresh());
     }
   }
+}
+
+/** Takes a message. @throws SessionError `invalid_argument` */
+function messageOf(content: Content, more: Partial<Event> = {}): Event {
+  requireObject('content', content);
+  const message = copyEvent({ author: 'user', content, ...more });
+  if (partsOf(message).length === 0) throw invalid('content.parts', 'must have a part');
+  return message;
 }
 
 /**

@@ -103,6 +103,13 @@ export class LocalRun {
     await this.ended;
   }
 
+  /** Nobody is told the texts of a deleted session. */
+  #stopDeleted(): void {
+    this.#drafts.clear();
+    this.#asked.onChange();
+    void this.stop('deleted');
+  }
+
   async #run(): Promise<RunEnd> {
     const { key, service, maxRunMs, onChange, onEvent } = this.#asked;
     const { signal } = this.#controller;
@@ -119,7 +126,7 @@ export class LocalRun {
           this.#resolveStored(message);
           service.watch(key, {
             signal: watching.signal,
-            onNotice: ({ type }) => void (type === 'deleted' && this.stop('deleted')),
+            onNotice: ({ type }) => void (type === 'deleted' && this.#stopDeleted()),
           });
           onChange();
         },

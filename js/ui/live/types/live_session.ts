@@ -108,7 +108,8 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    *
    * @param content the message, as `{ role: 'user', parts: [{ text: 'Which tea?' }] }`
    * @returns the message, once it is stored. The snapshot's `run` then tells about its run
-   * @throws SessionError `unsupported` without an agent; `aborted` if it was cancelled before it was stored; what the agent
+   * @throws SessionError `invalid_argument` if the content has no part; `unsupported` without an agent; `remote` with status 413 if
+   *   the message is larger than the server takes; `aborted` if it was cancelled before it was stored; what the agent
    *   threw before; any error of `appendEvent`
    */
   ask(content: Content, options?: AskOptions<S>): Promise<Event>;

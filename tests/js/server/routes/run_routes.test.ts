@@ -333,6 +333,46 @@ describe('POST /run_sse', () => {
     assert.equal((await until(3))[2]?.errorCode, 'INVOCATION_ABORTED');
   });
 
+  it('leaves out pieces while nobody reads, and sends every whole event', async () => {
+    const text = 'x'.repeat(1024);
+    const { respond, until } = await serveSession(async function* () {
+      for (let piece = 0; piece < 1000; piece += 1)
+        yield { author: 'guide', partial: true, content: says(text) };
+      for (let whole = 0; whole < 100; whole += 1) yield { author: 'guide', content: says(text) };
+    });
+    const response = await respond('/run_sse', { ...ASKED, streaming: true });
+    await until(101);
+    const all: Data[] = [];
+    for await (const { data } of feedEvents(response)) all.push(data as Data);
+    const pieces = all.filter(({ partial }) => partial);
+    assert.ok(pieces.length > 10 && pieces.length < 100, `${pieces.length} pieces`);
+    assert.deepEqual([all.length - pieces.length, all.at(-1)?.error], [100, undefined]);
+  });
+
+  it('is cancelled and sealed when more than 8 MiB of whole events wait for the reader', async () => {
+    const text = 'x'.repeat(2 ** 20);
+    const { respond, until } = await serveSession(async function* ({ signal }) {
+      while (!signal.aborted) yield { author: 'guide', content: says(text) };
+    });
+    const { body } = await respond('/run_sse', ASKED);
+    for (let count = 1; ; count += 1) {
+      assert.ok(count < 20, 'the run goes on');
+      if ((await until(count)).at(-1)?.errorCode === 'INVOCATION_ABORTED') break;
+    }
+    await assert.rejects(body!.getReader().read());
+  });
+
+  it('goes on for a reader that reads late, with a whole event of more than 8 MiB', async () => {
+    const text = 'x'.repeat(9 * 2 ** 20);
+    const { respond, until } = await serveSession(async function* () {
+      yield { author: 'guide', partial: true, content: says('x') };
+      yield { author: 'guide', content: says(text) };
+    });
+    const response = await respond('/run_sse', { ...ASKED, streaming: true });
+    await until(2);
+    assert.ok((await response.text()).length > text.length);
+  });
+
   it('sends a comment every eight seconds while the agent says nothing', async (t) => {
     const { respond } = await serveSession(untilStopped);
     t.mock.timers.enable({ apis: ['setInterval'] });

@@ -149,6 +149,30 @@ describe('Messages that a cache sends to the agent of its remote', () => {
     await cache.close();
   });
 
+  it('after too_many_runs are sent when a run of any session of the user has ended', async (t) => {
+    const { server, runs, gate } = serve({ maxRuns: 1 });
+    for (const key of [KEY, OTHER]) await server.service.createSession(key);
+    const { cache } = openCache(server);
+    const session = (await cache.getSession(KEY))!;
+    const other = (await cache.getSession(OTHER))!;
+    await until(() => server.feedRequests === 1);
+    gate.isOpen = false;
+    await cache.appendEvent({ session: other, event: message('o1'), run });
+    await until(() => runs.length === 1 && untilSent(cache));
+    const begin = globalThis.setTimeout;
+    t.mock.method(globalThis, 'setTimeout', (call: () => void, pause: number) =>
+      begin(call, pause < 200 ? pause : 1_000_000).unref(),
+    );
+    const sent = () => server.requests.filter((one) => one.endsWith('/handle/events')).length;
+    await cache.appendEvent({ session, event: message('m1'), run });
+    await until(() => sent() === 2);
+    gate.isOpen = true;
+    await until(async () => (await storedIds(server)).length === 2);
+    assert.deepEqual([runs, sent()], [['o1', 'm1'], 3]);
+    t.mock.restoreAll();
+    await cache.close();
+  });
+
   it('run once if the answer is lost after any number of characters', async () => {
     for (let length = 0; length < 400; length += 7) {
       const { server, runs } = serve();

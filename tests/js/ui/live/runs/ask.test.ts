@@ -122,9 +122,12 @@ describe('ask', () => {
     stop();
   });
 
-  it('refuses a message that is no content, and an agent that is no function', async () => {
+  it('refuses a message that is no content or has no part, and an agent that is no function', async () => {
     const { chat, stop } = await openChat(echo);
     await assert.rejects(chat.ask('hi' as never), failsWith('invalid_argument'));
+    await assert.rejects(chat.ask({ role: 'user' }), failsWith('invalid_argument'));
+    await assert.rejects(chat.edit('m', { parts: [] }), failsWith('invalid_argument'));
+    assert.deepEqual(chat.getSnapshot().events, []);
     stop();
     assert.throws(
       () => liveSession(new InMemorySessionService(), KEY, { run: 7 as never }),

@@ -66,7 +66,10 @@ export class ServedAgent {
     this.#run = run;
   }
 
-  async open(run = this.#run, limits: { maxRuns?: number } = {}): Promise<this> {
+  async open(
+    run = this.#run,
+    limits: { maxRuns?: number; maxBodyBytes?: number } = {},
+  ): Promise<this> {
     this.#run = run;
     const authorize = () => (this.isSignedIn ? (true as const) : ('unauthenticated' as const));
     const options = { authorize, ...(run && { run }), ...limits };

@@ -264,6 +264,38 @@ for (const [name, open] of Object.entries(SERVICES)) {
       await served.end();
     });
 
+    it('refuses a message without a part, and one that the server would not take, before it is sent', async () => {
+      const { run, asked } = scripted();
+      const served = await new ServedAgent(run).open(run, { maxBodyBytes: 2000 });
+      const service = open(served);
+      const { chat } = await served.page(service);
+      await snapshotOf(chat, ({ status }) => status !== 'loading');
+      await service.createSession(KEY);
+      for (const content of [{ role: 'user' }, { parts: [] }, { parts: ['hi' as never] }]) {
+        const isRefused = (error: unknown) => isSessionError(error, 'invalid_argument');
+        await assert.rejects(chat.ask(content), isRefused);
+        const session = (await service.getSession(KEY))!;
+        const appending = service.appendEvent({
+          session,
+          event: { author: 'user', invocationId: 'i', content },
+          run: {},
+        });
+        await assert.rejects(appending, isRefused);
+      }
+      const isTooLarge = (error: unknown) =>
+        isSessionError(error, 'remote') &&
+        error.status === 413 &&
+        /too large: it has 2\d\d\d bytes, and the server takes 2000/.test(error.message);
+      const large = asks('x'.repeat(2000));
+      await assert.rejects(chat.ask(large), isTooLarge);
+      const session = (await service.getSession(KEY))!;
+      const event = { author: 'user', invocationId: 'i', content: large };
+      await assert.rejects(service.appendEvent({ session, event, run: {} }), isTooLarge);
+      assert.deepEqual((await service.getSession(KEY))?.events, []);
+      assert.deepEqual(asked, []);
+      await served.end();
+    });
+
     it('refuses to ask if the server has no agent, and still edits', async () => {
       const served = await new ServedAgent(undefined).open();
       const service = open(served);
@@ -357,7 +389,7 @@ describe('The queue of a page whose server has the agent', () => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     assert.deepEqual([asked, chat.getSnapshot().run?.status], [['first'], 'queued']);
     answer('one');
-    // The server asks for a pause of 10 seconds.
+    // The server asks for a pause of one second.
     await second;
     say('two', undefined);
     await snapshotOf(chat, isIdleWith(2));
