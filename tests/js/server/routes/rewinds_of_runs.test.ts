@@ -27,8 +27,12 @@ const again = {
   message: { id: 'm2', invocationId: 'i-m2' },
 };
 
-/** Serves a session whose agent streams a piece to each message, and waits. */
-async function serveStreaming(options: Partial<SessionHandlerOptions> = {}) {
+/**
+ * Serves a session whose agent streams a piece to each message, and waits.
+ *
+ * @param endMs how long the agent takes to end after its signal has fired
+ */
+async function serveStreaming(options: Partial<SessionHandlerOptions> = {}, endMs = 0) {
   const go = gate();
   const signals = new Map<string, AbortSignal>();
   const seen: string[] = [];
@@ -38,6 +42,7 @@ async function serveStreaming(options: Partial<SessionHandlerOptions> = {}) {
     yield { author: 'guide', partial: true, content: says('Gr') };
     const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve));
     if (!signal.aborted) await Promise.race([go.opened, aborted]);
+    if (signal.aborted) await sleep(endMs);
     yield { author: 'guide', content: says(`${message.id}!`) };
   };
   const errors: unknown[] = [];
@@ -197,7 +202,7 @@ describe('A rewind during a run', () => {
 describe('The same rewind again', () => {
   for (const delayMs of [0, 1, 20, 300]) {
     it(`${delayMs} ms later has the same answer, and the run of its message continues`, async () => {
-      const { ask, names, signals, seen, go } = await serveStreaming();
+      const { ask, names, signals, seen, go } = await serveStreaming({}, 330);
       await ask(EVENTS, asked('m1'));
       const body = { ...again, run: {} };
       const first = ask(REWIND, { body });
