@@ -37,11 +37,12 @@ export interface SwitchBranchRequest extends CompositeSessionKey, Abortable {
  * deleted. The state of the session goes back to what it was before the first event of the invocation. `user:` and
  * `app:` keys stay, and so do artifacts.
  *
- * If somebody appends meanwhile, the rewind is computed again and undoes those events too. Over HTTP the server
- * computes it. If the title of the session is that of the first message shown, it follows that message.
+ * If somebody appends meanwhile, the rewind is computed again and undoes those events too, five times at most. Over HTTP the
+ * server computes it. If the title of the session is that of the first message shown, it follows that message.
  *
  * @throws SessionError (as a rejection) `not_found` for the session, the event or the invocation; `invalid_argument`
- *   for an event without `invocationId`; `unsupported` over `adk api_server`; any error of `appendEvent`
+ *   for an event without `invocationId`; `stale_session` if others append again and again; `unsupported` over
+ *   `adk api_server`; any error of `appendEvent`
  *
  * @example
  * ```ts

@@ -1,11 +1,15 @@
 // Rewinds over HTTP while the handler's agent runs. The client may run agents and append.
 
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Event, NewEvent } from '../../../../js/index.js';
-import { sessionHandler, type SessionHandlerOptions } from '../../../../js/server/index.js';
+import {
+  type SessionHandler,
+  sessionHandler,
+  type SessionHandlerOptions,
+} from '../../../../js/server/index.js';
 import type { RunAgent } from '../../../../js/ui/live/index.js';
 import { RemoteSessionService } from '../../../../js/service/remote/index.js';
 import { gate, says, textsOf } from '../../ui/live/runs/agents.js';
@@ -27,6 +31,8 @@ const again = {
   message: { id: 'm2', invocationId: 'i-m2' },
 };
 
+const handlers: SessionHandler[] = [];
+
 /** Serves a session whose agent streams a piece to each message, and waits. */
 async function serveStreaming(options: Partial<SessionHandlerOptions> = {}) {
   const go = gate();
@@ -43,7 +49,8 @@ async function serveStreaming(options: Partial<SessionHandlerOptions> = {}) {
   const errors: unknown[] = [];
   const onError = (error: unknown): void => void errors.push(error);
   const served = serve({ authorize: () => true, run, onError, ...options });
-  const { service } = served;
+  const { service, handler } = served;
+  handlers.push(handler);
   await service.createSession(KEY);
   const appends: string[][] = [];
   const { appendEvents } = service;
@@ -54,6 +61,10 @@ async function serveStreaming(options: Partial<SessionHandlerOptions> = {}) {
   const names = async (): Promise<string[]> => (await service.getSession(KEY))!.events.map(nameOf);
   return { ...served, names, appends, signals, seen, errors, go };
 }
+
+afterEach(async () => {
+  await Promise.all(handlers.splice(0).map((handler) => handler.close({ graceMs: 0 })));
+});
 
 const isAborted = (signals: Map<string, AbortSignal>, id: string): boolean | undefined =>
   signals.get(id)?.aborted;
@@ -196,22 +207,36 @@ describe('A rewind during a run', () => {
 
 describe('The same rewind again', () => {
   for (const delayMs of [0, 1, 20, 300]) {
-    it(`${delayMs} ms later has the same answer, and the run of its message continues`, async () => {
-      const { ask, names, signals, seen, go } = await serveStreaming();
-      await ask(EVENTS, asked('m1'));
-      const body = { ...again, run: {} };
-      const first = ask(REWIND, { body });
-      if (delayMs > 0) await sleep(delayMs);
-      const second = await ask(REWIND, { body });
-      assert.deepEqual([second.status, (await first).status], [200, 200]);
-      assert.deepEqual(second.body, (await first).body);
-      assert.equal((await ask(REWIND, { body: again })).status, 200, 'also without run');
-      assert.equal(isAborted(signals, 'm2'), false);
-      go.open();
-      await sleep(5);
-      assert.deepEqual(await names(), ['m1', 'interrupted', SEAL, 'r1', 'm2', 'm2!']);
-      assert.deepEqual(seen, ['m1', 'm2']);
-    });
+    for (const isDuringRun of [true, false]) {
+      const when = `${delayMs} ms later, ${isDuringRun ? 'during a run' : 'without one'},`;
+      it(`${when} has the same answer, and the run of its message continues`, async () => {
+        const { ask, service, names, signals, seen, go } = await serveStreaming();
+        if (isDuringRun) await ask(EVENTS, asked('m1'));
+        else await ask(EVENTS, { body: { events: [messageJson('m1')] } });
+        const { getEvents, appendEvents } = service;
+        service.getEvents = async function (request) {
+          await sleep(5);
+          return Reflect.apply(getEvents, service, [request]);
+        };
+        service.appendEvents = async function (request) {
+          await sleep(30);
+          return Reflect.apply(appendEvents, service, [request]);
+        };
+        const body = { ...again, run: {} };
+        const first = ask(REWIND, { body });
+        if (delayMs > 0) await sleep(delayMs);
+        const second = await ask(REWIND, { body });
+        assert.deepEqual([second.status, (await first).status], [200, 200]);
+        assert.deepEqual(second.body, (await first).body);
+        assert.equal((await ask(REWIND, { body: again })).status, 200, 'also without run');
+        assert.equal(isAborted(signals, 'm2'), false);
+        go.open();
+        await sleep(5);
+        const sealed = isDuringRun ? ['interrupted', SEAL] : [];
+        assert.deepEqual(await names(), ['m1', ...sealed, 'r1', 'm2', 'm2!']);
+        assert.deepEqual(seen, isDuringRun ? ['m1', 'm2'] : ['m2']);
+      });
+    }
   }
 
   it('without run, at the same moment, is stored once', async () => {
