@@ -31,7 +31,7 @@ export interface CancelledRun {
 
 /**
  * Seals a cancelled run: stores the texts that were streamed as interrupted answers, and then the events by which
- * google-adk seals a run. Nothing happens if its message is not stored, or if it was sealed already.
+ * google-adk seals a run. Nothing happens if its message is not stored or was undone, or if it was sealed already.
  *
  * @returns the stored events
  */
@@ -41,13 +41,19 @@ export async function sealRun(
 ): Promise<readonly NewEvent[]> {
   const { invocationId } = message;
   for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
-    const session = await service.getSession({ ...key, config: { numRecentEvents, view: 'raw' } });
+    const session = await service.getSession({
+      ...key,
+      config: { numRecentEvents, view: 'transcript' },
+    });
     const { events = [] } = session ?? {};
     const isWhole = events.length < numRecentEvents;
-    const isFound = events.some(({ id }) => id === message.id);
+    const at = events.findIndex(({ id }) => id === message.id);
+    const isFound = at >= 0;
     if (session === undefined || (isWhole && !isFound)) return [];
     if (!isFound) continue;
-    if (events.some((event) => event.invocationId === invocationId && isAbort(event))) return [];
+    // A run that was resumed may have a seal before its message.
+    const isSeal = (event: Event): boolean => event.invocationId === invocationId && isAbort(event);
+    if (events.slice(at).some(isSeal)) return [];
     if (isUnanswered && storedStatus(events)?.messageId !== message.id) return [];
     const last = events.findLast(({ author }) => author !== 'user')?.author;
     const texts = drafts.flatMap((draft) => interrupted(draft, events));
@@ -56,8 +62,12 @@ export async function sealRun(
     try {
       if (sealing.length > 0) await service.appendEvents({ session, events: sealing });
     } catch (error) {
-      // Another process has sealed it meanwhile.
-      if (isRunCancelled(error)) return [];
+      // Another process has sealed it meanwhile, or rewound.
+      if (
+        isRunCancelled(error) ||
+        (isSessionError(error, 'stale_session') && error.staleReason === 'undone')
+      )
+        return [];
       throw error;
     }
     return sealing;
