@@ -14,6 +14,7 @@ import type {
   Rewound,
 } from '../history_types.js';
 import { coreOf } from '../core_of.js';
+import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { readBranches } from './branches.js';
@@ -106,7 +107,12 @@ export async function sendRewind(
   service: SessionService,
   request: CompositeSessionKey & Abortable,
   place: RewindPlace,
-  { message, events, run }: Pick<RewindWrite, 'message' | 'events' | 'run'> = {},
+  {
+    message,
+    events,
+    run,
+    claim,
+  }: Pick<RewindWrite, 'message' | 'events' | 'run'> & Pick<HiddenMembers, 'claim'> = {},
 ): Promise<Rewound> {
   requireService(service, REWIND_METHODS);
   const { signal } = request;
@@ -121,8 +127,8 @@ export async function sendRewind(
   };
   const verbs = await coreOf(service)?.history({ signal });
   return verbs === undefined
-    ? appendRewind(service, { ...write, signal })
-    : verbs.rewind({ ...write, signal });
+    ? appendRewind(service, { ...write, signal }, undefined, claim)
+    : verbs.rewind({ ...write, signal, claim });
 }
 
 /** Returns an event as JSON says it, with an id: the request may be sent again. */

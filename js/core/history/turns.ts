@@ -17,6 +17,8 @@ export interface TurnRequest extends CompositeSessionKey {
   readonly eventId: string;
   /** Lets the agent of the server answer the message, if it has one. */
   readonly run?: AskedRun | undefined;
+  /** Lets a run of this process begin with the message; see `HiddenMembers`. */
+  readonly claim?: string | undefined;
 }
 
 /**
@@ -43,12 +45,12 @@ export function regenerateTurn(service: SessionService, request: TurnRequest): P
 
 async function rewindTurn(
   service: SessionService,
-  { eventId, run, ...key }: TurnRequest,
+  { eventId, run, claim, ...key }: TurnRequest,
   content: Content | undefined,
 ): Promise<Event> {
   const id = newEventId();
   const message = { id, invocationId: `e-${newEventId()}`, content };
-  const rewound = await sendRewind(service, key, { turn: eventId }, { message, run });
+  const rewound = await sendRewind(service, key, { turn: eventId }, { message, run, claim });
   return rewound.message!;
 }
 

@@ -6,7 +6,7 @@ import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireObject } from '../../values/errors/option_values.js';
 import type { Content } from '../../values/model/event/content.js';
-import { createEventActions } from '../../values/model/event/create_event.js';
+import { createEventActions, newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
@@ -195,7 +195,9 @@ export class LiveSessionStore<S extends object>
     const service = this.use(await this.service());
     const isOfServer = (await this.runs.findServerAgent(service)) !== undefined;
     const run = isOfServer ? { streaming: true } : undefined;
-    const change = turnChange({ ...this.key, eventId, content, run });
+    // The agent in the page begins with the stored message.
+    const claim = this.runs.agent && newEventId();
+    const change = turnChange({ ...this.key, eventId, content, run, claim });
     if (this.runs.agent === undefined && !isOfServer) {
       const message = await this.#changeHistory(change);
       this.handle.noteAppended(message);

@@ -23,6 +23,7 @@ export function turnChange({
   readonly eventId: string;
   readonly content?: Content | undefined;
   readonly run?: AskedRun | undefined;
+  readonly claim?: string | undefined;
 }): TurnChange<Event> {
   return async (service) => {
     const { editTurn, regenerateTurn } = await loadTurns();
