@@ -1,6 +1,7 @@
 // A run that was sealed or undone stores nothing more, whatever handle its agent uses.
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 
 import { mapStorage } from '../../../../examples/map_storage.js';
@@ -17,8 +18,10 @@ import {
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { claimMessage } from '../../../../js/service/runs/agent/claim.js';
 import { sealRun } from '../../../../js/service/runs/state/cancelled.js';
+import { storedStatus } from '../../../../js/service/runs/state/stored_status.js';
 import { openCache, Server } from '../../stores/cache/fixture.js';
 import { openRemote } from '../../stores/remote/fixture.js';
+import { newFolder } from '../../../new_folder.js';
 import { MapStorage } from '../map_storage.js';
 
 const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -220,6 +223,15 @@ for (const [name, open] of Object.entries(SERVICES)) {
   }
 }
 
+it('A seal of an earlier run, which comes late, does not cancel the next message', () => {
+  const sealOf = (invocationId: string) =>
+    createEvent({ id: 's', invocationId, author: 'guide', errorCode: 'INVOCATION_ABORTED' });
+  const messages = [message('m1', 'i1'), message('m2', 'i2')];
+  const status = (sealed: string) => storedStatus([...messages, sealOf(sealed)]);
+  assert.deepEqual(status('i1'), { status: 'unanswered', messageId: 'm2' });
+  assert.deepEqual(status('i2'), { status: 'cancelled', messageId: 'm2' });
+});
+
 describe('A sealed run', () => {
   it('is refused with the policy reject, also through a handle that has its seal', async (test) => {
     const service = new InMemorySessionService({ stale: 'reject' });
@@ -241,6 +253,37 @@ describe('A sealed run', () => {
     await begin(one, 'm1', 'i1');
     await seal(one, 'm1', 'i1');
     await assert.rejects(appendAnew(other, 'late', 'i1'), isCancelled);
+  });
+
+  it('is refused at its next append if another process has sealed or undone it', async (test) => {
+    const url = `sqlite:${join(newFolder(), 'sessions.db')}`;
+    const [here, elsewhere] = [new DatabaseSessionService(url), new DatabaseSessionService(url)];
+    test.after(() => Promise.all([here.close(), elsewhere.close()]));
+    await here.createSession(KEY);
+    await begin(here, 'm1', 'i1');
+    await seal(elsewhere, 'm1', 'i1');
+    await assert.rejects(appendAnew(here, 'late', 'i1'), isCancelled);
+    await begin(here, 'm2', 'i2');
+    await rewind(elsewhere, { ...KEY, before: { invocationId: 'i2' } });
+    await assert.rejects(appendAnew(here, 'late', 'i2'), isUndone);
+  });
+
+  it('of a cache is stored behind a rewind if the user retries it', async () => {
+    const server = new Server();
+    const { cache } = openCache(server);
+    await cache.createSession(KEY);
+    await begin(cache, 'm1', 'i1');
+    await cache.sync();
+    server.isOffline = true;
+    await appendAnew(cache, 'late', 'i1');
+    await rewind(server.service, { ...KEY, before: { invocationId: 'i1' } });
+    server.isOffline = false;
+    await cache.sync();
+    const [entry] = await cache.outbox.list(KEY);
+    assert.equal(entry?.error?.code, 'stale_session');
+    await cache.outbox.retry(KEY);
+    await cache.sync();
+    assert.ok((await idsIn(server.service)).includes('late'));
   });
 
   it('is forgotten after a thousand others, and then checked by its handle alone', async (test) => {
