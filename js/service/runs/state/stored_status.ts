@@ -13,11 +13,12 @@ export function newestMessage(events: readonly Event[]): Event | undefined {
 export function storedStatus(events: readonly Event[]): SessionRun | undefined {
   const message = newestMessage(events);
   if (message === undefined) return undefined;
-  const { id: messageId, invocationId } = message;
-  const later = events.slice(events.indexOf(message) + 1);
+  const { id: messageId } = message;
   // The seal of an earlier run may come after the message of the next one.
-  if (later.some((event) => isAbort(event) && event.invocationId === invocationId))
-    return { status: 'cancelled', messageId };
+  const isOther = (event: Event): boolean =>
+    isAbort(event) && event.invocationId !== message.invocationId;
+  const later = events.slice(events.indexOf(message) + 1).filter((event) => !isOther(event));
+  if (later.some(isAbort)) return { status: 'cancelled', messageId };
   return later.some(isEnd) ? undefined : { status: 'unanswered', messageId };
 }
 
