@@ -66,6 +66,19 @@ export interface Core {
   /** Present if the sessions are on a server, which may have an agent. */
   readonly serverAgent?: ServerAgent | undefined;
   readonly feed: { readonly feed: SharedFeed };
+  readonly deletable: {
+    /** Deletes a session that has this revision and no labels. Returns whether it did. */
+    deleteUnchanged(
+      appName: string,
+      session: {
+        readonly userId: string;
+        readonly sessionId: string;
+        readonly revision: number | undefined;
+        readonly labels: undefined;
+      },
+      call: Abortable,
+    ): Promise<boolean>;
+  };
   /** Reads a session's own state at its creation, without its events; `undefined` if it is not known. */
   initialState(request: CompositeSessionKey & Abortable): Promise<InitialState>;
   /** Finds the rewinds of a session, without its other events. `undefined` if the storage cannot find them alone. */

@@ -13,6 +13,7 @@ import {
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
   REVISION_HEADER,
+  RUN_HEADER,
 } from '../stores/http/protocol.js';
 
 /** What the statuses of errors mean. */
@@ -80,6 +81,7 @@ function headersOf(response: ResponseName): object {
     ...(['Session', 'RewoundSession', 'SessionInfo'].includes(response) && {
       [CREATED_HEADER]: WHOLE,
       [REVISION_HEADER]: WHOLE,
+      [RUN_HEADER]: TEXT,
     }),
   };
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, { schema }]));

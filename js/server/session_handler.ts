@@ -41,7 +41,6 @@ import {
   type SessionHandlerOptions,
   takeSettings,
 } from './handler_options.js';
-import { AgentFailure } from './http/agent_failure.js';
 import { HttpRefusal } from './http/http_refusal.js';
 import { HANDLE_ROUTES } from './routes/handle_routes.js';
 import {
@@ -310,8 +309,7 @@ class Handler {
   }
 
   async #report(error: unknown, request: Request): Promise<void> {
-    const isWrapped = error instanceof AuthorizeFailure || error instanceof AgentFailure;
-    const thrown = isWrapped ? error.cause : error;
+    const thrown = error instanceof AuthorizeFailure ? error.cause : error;
     try {
       // It may be asynchronous. An unhandled rejection would end the process.
       await Promise.resolve(this.#settings.onError?.(thrown, request));

@@ -14,11 +14,10 @@ import type {
   Rewound,
 } from '../history_types.js';
 import { coreOf } from '../core_of.js';
-import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { readBranches } from './branches.js';
-import { appendRewind, REWIND_METHODS } from './append_rewind.js';
+import { appendRewind, passRewindOn, REWIND_METHODS, type RewindOptions } from './append_rewind.js';
 import { sessionKeyOf, takePlace } from './session_history.js';
 
 /** The request of {@link rewind}. */
@@ -102,17 +101,15 @@ export async function undoRewind(
   return resultOf(await sendRewind(service, taken, { undo: lastRewind }));
 }
 
-/** Rewinds a session: the store does it if it `computesHistories`, and otherwise this process. */
+/** What a rewind has beside its place. */
+type RewindParts = Pick<RewindWrite, 'message' | 'events' | 'run'> & Pick<RewindOptions, 'running'>;
+
+/** Rewinds a session: the store does it if it `computesHistories`, and otherwise this process. The run under way ends. */
 export async function sendRewind(
   service: SessionService,
   request: CompositeSessionKey & Abortable,
   place: RewindPlace,
-  {
-    message,
-    events,
-    run,
-    claim,
-  }: Pick<RewindWrite, 'message' | 'events' | 'run'> & Pick<HiddenMembers, 'claim'> = {},
+  { message, events, run, running }: RewindParts = {},
 ): Promise<Rewound> {
   requireService(service, REWIND_METHODS);
   const { signal } = request;
@@ -126,9 +123,11 @@ export async function sendRewind(
     run,
   };
   const verbs = await coreOf(service)?.history({ signal });
+  // The message of a page with an agent begins a run of this program.
+  const claim = running && message && newEventId();
   return verbs === undefined
-    ? appendRewind(service, { ...write, signal }, undefined, claim)
-    : verbs.rewind({ ...write, signal, claim });
+    ? appendRewind(service, { ...write, signal }, { running, claim })
+    : passRewindOn(verbs, { ...write, signal, claim }, { running });
 }
 
 /** Returns an event as JSON says it, with an id: the request may be sent again. */

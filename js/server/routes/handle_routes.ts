@@ -160,7 +160,8 @@ async function append(call: RouteCall): Promise<Appended> {
   const run = runIn(body);
   if (run === undefined) return appendBody(call, append);
   const isBehind = stale === 'reject' && position.kind === 'revision';
-  const { stored, isAsSent } = await askAgent(call, run, isBehind ? position.revision : undefined);
+  const seen = isBehind ? position.revision : undefined;
+  const { stored, isAsSent } = await askAgent(call, run, seen);
   const appended = await append([stored], {});
   return isAsSent ? appended : { ...appended, message: JSON.stringify(stored) };
 }

@@ -16,9 +16,9 @@ import { HEARTBEAT_MS } from '../http/event_stream.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { answersIn } from '../rights/client_event.js';
 import { publicView } from '../rights/public_view.js';
-import type { RunFailure, ServerRun } from '../runs/server_run.js';
+import type { RunFailure, ServerRun } from '../runs/server_runs.js';
 import {
-  answerMessage,
+  answeredMessage,
   type ClientMessage,
   requireRuns,
   runsOf,
@@ -136,17 +136,17 @@ async function begin(
   streaming: boolean,
   onEvent: (event: Event) => void,
 ): Promise<ServerRun> {
-  const { key, signal, gone, report } = call;
+  const { signal, gone } = call;
   const runs = await requireRuns(call);
   const message = messageIn(call);
   await requireSession(call, { numRecentEvents: 0 });
   signal.throwIfAborted();
-  const run = runs.reserve({ key, messageId: message.id, streaming, onError: report, onEvent });
+  const run = runs.begin({ ...answeredMessage(call, message, streaming), onEvent });
   const cancel = (): void => void run.stop('cancelled');
   const ignore = onAbort(gone, cancel);
   void run.ended.then(ignore);
   try {
-    await raceSignal(signal, answerMessage(call, run, message));
+    await raceSignal(signal, run.stored);
   } catch (error) {
     if (signal.aborted) cancel();
     throw error;

@@ -17,6 +17,12 @@ export const CREATED_HEADER = 'adk-session-created';
 /** The revision of the session of a response. */
 export const REVISION_HEADER = 'adk-session-revision';
 
+/**
+ * Of the answer to a message with `run`: the start of the server and the number of the run, with a space between them. A
+ * feed of the same start that has told this number tells everything of the run.
+ */
+export const RUN_HEADER = 'adk-session-run';
+
 /** Of a request: the number of the operation and the client, with a space between them; see `StorageOperation`. */
 export const OPERATION_HEADER = 'adk-session-operation';
 

@@ -22,7 +22,7 @@ export type {
   RunContext,
   SentEvent,
 } from '../../service/runs/agent/run_context.js';
-export type { SessionRun } from '../../service/runs/state/session_run.js';
+export type { SessionRun } from '../../service/runs/state/run_status.js';
 export type {
   LiveSessions,
   LiveSessionsRequest,

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { type Event, isSessionError } from '../../../js/index.js';
 import type { SessionHandlerOptions } from '../../../js/server/index.js';
 import type { RunAgent } from '../../../js/ui/live/index.js';
-import { gate, says, textsOf } from '../ui/live/runs/agents.js';
+import { gate, says, storesMessage, textsOf } from '../ui/live/runs/agents.js';
 import { KEY, serve, SESSION } from './fixture.js';
 
 const EVENTS = `${SESSION}/events`;
@@ -26,9 +26,8 @@ const asked = (id: string, more = {}) => ({
 /** An agent that repeats the message, and the ids of the messages that it has got. */
 function echoing(go: Promise<void> = Promise.resolve()) {
   const seen: string[] = [];
-  const run: RunAgent = async function* ({ message, storeMessage, streaming }) {
+  const run: RunAgent = async function* ({ message, streaming }) {
     seen.push(message.id);
-    await storeMessage();
     if (streaming) yield { author: 'guide', partial: true, content: says('Gr') };
     await go;
     yield { author: 'guide', content: says(`${message.content?.parts?.[0]?.text}!`) };
@@ -144,9 +143,9 @@ describe('POST …/events with run', () => {
     const failure = new Error('the key sk-123 is wrong');
     const errors: unknown[] = [];
     const { ask, events } = await serveSession({
-      run: () => {
+      run: storesMessage(() => {
         throw failure;
-      },
+      }),
       onError: (error) => errors.push(error),
     });
     const { status, body } = await ask(EVENTS, asked('m1'));
@@ -199,8 +198,7 @@ describe('POST …/events with run', () => {
 
   it('that is cancelled gives its agent the reason aborted', async () => {
     let reason: unknown;
-    const run: RunAgent = async function* ({ storeMessage, signal }) {
-      await storeMessage();
+    const run: RunAgent = async function* ({ signal }) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       reason = signal.reason;
       yield { author: 'guide', content: says('too late') };
@@ -266,9 +264,8 @@ describe('A run on the server', () => {
     const errors: unknown[] = [];
     const running: Promise<unknown>[] = [];
     const { ask, service } = await serveSession({
-      run: async function* ({ storeMessage, signal }) {
+      run: async function* ({ signal }) {
         signals.push(signal);
-        await storeMessage();
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
         yield { author: 'guide', content: says('late') };
       },

@@ -6,7 +6,7 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { abortEvents } from '../agent/abort_events.js';
 import type { Draft } from '../../../core/run_report.js';
-import { storedStatus } from './stored_status.js';
+import { storedStatus } from './run_status.js';
 
 /** How many events are read at first. A run is mostly shorter. */
 const FIRST_WINDOW = 64;
@@ -17,16 +17,20 @@ const FIRST_WINDOW = 64;
  */
 export type SealedAs = 'cancelled' | 'unanswered';
 
-/** A run that was cancelled. */
-export interface CancelledRun {
-  readonly key: CompositeSessionKey;
+/** What the seal of a run is made of. */
+export interface SealedRun {
   readonly message: Pick<Event, 'id' | 'invocationId'>;
   readonly drafts: readonly Draft[];
   readonly agentName: string | undefined;
+}
+
+/** A run that was cancelled. */
+export interface CancelledRun extends SealedRun {
+  readonly key: CompositeSessionKey;
   /** Whether to do nothing if the message has an answer meanwhile. */
   readonly isUnanswered: boolean;
   /** Default: `cancelled`. */
-  readonly sealedAs?: SealedAs;
+  readonly sealedAs?: SealedAs | undefined;
 }
 
 /**
@@ -39,7 +43,6 @@ export async function sealRun(
   service: SessionService,
   { key, message, drafts, agentName, isUnanswered, sealedAs }: CancelledRun,
 ): Promise<readonly NewEvent[]> {
-  const { invocationId } = message;
   for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
     const session = await service.getSession({
       ...key,
@@ -47,36 +50,50 @@ export async function sealRun(
     });
     const { events = [] } = session ?? {};
     const isWhole = events.length < numRecentEvents;
-    const at = events.findIndex(({ id }) => id === message.id);
-    const isFound = at >= 0;
+    const isFound = events.some(({ id }) => id === message.id);
     if (session === undefined || (isWhole && !isFound)) return [];
     if (!isFound) continue;
-    // A run that was resumed may have a seal before its message.
-    const isSeal = (event: Event): boolean => event.invocationId === invocationId && isAbort(event);
-    if (events.slice(at).some(isSeal)) return [];
     if (isUnanswered && storedStatus(events)?.messageId !== message.id) return [];
-    const last = events.findLast(({ author }) => author !== 'user')?.author;
-    const texts = drafts.flatMap((draft) => interrupted(draft, events));
-    const seal = abortEvents(events, invocationId, agentName ?? last ?? 'agent');
-    const sealing = sealedAs === 'unanswered' ? seal.flatMap(closedCalls) : [...texts, ...seal];
+    const sealing = sealingOf({ message, drafts, agentName, sealedAs }, events);
     try {
       if (sealing.length > 0) await service.appendEvents({ session, events: sealing });
     } catch (error) {
-      // Another process has sealed it meanwhile, or rewound.
-      if (
-        isRunCancelled(error) ||
-        (isSessionError(error, 'stale_session') && error.staleReason === 'undone')
-      )
-        return [];
+      // It was sealed or undone meanwhile.
+      if (isFenced(error)) return [];
       throw error;
     }
     return sealing;
   }
 }
 
+/**
+ * Returns the events that seal a run: the texts that were streamed, and google-adk's events of an aborted run. Nothing if it
+ * is sealed already.
+ *
+ * @param events those of the session, at least from the message of the run on
+ */
+export function sealingOf(
+  { message, drafts, agentName, sealedAs }: SealedRun & Pick<CancelledRun, 'sealedAs'>,
+  events: readonly Event[],
+): NewEvent[] {
+  const { id, invocationId } = message;
+  // A run that was resumed may have a seal before its message.
+  const own = events.slice(
+    Math.max(
+      0,
+      events.findIndex((event) => event.id === id),
+    ),
+  );
+  if (own.some((event) => event.invocationId === invocationId && isAbort(event))) return [];
+  const last = events.findLast(({ author }) => author !== 'user')?.author;
+  const seal = abortEvents(events, invocationId, agentName ?? last ?? 'agent');
+  if (sealedAs === 'unanswered') return seal.flatMap(closedCalls);
+  return [...drafts.flatMap((draft) => interrupted(draft, events)), ...seal];
+}
+
 /** What a cancelled run throws wherever it is noticed: the code is always `aborted`. */
-export function cancelledError(detail = ''): SessionError {
-  return new SessionError('aborted', `The run was cancelled.${detail}`);
+export function cancelledError(detail = '', cause?: unknown): SessionError {
+  return new SessionError('aborted', `The run was cancelled.${detail}`, { cause });
 }
 
 /** Returns whether an append was refused because its run was cancelled, here or by another process. */
@@ -84,9 +101,17 @@ export function isRunCancelled(error: unknown): boolean {
   return isSessionError(error, 'stale_session') && error.staleReason === 'cancelled';
 }
 
+/** Returns whether an append was refused because its run was cancelled, or undone by a rewind. */
+export function isFenced(error: unknown): boolean {
+  return (
+    isRunCancelled(error) ||
+    (isSessionError(error, 'stale_session') && error.staleReason === 'undone')
+  );
+}
+
 /** Returns the streamed texts of a draft as an interrupted answer; nothing if the answer is stored. */
 function interrupted({ event, endedBy }: Draft, stored: readonly Event[]): NewEvent[] {
-  if (endedBy !== undefined && stored.some(({ id }) => id === endedBy)) return [];
+  if (stored.some(({ id }) => id === event.id || id === endedBy)) return [];
   const parts = partsOf(event).filter(({ text, thought }) => text && !thought);
   if (parts.length === 0) return [];
   const { id, invocationId, author = 'agent', branch } = event;

@@ -6,7 +6,7 @@ import type { HistoryView } from '../../../values/model/values/history_view.js';
 import type { Answers } from '../../../service/runs/state/user_answers.js';
 import type { Question } from '../../../service/runs/state/questions.js';
 import type { RunAgent, SentEvent } from '../../../service/runs/agent/run_context.js';
-import type { SessionRun } from '../../../service/runs/state/session_run.js';
+import type { SessionRun } from '../../../service/runs/state/run_status.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../../../values/state/state_shape.js';
 import type { LiveStore } from './live_store.js';
 import type { ShownTurns } from './shown_turn.js';

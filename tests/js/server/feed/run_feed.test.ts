@@ -26,8 +26,7 @@ function streaming() {
     texts.push(text);
     wake();
   };
-  const run: RunAgent = async function* ({ storeMessage }) {
-    await storeMessage();
+  const run: RunAgent = async function* () {
     for (let all = ''; ;) {
       while (texts.length === 0) await new Promise<void>((resolve) => (wake = resolve));
       const text = texts.shift();
@@ -129,7 +128,6 @@ describe('A remote service', () => {
         yield* run(context);
         return;
       }
-      await context.storeMessage();
       throw new Error('the key sk-1 is wrong');
     };
     const { handler, service } = await serveSession(failing);

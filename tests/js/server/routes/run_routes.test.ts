@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { createEvent, type Event, type EventActions } from '../../../../js/index.js';
 import type { SessionHandlerOptions } from '../../../../js/server/index.js';
 import type { RunAgent } from '../../../../js/ui/live/index.js';
-import { gate, says, textsOf } from '../../ui/live/runs/agents.js';
+import { gate, says, storesMessage, textsOf } from '../../ui/live/runs/agents.js';
 import { APP, type FeedEvent, feedEvents, KEY, requestTo, serve, SESSION } from '../fixture.js';
 
 const IDS = { appName: APP, userId: 'ada', sessionId: 's1' };
@@ -68,8 +68,7 @@ const answering: RunAgent = async function* ({ message, streaming }) {
   };
 };
 
-const untilStopped: RunAgent = async function* ({ storeMessage, signal }) {
-  await storeMessage();
+const untilStopped: RunAgent = async function* ({ signal }) {
   yield { author: 'guide', partial: true, content: says('Gr') };
   await new Promise((resolve) => signal.addEventListener('abort', resolve));
 };
@@ -104,8 +103,7 @@ describe('POST /run', () => {
 
   it('waits for a run that takes longer than timeoutMs', async () => {
     const { ask } = await serveSession(
-      async function* ({ storeMessage }) {
-        await storeMessage();
+      async function* () {
         await sleep(120);
         yield { author: 'guide', content: says('late') };
       },
@@ -246,8 +244,7 @@ describe('POST /run_sse', () => {
   it('ends with an error if the agent throws after the message is stored, and onError gets what it throws', async () => {
     const failure = new Error('the key sk-123 is wrong');
     for (const before of [0, 1]) {
-      const { stream, errors } = await serveSession(async function* ({ storeMessage }) {
-        await storeMessage();
+      const { stream, errors } = await serveSession(async function* () {
         if (before > 0) yield { author: 'guide', content: says('one') };
         throw failure;
       });
@@ -264,9 +261,11 @@ describe('POST /run_sse', () => {
 
   it('has status 500 and stores nothing if the agent throws before the message is stored', async () => {
     const failure = new Error('no');
-    const { ask, errors, events } = await serveSession(() => {
-      throw failure;
-    });
+    const { ask, errors, events } = await serveSession(
+      storesMessage(() => {
+        throw failure;
+      }),
+    );
     const { status, body } = await ask('/run_sse', { body: ASKED });
     assert.deepEqual([status, (body as { code: string }).code], [500, 'run_failed']);
     assert.deepEqual([errors, await events()], [[failure], []]);
@@ -324,8 +323,7 @@ describe('POST /run_sse', () => {
   });
 
   it('is cancelled and sealed within about a second if the agent ignores its signal', async () => {
-    const { respond, until } = await serveSession(async function* ({ storeMessage }) {
-      await storeMessage();
+    const { respond, until } = await serveSession(async function* () {
       yield { author: 'guide', partial: true, content: says('Gr') };
       await new Promise(() => undefined);
     });
@@ -376,8 +374,7 @@ describe('POST /run_sse', () => {
 
   it('is shown in the feed of the user, and refuses a second message meanwhile', async () => {
     const go = gate();
-    const { ask, respond, handler } = await serveSession(async function* ({ storeMessage }) {
-      await storeMessage();
+    const { ask, respond, handler } = await serveSession(async function* () {
       await go.opened;
       yield { author: 'guide', content: says('done') };
     });

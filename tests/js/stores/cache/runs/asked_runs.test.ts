@@ -5,7 +5,8 @@ import { describe, it } from 'node:test';
 
 import { MemoryLocalStore } from '../../../../../js/service/cache/index.js';
 import { createEvent, InMemorySessionService } from '../../../../../js/index.js';
-import type { RunAgent } from '../../../../../js/ui/live/index.js';
+import { RUN_STORE } from '../../../../../js/service/runs/agent/run_context.js';
+import { storesMessage } from '../../../ui/live/runs/agents.js';
 import { coreOf } from '../../../../../js/core/core_of.js';
 import { idsOf, KEY, openCache, Server, until, untilSent } from '../fixture.js';
 
@@ -22,13 +23,13 @@ const message = (id: string) =>
 function serve({ change, maxRuns }: { change?: (id: string) => string; maxRuns?: number } = {}) {
   const runs: string[] = [];
   const gate = { isOpen: true };
-  const agent: RunAgent = async function* (context) {
+  const agent = storesMessage(async function* (context) {
     const { message, signal } = context;
     runs.push(message.id);
     const content = change && { role: 'user', parts: [{ text: change(message.id) }] };
     const { service } = context;
     const session = (await service.getSession(context))!;
-    await context.storeMessage({ service, session, content });
+    await context[RUN_STORE]!.storeMessage({ service, session, message, content });
     while (!gate.isOpen && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, 5));
     if (signal.aborted) return;
     yield {
@@ -36,7 +37,7 @@ function serve({ change, maxRuns }: { change?: (id: string) => string; maxRuns?:
       author: 'guide',
       content: { role: 'model', parts: [{ text: 'yes' }] },
     };
-  };
+  });
   const options = { authorize: () => true as const, run: agent, maxRuns };
   const server = new Server(new InMemorySessionService(), options);
   return { server, runs, gate };

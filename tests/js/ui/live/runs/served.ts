@@ -23,10 +23,9 @@ export function scripted() {
   const steps: (string | undefined)[] = [];
   const asked: string[] = [];
   let wake = (): void => undefined;
-  const run: RunAgent = async function* ({ message, storeMessage, signal }) {
+  const run: RunAgent = async function* ({ message, signal }) {
     asked.push(textsOf([message])[0]!);
     signal.addEventListener('abort', () => wake());
-    await storeMessage();
     let all = '';
     while (!signal.aborted) {
       if (steps.length === 0) await new Promise<void>((resolve) => (wake = resolve));

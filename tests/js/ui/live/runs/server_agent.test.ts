@@ -235,8 +235,7 @@ for (const [name, open] of Object.entries(SERVICES)) {
     });
 
     it('shows why the run has failed, also to whoever comes later', async () => {
-      const failing: RunAgent = async function* ({ storeMessage }) {
-        await storeMessage();
+      const failing: RunAgent = async function* () {
         yield { author: 'guide', partial: true, content: says('Gre') };
         throw new Error('the key sk-1 is wrong');
       };
