@@ -140,7 +140,7 @@ export async function appendRewind(
  */
 export async function passRewindOn(
   verbs: ServiceHistory,
-  write: RewindWrite & Abortable,
+  write: Parameters<ServiceHistory['rewind']>[0],
   { running }: Pick<RewindOptions, 'running'>,
 ): Promise<Rewound> {
   const run = running?.();

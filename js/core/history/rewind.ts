@@ -128,7 +128,7 @@ export async function sendRewind(
   const claim = running && message && newEventId();
   return verbs === undefined
     ? appendRewind(service, { ...write, signal }, { running, claim })
-    : passRewindOn(verbs, { ...write, signal }, { running });
+    : passRewindOn(verbs, { ...write, signal, claim }, { running });
 }
 
 /** Returns an event as JSON says it, with an id: the request may be sent again. */

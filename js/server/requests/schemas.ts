@@ -159,7 +159,7 @@ export const RESPONSES = {
       missed: listOf(objectOf({ seq: WHOLE, revision: WHOLE, text: JSON_TEXT })),
       placed: listOf(objectOf({ seq: WHOLE, revision: WHOLE })),
     },
-    { since: WHOLE, state: JSON_TEXT, undone: listOf(TEXT), message: JSON_TEXT },
+    { since: WHOLE, state: JSON_TEXT, message: JSON_TEXT },
   ),
   Whether: FLAG,
   Cancelled: objectOf({ cancelled: FLAG }),

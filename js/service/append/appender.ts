@@ -9,7 +9,13 @@ import type { AskedRun } from '../../values/model/asked_run.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { firstTitleOf } from '../../values/model/event/auto_title.js';
 import { withClaimMark } from '../../values/model/event/claim_mark.js';
-import type { AppendEventRequest, ExpectedEvents } from '../../values/model/session.js';
+import type {
+  AppendEventRequest,
+  CompositeSessionKey,
+  ExpectedEvents,
+} from '../../values/model/session.js';
+import { ABORTED } from '../../values/model/event/waiting.js';
+import type { RunRevisions } from '../../core/handle/run_revisions.js';
 import { type StateSchema, validateDelta } from '../../values/state/state_schema.js';
 import { type AppendRules, appendRulesOf, refuseFrameworkEvents } from './append_rules.js';
 import { Computation } from './computation.js';
@@ -17,13 +23,12 @@ import { AppendGroups, type PreparedAppend } from './append_groups.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { takeExpectedEvents } from './expected_events.js';
 import { applyWritten } from './handle_update.js';
-import { positionFor } from './missed_rewinds.js';
 import { requireMessageFits, type ServerAgent } from '../../core/core_of.js';
 import type { ServiceFeed } from '../../core/watch/service_feed.js';
 import { afterCommit, type Call } from '../../core/call/call.js';
 import type { Calls } from '../../core/call/calls.js';
 import type { HiddenMembers } from '../../values/model/diagnostic.js';
-import { snapshotHandle } from '../../core/handle/handle.js';
+import { positionOf, snapshotHandle } from '../../core/handle/handle.js';
 import { requireKey } from '../../values/model/values/ids.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../../values/model/event/snapshot.js';
 import { partsOf } from '../../values/model/event/parts.js';
@@ -133,7 +138,7 @@ export class Appender {
       ),
       titleChange: titleChange ?? firstTitle(mayTitle ? firstTitleOf(snapshots) : undefined),
     };
-    const handle = { session, record, writer, events: taken };
+    const handle = { session, record, writer, events: taken, beginsRun: claim !== undefined };
     const append = { write, call, handle };
     const stored =
       taken.length === 0
@@ -246,17 +251,23 @@ export class Appender {
       return { placed: write, written: (appended) => feed.publish(write, appended) };
     }
     const events = withoutSuperseded(handle);
+    const snapshots = events.map(({ snapshot }) => snapshot);
+    const { session, record, beginsRun } = handle;
+    const { runRevisions: runs } = feed.feed;
+    // The message of a run begins it anew.
+    const runRevision = beginsRun ? undefined : runs.of(write.key, snapshots);
     const { kind, key, stale, expectedRevision, expectedEvents, titleChange, operation, run } =
       write;
     // One literal: a spread takes a fifth of the time of an append over memory.
     const placed: PlacedAppend = {
       kind,
       key,
-      position: positionFor(handle, events),
+      position: positionOf(session, record),
+      runRevision,
       stale,
       expectedRevision,
       expectedEvents,
-      events: events.map(({ snapshot }) => snapshot),
+      events: snapshots,
       titleChange,
       operation,
       run,
@@ -265,10 +276,38 @@ export class Appender {
       placed,
       written(appended) {
         applyWritten({ ...handle, events }, placed, appended, traits.removesNull);
+        if (beginsRun) beginRun(runs, key, snapshots, appended);
+        else if (runRevision !== undefined) goOn(runs, key, snapshots, appended);
         feed.publish(placed, appended);
       },
     };
   }
+}
+
+/** Remembers the run of a message that was stored, the last of the events. */
+function beginRun(
+  runs: RunRevisions,
+  key: CompositeSessionKey,
+  snapshots: readonly EventSnapshot[],
+  { revision, unchanged }: Appended,
+): void {
+  const { invocationId } = snapshots.at(-1)!;
+  // Another attempt, whose answer was lost, may have stored it, and others have written since.
+  if (invocationId !== '') runs.begin(key, invocationId, unchanged.at(-1)?.revision ?? revision);
+}
+
+/** Notes that events of runs were stored: the runs had not ended before, unless these events are their end. */
+function goOn(
+  runs: RunRevisions,
+  key: CompositeSessionKey,
+  snapshots: readonly EventSnapshot[],
+  appended: Appended,
+): void {
+  // If nothing was written, nobody has checked that the runs go on.
+  if (appended.unchanged.length === snapshots.length) return;
+  // A wrong guess costs time alone: the next append is checked from an earlier revision.
+  if (snapshots.some(({ mayBeMarker, text }) => mayBeMarker || text.includes(ABORTED))) return;
+  runs.advance(key, snapshots, appended);
 }
 
 /** Expects that no event with one of the ids is stored. */

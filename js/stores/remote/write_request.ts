@@ -51,9 +51,10 @@ const REQUESTS: WriteRequests = {
     if (write.compute !== undefined) throw noFunctions();
     // The server itself makes the changes of titles that a rewind brings.
     const firstTitle = titleChange?.from === '' ? titleChange.to : undefined;
-    const { run } = write;
+    const { run, runRevision } = write;
     const others = {
       position: positionBody(position),
+      runRevision,
       stale,
       expectedRevision,
       expectedEvents,

@@ -32,8 +32,8 @@ export class AppendHandle<S extends object> {
 
   /**
    * Takes another handle for the next append. Does nothing while appends are under way: a service keeps the order of
-   * appends only if they go through one handle. Does nothing while an invocation is under way either: only this handle
-   * tells the service that a later rewind has undone the invocation.
+   * appends only if they go through one handle. Does nothing while an invocation is under way either: it is no run that the
+   * service remembers, so only the position of this handle tells that a later rewind has undone it.
    */
   replace(session: Session<S>): void {
     if (this.#appends === 0 && this.#invocations.size === 0)

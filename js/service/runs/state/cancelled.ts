@@ -35,7 +35,7 @@ export interface CancelledRun extends SealedRun {
 
 /**
  * Seals a cancelled run: stores the texts that were streamed as interrupted answers, and then the events by which
- * google-adk seals a run. Nothing happens if its message is not stored, or if it was sealed already.
+ * google-adk seals a run. Nothing happens if its message is not stored or was undone, or if it was sealed already.
  *
  * @returns the stored events
  */
@@ -44,7 +44,10 @@ export async function sealRun(
   { key, message, drafts, agentName, isUnanswered, sealedAs }: CancelledRun,
 ): Promise<readonly NewEvent[]> {
   for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
-    const session = await service.getSession({ ...key, config: { numRecentEvents, view: 'raw' } });
+    const session = await service.getSession({
+      ...key,
+      config: { numRecentEvents, view: 'transcript' },
+    });
     const { events = [] } = session ?? {};
     const isWhole = events.length < numRecentEvents;
     const isFound = events.some(({ id }) => id === message.id);
@@ -55,8 +58,8 @@ export async function sealRun(
     try {
       if (sealing.length > 0) await service.appendEvents({ session, events: sealing });
     } catch (error) {
-      // Another process has sealed it meanwhile.
-      if (isRunCancelled(error)) return [];
+      // It was sealed or undone meanwhile.
+      if (isFenced(error)) return [];
       throw error;
     }
     return sealing;
@@ -73,8 +76,15 @@ export function sealingOf(
   { message, drafts, agentName, sealedAs }: SealedRun & Pick<CancelledRun, 'sealedAs'>,
   events: readonly Event[],
 ): NewEvent[] {
-  const { invocationId } = message;
-  if (events.some((event) => event.invocationId === invocationId && isAbort(event))) return [];
+  const { id, invocationId } = message;
+  // A run that was resumed may have a seal before its message.
+  const own = events.slice(
+    Math.max(
+      0,
+      events.findIndex((event) => event.id === id),
+    ),
+  );
+  if (own.some((event) => event.invocationId === invocationId && isAbort(event))) return [];
   const last = events.findLast(({ author }) => author !== 'user')?.author;
   const seal = abortEvents(events, invocationId, agentName ?? last ?? 'agent');
   if (sealedAs === 'unanswered') return seal.flatMap(closedCalls);
@@ -93,7 +103,10 @@ export function isRunCancelled(error: unknown): boolean {
 
 /** Returns whether an append was refused because its run was cancelled, or undone by a rewind. */
 export function isFenced(error: unknown): boolean {
-  return isRunCancelled(error) || (isSessionError(error, 'stale_session') && error.staleReason === 'undone');
+  return (
+    isRunCancelled(error) ||
+    (isSessionError(error, 'stale_session') && error.staleReason === 'undone')
+  );
 }
 
 /** Returns the streamed texts of a draft as an interrupted answer; nothing if the answer is stored. */
