@@ -13,7 +13,6 @@ import {
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
   REVISION_HEADER,
-  RUN_HEADER,
 } from '../stores/http/protocol.js';
 
 /** What the statuses of errors mean. */
@@ -81,7 +80,6 @@ function headersOf(response: ResponseName): object {
     ...(['Session', 'RewoundSession', 'SessionInfo'].includes(response) && {
       [CREATED_HEADER]: WHOLE,
       [REVISION_HEADER]: WHOLE,
-      [RUN_HEADER]: TEXT,
     }),
   };
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, { schema }]));

@@ -20,7 +20,7 @@
 import { requireService } from '../core/call/given_service.js';
 import { requireWhole } from '../values/errors/option_values.js';
 import { TimeLimit } from '../core/call/time_limit.js';
-import { SessionError } from '../values/errors/errors.js';
+import { isSessionError, SessionError } from '../values/errors/errors.js';
 import type { HostRequest, HostResponse } from '../values/model/host.js';
 import {
   AuthorizeFailure,
@@ -166,6 +166,8 @@ class Handler {
   /** Absent: there is no agent. */
   readonly #runs: ServerRuns | undefined;
   #openFeeds = 0;
+  /** What agents threw that was reported. */
+  readonly #reported = new WeakSet<SessionError>();
   #isClosed = false;
 
   constructor(service: SessionService, settings: HandlerSettings) {
@@ -310,7 +312,11 @@ class Handler {
   }
 
   async #report(error: unknown, request: Request): Promise<void> {
-    const thrown = error instanceof AuthorizeFailure ? error.cause : error;
+    // Both a run and the request that waits for it report what its agent threw.
+    if (isSessionError(error, 'run_failed') && this.#reported.has(error)) return;
+    if (isSessionError(error, 'run_failed')) this.#reported.add(error);
+    const isWrapped = error instanceof AuthorizeFailure || isSessionError(error, 'run_failed');
+    const thrown = isWrapped ? (error.cause ?? error) : error;
     try {
       // It may be asynchronous. An unhandled rejection would end the process.
       await Promise.resolve(this.#settings.onError?.(thrown, request));

@@ -78,9 +78,9 @@ export function statusOf(code: string): number {
   return Object.hasOwn(STATUSES, code) ? STATUSES[code as SessionErrorCode] : 500;
 }
 
-/** Returns whether an error is the server's fault, so that its operator gets it. A run tells what its agent threw. */
+/** Returns whether an error is the server's fault, so that its operator gets it. */
 export function isServerFault(error: unknown): boolean {
-  if (error instanceof HttpRefusal || isSessionError(error, 'run_failed')) return false;
+  if (error instanceof HttpRefusal) return false;
   return !isSessionError(error) || DETAILS[STATUSES[error.code]] !== undefined;
 }
 

@@ -35,7 +35,12 @@ export class EndedReports {
     putLast(this.#reports, sessionName(report), { ...report, drafts: kept(report) }, MAX_REPORTS);
     if (this.#watches.has(appName)) return this.#endWatches();
     const onNotice = (notice: Notice): void => this.#drop(appName, notice);
-    this.#watches.set(appName, this.#service.watch({ appName }, { onNotice }));
+    try {
+      this.#watches.set(appName, this.#service.watch({ appName }, { onNotice }));
+    } catch {
+      // Nobody would tell of deletions, so the report is not kept.
+      this.#reports.delete(sessionName(report));
+    }
   }
 
   /** Drops the report of a session that has another run. */

@@ -129,8 +129,9 @@ export class ServerRun {
 
   #failureOf({ status, error, reason }: RunEnd): RunFailure | undefined {
     // What refused the message goes to its client, except for what the agent or a plugin threw.
-    const isOperators = status === 'refused' ? isSessionError(error, 'run_failed') : error !== undefined;
-    if (isOperators) this.#asked.onError(isSessionError(error, 'run_failed') ? error.cause : error);
+    const isOperators =
+      status === 'refused' ? isSessionError(error, 'run_failed') : error !== undefined;
+    if (isOperators) this.#asked.onError(error);
     if (error !== undefined) return publicErrorOf(error);
     return reason === undefined && status === 'ended' ? undefined : STOPPED[reason ?? 'cancelled'];
   }

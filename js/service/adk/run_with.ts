@@ -48,7 +48,7 @@ export function runWith(runner: Runner): RunAgent {
 }
 
 async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<SentEvent> {
-  const { appName, userId, sessionId, message, streaming, signal } = context;
+  const { userId, sessionId, message, streaming, signal } = context;
   const store = context[RUN_STORE] ?? NO_RUN;
   let isStored = false;
   const appendOwn: ServedRun['append'] = async (request, append) => {
@@ -76,12 +76,9 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
   const given: unknown = structuredClone(newMessage);
   const { stateDelta } = message.actions;
   const storedMessageId = store.isStored ? message.id : undefined;
-  const service = await store.own(async () => {
-    if (runner.appName === appName) {
-      return sessionServiceOf(runner, context, { append, storedMessageId });
-    }
-    throw invalid('runner', `is of the app "${runner.appName}", and the session of "${appName}"`);
-  });
+  const service = await store.own(() =>
+    Promise.resolve().then(() => sessionServiceOf(runner, context, { append, storedMessageId })),
+  );
   const events = viewOf(runner, service, message).runAsync({
     ...{ userId, sessionId },
     newMessage: given as Parameters<Runner['runAsync']>[0]['newMessage'],
@@ -108,12 +105,15 @@ const NO_RUN: RunStore = {
 type RunConfig = NonNullable<Parameters<Runner['runAsync']>[0]['runConfig']>;
 type StreamingMode = NonNullable<RunConfig['streamingMode']>;
 
-/** @throws SessionError `invalid_argument` if the runner's service is not over the storage of the session */
+/** @throws SessionError `invalid_argument` if the runner is of another app, or its service not over the storage of the session */
 function sessionServiceOf(
-  { sessionService }: Runner,
-  { service }: RunContext,
+  { sessionService, appName }: Runner,
+  { service, appName: asked }: RunContext,
   run: ServedRun,
 ): FrameworkSessionService {
+  if (appName !== asked) {
+    throw invalid('runner', `is of the app "${appName}", and the session of "${asked}"`);
+  }
   const view = serviceForRun(sessionService, run);
   if (view !== undefined && storeOf(view) === storeOf(service)) return view;
   const text = 'must have a service of adk-session-wasm/adk over the storage of the session';

@@ -6,14 +6,18 @@ import { sessionName } from '../../values/model/values/session_name.js';
 import { LocalRun, type StopReason } from './agent/local_run.js';
 import { isClaimed } from './agent/run_storage.js';
 import type { Happening } from './run_table.js';
-import { type QueuedMessage, RunsOfSessions, SessionRuns, type RunTransport } from './session_runs.js';
+import {
+  type QueuedMessage,
+  RunsOfSessions,
+  SessionRuns,
+  type RunTransport,
+} from './session_runs.js';
 import { sealingOf, sealRun } from './state/cancelled.js';
-import type { Report } from './state/run_status.js';
 import { OtherTabs } from './tabs/other_tabs.js';
 import { RunLock } from './tabs/run_lock.js';
 
 export { RunView, unansweredMessage } from './run_view.js';
-export { answerMessage, requireAnswers } from './state/user_answers.js';
+export { answerMessage, requireAnswers } from './user_answers.js';
 
 /** Milliseconds for a run to end once it is stopped: a second for the agent, and the rest for its seal. */
 const END_MS = 3000;
@@ -151,7 +155,7 @@ class PageRuns implements RunTransport {
       message,
       sealing: (events) => sealingOf({ message, drafts, agentName: this.#agentName }, events),
       cancel: () => this.stop(id),
-      abort: async () => this.#others.askToStop(id),
+      abort: () => Promise.resolve(this.#others.askToStop(id)),
     };
   }
 

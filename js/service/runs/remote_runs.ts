@@ -8,12 +8,17 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { MAX_ADMISSIONS } from './agent/run_storage.js';
 import type { Happening } from './run_table.js';
-import { type QueuedMessage, RunsOfSessions, SessionRuns, type RunTransport } from './session_runs.js';
+import {
+  type QueuedMessage,
+  RunsOfSessions,
+  SessionRuns,
+  type RunTransport,
+} from './session_runs.js';
 import { cancelledError } from './state/cancelled.js';
 import { type Report, toldError } from './state/run_status.js';
 
 export { RunView, unansweredMessage } from './run_view.js';
-export { answerMessage, requireAnswers } from './state/user_answers.js';
+export { answerMessage, requireAnswers } from './user_answers.js';
 
 /** The server has the agent, and tells on its feed what runs. */
 class RemoteRuns implements RunTransport {

@@ -150,7 +150,9 @@ function sent(messages: readonly MessageRun[], id: string): MessageRun[] {
   // What has ended before is over now. A rewind stops what runs, and that holds up nothing.
   const open = messages
     .filter(isOpen)
-    .map((message) => (isOfRewind && isUnderWay(message) ? { ...message, isStopping: true } : message));
+    .map((message) =>
+      isOfRewind && isUnderWay(message) ? { ...message, isStopping: true } : message,
+    );
   return change(open, id, { phase: 'sending' });
 }
 
@@ -164,8 +166,7 @@ function told(
     return [runs, released(left)];
   }
   const { messageId: id, status, ...more } = report;
-  const before =
-    runs.messages.find((message) => message.id === id) ?? runs.messages.find(isUntold);
+  const before = runs.messages.find((message) => message.id === id) ?? runs.messages.find(isUntold);
   const phase = status === 'ended' ? 'over' : status;
   const next: MessageRun = {
     ...{ ...NEW_MESSAGE, isOwn: false, ...before },
@@ -217,7 +218,9 @@ export function nextOf({ messages, isPaused }: RunsOfSession, isFree: boolean): 
 
 /** Returns the run that is under way, or the last one. */
 export function currentOf({ messages }: RunsOfSession): MessageRun | undefined {
-  return messages.find(({ phase }) => phase === 'running') ?? messages.find((each) => !isUnsent(each));
+  return (
+    messages.find(({ phase }) => phase === 'running') ?? messages.find((each) => !isUnsent(each))
+  );
 }
 
 /** Returns what users are shown, as far as it is known without the stored events. */

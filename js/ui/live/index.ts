@@ -14,7 +14,7 @@ export type {
   LiveSessionOptions,
   LiveSessionSnapshot,
 } from './types/live_session.js';
-export type { Answers } from '../../service/runs/state/user_answers.js';
+export type { Answers } from '../../service/runs/user_answers.js';
 export type { Question } from '../../service/runs/state/questions.js';
 export type {
   MessageHandle,

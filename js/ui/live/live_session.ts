@@ -16,7 +16,7 @@ import type { ComputeDelta, StateDelta, StateShape } from '../../values/state/st
 import { copyEvent, copyState } from '../../service/runs/agent/copies.js';
 import type { RunAgent, SentEvent } from '../../service/runs/agent/run_context.js';
 import type { RunUnderWay } from '../../core/history/append_rewind.js';
-import type { Answers } from '../../service/runs/state/user_answers.js';
+import type { Answers } from '../../service/runs/user_answers.js';
 import { branchChange, type TurnChange, turnChange } from './history/turn_changes.js';
 import { forgottenError } from './snapshot/forgotten.js';
 import { cachingOf, type Send } from './snapshot/unsent_events.js';

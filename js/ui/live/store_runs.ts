@@ -9,7 +9,7 @@ import type { SessionService } from '../../values/model/session_service.js';
 import { copyState } from '../../service/runs/agent/copies.js';
 import type { AskedMessage, Runs } from '../../service/runs/runs.js';
 import type { RunView } from '../../service/runs/run_view.js';
-import type { Answers } from '../../service/runs/state/user_answers.js';
+import type { Answers } from '../../service/runs/user_answers.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import { coreOf, type ServerAgent } from '../../core/core_of.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
@@ -152,7 +152,10 @@ export class StoreRuns {
     }
     const { runs } = await this.require(service);
     const message = await rewind(() => runs.underWay());
-    return this.ask(service, { ...asked, admit: async () => ({ message, isStored: true }) });
+    return this.ask(service, {
+      ...asked,
+      admit: () => Promise.resolve({ message, isStored: true }),
+    });
   }
 
   /** Cancels a run. @param pages the events that are shown */

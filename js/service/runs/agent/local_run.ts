@@ -3,7 +3,13 @@ import type { RunUnderWay } from '../../../core/history/append_rewind.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
-import { cancelledError, isFenced, sealingOf, type SealedRun, sealRun } from '../state/cancelled.js';
+import {
+  cancelledError,
+  isFenced,
+  sealingOf,
+  type SealedRun,
+  sealRun,
+} from '../state/cancelled.js';
 import type { Report } from '../state/run_status.js';
 import { Drafts } from './drafts.js';
 import { runAgent } from './run_agent.js';
@@ -183,7 +189,8 @@ export class LocalRun {
   }
 
   #stopError(reason: StopReason): SessionError {
-    if (reason === 'closed') return new SessionError('closed', 'The server has stopped during the run.');
+    if (reason === 'closed')
+      return new SessionError('closed', 'The server has stopped during the run.');
     if (reason !== 'timeout') return cancelledError(' Nothing was written.');
     const text = `The run took longer than ${this.#asked.maxRunMs} ms, and was cancelled.`;
     return new SessionError('timeout', text);

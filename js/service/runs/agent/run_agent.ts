@@ -113,8 +113,10 @@ function iterate(agent: RunAgent, context: RunContext): AsyncIterator<unknown> {
     const made: unknown = Reflect.apply(iterator, events, []);
     const { next, return: end } = Object(made) as Partial<AsyncIterator<unknown>>;
     // Without `return` nothing could end the agent of a cancelled run.
-    if (typeof next === 'function' && typeof end === 'function') return made as AsyncIterator<unknown>;
+    if (typeof next === 'function' && typeof end === 'function')
+      return made as AsyncIterator<unknown>;
   }
-  const what = 'must be an async generator, or return an async iterable whose iterator has next and return';
+  const what =
+    'must be an async generator, or return an async iterable whose iterator has next and return';
   throw invalidValue('run', what, events);
 }

@@ -1,10 +1,12 @@
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
+import { isPlainObject } from '../../../values/json/rules.js';
+import type { Part } from '../../../values/model/event/content.js';
 import type { Event, NewEvent } from '../../../values/model/event/event.js';
+import { isFinalResponse } from '../../../values/model/event/final_response.js';
 import { partsOf } from '../../../values/model/event/parts.js';
-import { isAbort } from '../../../values/model/event/waiting.js';
+import { ABORTED, isAbort } from '../../../values/model/event/waiting.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
-import { abortEvents } from '../agent/abort_events.js';
 import type { Draft } from '../../../core/run_report.js';
 import { storedStatus } from './run_status.js';
 
@@ -78,12 +80,7 @@ export function sealingOf(
 ): NewEvent[] {
   const { id, invocationId } = message;
   // A run that was resumed may have a seal before its message.
-  const own = events.slice(
-    Math.max(
-      0,
-      events.findIndex((event) => event.id === id),
-    ),
-  );
+  const own = events.slice(events.findIndex((event) => event.id === id) + 1);
   if (own.some((event) => event.invocationId === invocationId && isAbort(event))) return [];
   const last = events.findLast(({ author }) => author !== 'user')?.author;
   const seal = abortEvents(events, invocationId, agentName ?? last ?? 'agent');
@@ -131,4 +128,52 @@ function closedCalls(seal: NewEvent): NewEvent[] {
   delete closed.errorCode;
   delete closed.errorMessage;
   return [closed];
+}
+
+const MESSAGE = 'Invocation was aborted by client.';
+
+/**
+ * Returns the events that seal a cancelled run, as google-adk for Python writes them (`_build_abort_events`): an error in
+ * place of each missing response, or one event that only says that the run was cancelled.
+ *
+ * @param events the history; only the events of the run count
+ * @param agentName the author of the event if no response is missing
+ */
+export function abortEvents(
+  events: readonly Event[],
+  invocationId: string,
+  agentName: string,
+): NewEvent[] {
+  const own = events.filter((event) => event.invocationId === invocationId);
+  const last = own.at(-1);
+  // The task's agent has answered and waits for the user: no call is open.
+  if (last?.isolationScope && last.author !== 'user' && isFinalResponse(last)) return [];
+  const parts = own.flatMap((event) => partsOf(event).map((part) => ({ part, event })));
+  const answered = new Set(parts.map(({ part }) => part.functionResponse?.id));
+  const groups = new Map<string, { readonly event: Event; readonly parts: Part[] }>();
+  for (const { part, event } of parts) {
+    const { functionCall } = part;
+    if (!isPlainObject(functionCall)) continue;
+    const { id, name } = functionCall as NonNullable<Part['functionCall']>;
+    if (!id || answered.has(id)) continue;
+    const group = JSON.stringify([event.author, branchOf(event), event.isolationScope ?? null]);
+    const response = { id, ...(name !== undefined && { name }), response: { error: MESSAGE } };
+    const known = groups.get(group) ?? { event, parts: [] };
+    known.parts.push({ functionResponse: response });
+    groups.set(group, known);
+  }
+  const seal = { invocationId, errorCode: ABORTED, errorMessage: MESSAGE };
+  if (groups.size === 0) return [{ ...seal, author: agentName }];
+  return [...groups.values()].map(({ event, parts }) => ({
+    ...seal,
+    author: event.author ?? agentName,
+    ...(branchOf(event) !== null && { branch: branchOf(event)! }),
+    ...(event.isolationScope != null && { isolationScope: event.isolationScope }),
+    content: { role: 'user', parts },
+  }));
+}
+
+/** An empty branch counts as none, as in Python. */
+function branchOf({ branch }: Event): string | null {
+  return branch === undefined || branch === '' ? null : branch;
 }

@@ -75,7 +75,12 @@ export class OtherTabs {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const told = errorToTell(error);
-    this.#channel?.send({ type: 'run', session: this.#session, ...run, ...(told && { error: told }) });
+    this.#channel?.send({
+      type: 'run',
+      session: this.#session,
+      ...run,
+      ...(told && { error: told }),
+    });
   }
 
   /** Tells the run a little later. */

@@ -34,7 +34,7 @@ import { birthOfCopy } from '../overlay/session_overlay.js';
 import { joinedDelta } from '../overlay/shared_overlay.js';
 import { type Operations, stillWaiting } from './arrived.js';
 import { batchOf, expectedOf, type CanSend } from './batch.js';
-import { dropOperations } from '../outbox_edits.js';
+import { dropOperations } from './outbox_edits.js';
 import { landAppends, revisionBefore, titleOf } from './landed_appends.js';
 import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
 import { landDeletion, landDescription, landRewind, landStates } from './landing.js';

@@ -3,7 +3,7 @@ import type { Content } from '../../../values/model/event/content.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { HistoryView } from '../../../values/model/values/history_view.js';
-import type { Answers } from '../../../service/runs/state/user_answers.js';
+import type { Answers } from '../../../service/runs/user_answers.js';
 import type { Question } from '../../../service/runs/state/questions.js';
 import type { RunAgent, SentEvent } from '../../../service/runs/agent/run_context.js';
 import type { SessionRun } from '../../../service/runs/state/run_status.js';

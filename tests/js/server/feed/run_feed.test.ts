@@ -123,7 +123,7 @@ describe('The feed of an app', () => {
 describe('The report of a run that has ended', () => {
   /** Serves an agent that streams a text and then fails, or waits until it is stopped; asks it, and waits for its end. */
   async function endedAs(end: 'failed' | 'cancelled', text = 'Gre') {
-    const served = await serveSession(async function* ({signal }) {
+    const served = await serveSession(async function* ({ signal }) {
       yield { author: 'guide', partial: true, content: says(text) };
       if (end === 'failed') throw new Error('no');
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -185,7 +185,7 @@ describe('The report of a run that has ended', () => {
   });
 
   it('has no text if the session was deleted during the run, also while the agent ignores that', async () => {
-    const served = await serveSession(async function* ({}) {
+    const served = await serveSession(async function* () {
       yield { author: 'guide', partial: true, content: says('secret') };
       await new Promise(() => undefined);
     });

@@ -1,11 +1,11 @@
-import { invalid } from '../../../values/errors/invalid.js';
-import { requireObject } from '../../../values/errors/option_values.js';
-import { sessionNotFound } from '../../../values/errors/session_not_found.js';
-import type { Event } from '../../../values/model/event/event.js';
-import type { CompositeSessionKey } from '../../../values/model/session.js';
-import type { SessionService } from '../../../values/model/session_service.js';
-import { copyEvent } from '../agent/copies.js';
-import { answeredCalls, openQuestions } from './questions.js';
+import { invalid } from '../../values/errors/invalid.js';
+import { requireObject } from '../../values/errors/option_values.js';
+import { sessionNotFound } from '../../values/errors/session_not_found.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import { copyEvent } from './agent/copies.js';
+import { answeredCalls, openQuestions } from './state/questions.js';
 
 /** The answers to calls, by the ids of the calls. */
 export type Answers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
