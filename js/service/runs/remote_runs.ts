@@ -72,14 +72,31 @@ class RemoteRuns implements RunTransport {
     } catch (error) {
       if (isWaitingForRun(error) && !isOfRewind && !sending.isCancelled) {
         this.#happened({ type: 'held', id });
-        // Mostly the feed tells the end of that run before. Another process of the server tells nothing.
-        backgroundTimer(() => this.#happened({ type: 'released' }), retryAfterOf(error) || 1000);
+        this.#release(error);
       } else {
         this.#happened({ type: 'left', id, pauses: !this.isFree });
         reject(sending.isCancelled ? cancelledWhileSent(error) : error);
       }
     }
     this.#sending = undefined;
+  }
+
+  /** Releases what was held when the server has told the end of a run, or when the pause has passed that it asks for. */
+  #release(refusal: unknown): void {
+    const { appName, userId } = this.#key;
+    const isOfAll = isSessionError(refusal, 'too_many_runs');
+    // Another process of the server tells nothing of its runs.
+    const timer = backgroundTimer(() => release(), retryAfterOf(refusal) || 1000);
+    const stop = isOfAll
+      ? this.#agent.follow({ appName, userId }, (report) => {
+          if (report !== undefined && report.status !== 'running') release();
+        })
+      : (): void => undefined;
+    const release = (): void => {
+      clearTimeout(timer);
+      stop();
+      this.#happened({ type: 'released' });
+    };
   }
 
   async #store(asked: QueuedMessage, sending: { readonly isCancelled: boolean }): Promise<Event> {

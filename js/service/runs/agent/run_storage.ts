@@ -81,7 +81,13 @@ export class RunStorage implements RunStore {
 
   storeMessage(handle?: MessageHandle): Promise<void> {
     if (this.#isOver) return Promise.reject(endedError());
-    return (this.#storing ??= this.own(() => this.#storeMessage(handle)));
+    const before = this.#storing;
+    if (before === undefined) {
+      return (this.#storing = this.own(() => this.#storeMessage(handle)));
+    }
+    if (handle === undefined) return before;
+    // The message is stored, and a runner within the agent comes to it. From now on the run uses its handle.
+    return (this.#storing = before.then(() => this.own(() => this.#storeMessage(handle))));
   }
 
   async own<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -139,13 +145,14 @@ export class RunStorage implements RunStore {
 
   async #storeMessage(given: MessageHandle | undefined): Promise<void> {
     for (let admissions = 1; ; admissions += 1) {
-      const { message, isStored, expectedRevision } = this.#admitted!;
+      const { message, expectedRevision } = this.#admitted!;
+      const { isStored } = this;
       const service = given?.service ?? this.#service;
       const content = given?.content;
       const event = content === undefined ? message : { ...message, content };
       try {
         const session = given?.session ?? (await this.#openHandle());
-        // A plugin may have changed a message that its rewind has stored.
+        // A plugin may have changed a message that is stored already.
         if (!isStored) await claimMessage(service, session, event, expectedRevision);
         else if (content !== undefined) await service.appendEvent({ session, event });
         this.#service = service;

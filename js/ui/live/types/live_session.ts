@@ -152,7 +152,7 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
   /**
    * Edits a message of the user: undoes its turn and all later ones by a rewind, and stores the new message with it, in an
    * invocation of its own. Nothing is deleted: the turns are another branch. A title that came from the message changes
-   * with it. A run is cancelled first. Then the agent answers, as for `ask`.
+   * with it. A run under way ends with it. Then the agent answers, as for `ask`.
    *
    * @param content the new message, as `{ role: 'user', parts: [{ text: 'Black tea?' }] }`
    * @returns the event of the message, once it is stored
@@ -162,7 +162,7 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
   edit(eventId: string, content: Content): Promise<Event>;
   /**
    * Gets another answer: undoes a turn and all later ones by a rewind, and stores the user's message again with it, in
-   * an invocation of its own. A run is cancelled first. Then the agent answers, as for `ask`.
+   * an invocation of its own. A run under way ends with it. Then the agent answers, as for `ask`.
    *
    * @param eventId any event of the turn
    * @returns the event of the message, once it is stored

@@ -68,10 +68,16 @@ const answering: RunAgent = async function* ({ message, streaming }) {
   };
 };
 
-const untilStopped: RunAgent = async function* ({ signal }) {
-  yield { author: 'guide', partial: true, content: says('Gr') };
-  await new Promise((resolve) => signal.addEventListener('abort', resolve));
-};
+/** An agent that streams a piece, and then waits for its signal. `said` resolves when the run has the piece. */
+function untilStopped() {
+  const { open, opened: said } = gate();
+  const run: RunAgent = async function* ({ signal }) {
+    yield { author: 'guide', partial: true, content: says('Gr') };
+    open();
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  };
+  return { run, said };
+}
 
 describe('POST /run', () => {
   it('returns the events of the run in the form of adk api_server, without the message', async () => {
@@ -125,10 +131,11 @@ describe('POST /run', () => {
   });
 
   it('is cancelled and sealed when the client leaves', async () => {
-    const { respond, until } = await serveSession(untilStopped);
+    const { run, said } = untilStopped();
+    const { respond, until } = await serveSession(run);
     const client = new AbortController();
     const answered = respond('/run', ASKED, client.signal);
-    await until(1);
+    await said;
     client.abort();
     assert.equal((await answered).status, 504);
     const [, text, seal] = await until(3);
@@ -273,10 +280,11 @@ describe('POST /run_sse', () => {
 
   it('is cancelled and sealed when the client leaves, by its signal or by the stream', async () => {
     for (const leave of ['signal', 'stream']) {
-      const { respond, until, service } = await serveSession(untilStopped);
+      const { run, said } = untilStopped();
+      const { respond, until, service } = await serveSession(run);
       const client = new AbortController();
       const { body } = await respond('/run_sse', { ...ASKED, streaming: true }, client.signal);
-      await until(1);
+      await said;
       if (leave === 'signal') client.abort();
       else await body!.cancel();
       const [, text, seal] = await until(3);
@@ -287,11 +295,12 @@ describe('POST /run_sse', () => {
 
   it('is cancelled by a client that leaves before the message is stored', async () => {
     const go = gate();
-    const { respond, events, errors } = await serveSession(async function* ({ signal }) {
+    const waiting = storesMessage(async function* ({ signal }) {
       await go.opened;
       signal.throwIfAborted();
       yield { author: 'guide', content: says('late') };
     });
+    const { respond, events, errors } = await serveSession(waiting);
     const client = new AbortController();
     const response = respond('/run_sse', ASKED, client.signal);
     await sleep(20);
@@ -306,12 +315,12 @@ describe('POST /run_sse', () => {
     const go = gate();
     let signal: AbortSignal | undefined;
     const { respond, events } = await serveSession(
-      async function* (run) {
+      storesMessage(async function* (run) {
         signal = run.signal;
         await go.opened;
         signal.throwIfAborted();
         yield { author: 'guide', content: says('late') };
-      },
+      }),
       { timeoutMs: 30 },
     );
     const { status } = await respond('/run_sse', ASKED);
@@ -323,12 +332,14 @@ describe('POST /run_sse', () => {
   });
 
   it('is cancelled and sealed within about a second if the agent ignores its signal', async () => {
+    const { open, opened: said } = gate();
     const { respond, until } = await serveSession(async function* () {
       yield { author: 'guide', partial: true, content: says('Gr') };
+      open();
       await new Promise(() => undefined);
     });
     const { body } = await respond('/run_sse', ASKED);
-    await until(1);
+    await said;
     await body!.cancel();
     assert.equal((await until(3))[2]?.errorCode, 'INVOCATION_ABORTED');
   });
@@ -374,7 +385,7 @@ describe('POST /run_sse', () => {
   });
 
   it('sends a comment every eight seconds while the agent says nothing', async (t) => {
-    const { respond } = await serveSession(untilStopped);
+    const { respond } = await serveSession(untilStopped().run);
     t.mock.timers.enable({ apis: ['setInterval'] });
     const { body } = await respond('/run_sse', ASKED);
     const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -401,7 +412,7 @@ describe('POST /run_sse', () => {
       ['delete', 'not_found', {}],
       ['wait', 'timeout', { maxRunMs: 30 }],
     ] as const) {
-      const { stream, until, ask, handler, service } = await serveSession(untilStopped, options);
+      const { stream, until, ask, handler, service } = await serveSession(untilStopped().run, options);
       const streamed = stream();
       await until(1);
       if (stop === 'cancel') await ask(`${SESSION}/run`, { method: 'DELETE' });
@@ -435,7 +446,7 @@ describe('POST /run_sse', () => {
 
   it('counts among maxRuns, and is given to waitUntil', async () => {
     const running: Promise<unknown>[] = [];
-    const { ask, respond, service } = await serveSession(untilStopped, {
+    const { ask, respond, service } = await serveSession(untilStopped().run, {
       maxRuns: 1,
       waitUntil: (one) => running.push(one),
     });
