@@ -1,0 +1,148 @@
+// What must hold of the messages and the runs of a schedule.
+
+import type { Event } from '../../../js/index.js';
+import { rewindTargetOf } from '../../../js/core/history/marks.js';
+import { isAbort } from '../../../js/values/model/event/waiting.js';
+import type { Actor, World } from '../cache/world.js';
+
+/** A call of a page that asks the agent: `ask`, `answer`, `edit` or `regenerate`. */
+export interface Asked {
+  readonly label: string;
+  readonly page: number;
+  readonly isCached: boolean;
+  readonly began: number;
+  state: 'pending' | 'acknowledged' | 'rejected' | 'lost';
+  /** The id of its message, once the call has resolved. */
+  id?: string;
+}
+
+/** A begin of an agent, or of a Runner's plugins. */
+interface Begun {
+  readonly message: Event;
+  readonly what: 'agent' | 'plugin';
+  readonly process: Actor;
+  readonly signal: AbortSignal | undefined;
+  readonly at: number;
+  isOver: boolean;
+  hasFailed: boolean;
+}
+
+/** The begins of all agents. */
+export class Begins {
+  readonly all: Begun[] = [];
+  readonly #world: World;
+  readonly #messages = new Map<string, { message: Event; signal: AbortSignal }>();
+  /** The number of requests for each message that a process has got. A plugin may begin once in each. */
+  readonly #requests = new Map<string, number>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  noteMessage(message: Event, signal: AbortSignal): void {
+    this.#messages.set(message.invocationId, { message, signal });
+  }
+
+  noteRequest(messageId: string): void {
+    this.#requests.set(messageId, (this.#requests.get(messageId) ?? 0) + 1);
+  }
+
+  messageOf(invocationId: string): Event {
+    return this.#messages.get(invocationId)!.message;
+  }
+
+  begin(message: Event, given: AbortSignal | undefined, what: Begun['what']) {
+    const process = this.#world.actor;
+    const signal = given ?? this.#messages.get(message.invocationId)?.signal;
+    const at = this.#world.now;
+    const begun: Begun = { message, what, process, signal, at, isOver: false, hasFailed: false };
+    this.all.push(begun);
+    this.#world.note(`  the ${what} begins with ${nameOf(message)}`);
+    const count = this.all.filter((one) => one.what === what && one.message.id === message.id).length; // prettier-ignore
+    const most = what === 'agent' ? 1 : (this.#requests.get(message.id) ?? 1);
+    if (count > most) this.#world.fail(`the ${what} begins again with ${nameOf(message)}`);
+    return {
+      fail: (error: unknown): never => {
+        begun.hasFailed = true;
+        throw error;
+      },
+      end: (): void => void (begun.isOver = true),
+    };
+  }
+
+  /** The runs under way whose signal has not fired. */
+  running(): Begun[] {
+    return this.all.filter(
+      ({ what, isOver, process, signal }) =>
+        what === 'agent' && !isOver && !process.isDead && signal?.aborted === false,
+    );
+  }
+
+  /** Whether no agent and no plugin of a living server is at work. */
+  get isQuiet(): boolean {
+    return this.all.every(({ what, isOver, process }) => what === 'plugin' || isOver || process.isDead); // prettier-ignore
+  }
+}
+
+/** What pages and servers have told. */
+export class Journal {
+  readonly asked: Asked[] = [];
+  /** When a server has deleted the session. */
+  readonly deletions: number[] = [];
+  /** What a page has cancelled or discarded; without an id, whatever waits there. */
+  readonly cancels: { readonly page: number; readonly at: number; readonly id?: string | undefined }[] = []; // prettier-ignore
+  /** The messages of a cache that its remote has refused, and the user has dropped. */
+  readonly dropped = new Set<string>();
+  /** The process that has stored an event. */
+  readonly writers = new Map<string, Actor>();
+
+  /** Whether a message that was acknowledged may be missing. */
+  mayBeMissing({ id, page, isCached, began }: Asked): boolean {
+    if (this.deletions.some((at) => at >= began)) return true;
+    if (!isCached) return false;
+    const isGivenUp = this.cancels.some(
+      (cancel) => cancel.id === id || (cancel.page === page && cancel.at >= began && cancel.id === undefined), // prettier-ignore
+    );
+    return isGivenUp || this.dropped.has(id!);
+  }
+
+  /**
+   * Checks the stored events.
+   *
+   * @param isOneProcess whether all servers share what a process knows
+   * @returns what is wrong
+   */
+  check(events: readonly Event[], isOneProcess: boolean): string | undefined {
+    for (const asked of this.asked) {
+      if (asked.state !== 'acknowledged') continue;
+      const count = events.filter(({ id }) => id === asked.id).length;
+      if (count > 1) return `${asked.label} is stored ${count} times`;
+      if (count === 0 && !this.mayBeMissing(asked)) return `${asked.label} was acknowledged, and is not stored`; // prettier-ignore
+    }
+    return events.map((_, at) => this.#behind(events, at, isOneProcess)).find(Boolean);
+  }
+
+  /** Finds an event behind the seal or the rewind of its run, of the process that has stored that. */
+  #behind(events: readonly Event[], at: number, isOneProcess: boolean): string | undefined {
+    const end = events[at]!;
+    const target = rewindTargetOf(end);
+    const cut = target === undefined ? at : events.findIndex(({ invocationId }) => invocationId === target); // prettier-ignore
+    if (cut < 0 || (target === undefined && !isAbort(end))) return undefined;
+    const ended = new Set(events.slice(cut, Math.max(at, cut + 1)).map(({ invocationId }) => invocationId)); // prettier-ignore
+    const late = events.slice(at + 1).find((event) => {
+      if (event.author === 'user' || !ended.has(event.invocationId)) return false;
+      if (target === undefined && isAbort(event)) return false;
+      const writer = this.writers.get(event.id);
+      return isOneProcess || (writer !== undefined && writer === this.writers.get(end.id));
+    });
+    if (late === undefined) return undefined;
+    return `${nameOf(late)} stands behind ${target ? 'the rewind that undoes' : 'the seal of'} its run`;
+  }
+}
+
+/** An event as a failure names it. */
+export function nameOf({ id, invocationId, author, content, partial, errorCode, ...rest }: Event): string {
+  const parts = content?.parts?.map(({ text, functionCall, functionResponse }) => text ?? functionCall?.id ?? functionResponse?.id); // prettier-ignore
+  const kind = rewindTargetOf({ id, invocationId, ...rest } as Event) ? 'rewind' : (parts?.join('+') ?? errorCode ?? ''); // prettier-ignore
+  return `${author} ${id.slice(0, 4)}/${invocationId.slice(-4)} "${kind}"${partial ? ' partial' : ''}`;
+}
