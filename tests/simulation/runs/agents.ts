@@ -1,6 +1,6 @@
 // The agents of the servers. What an agent does with a message is drawn from the seed and the text of the message.
 
-import { BaseAgent, BasePlugin, createEvent as createAdkEvent, type InvocationContext, Runner } from '@google/adk'; // prettier-ignore
+import { BaseAgent, BasePlugin, createEvent as createAdkEvent, type InvocationContext, Runner, setLogger } from '@google/adk'; // prettier-ignore
 import { createEvent, type Event, SessionError, type SessionService } from '../../../js/index.js';
 import { asAdkService, runWith } from '../../../js/service/adk/index.js';
 import type { RunAgent } from '../../../js/ui/live/index.js';
@@ -11,6 +11,9 @@ import type { Begins } from './model.js';
 type RunContext = Parameters<RunAgent>[0];
 type SentEvent = ReturnType<RunAgent> extends AsyncIterable<infer Sent> ? Sent : never;
 type Content = NonNullable<Event['content']>;
+
+// It logs what a plugin throws.
+setLogger(null);
 
 interface Action {
   readonly do: 'piece' | 'whole' | 'tool' | 'question' | 'throw' | 'not found' | 'agent running' | 'malformed' | 'id of the message'; // prettier-ignore
@@ -52,6 +55,7 @@ function planOf(random: Random, isHealthy: boolean): Plan {
   });
   const last = random.isLikely(0.25) ? 'question' : 'whole';
   const isLong = random.isLikely(0.06);
+  const lacksReturn = isLikely(0.1) && !isLong;
   return {
     actions: [
       ...Array.from({ length: random.below(5) }, actionOf),
@@ -60,7 +64,7 @@ function planOf(random: Random, isHealthy: boolean): Plan {
     isDeaf: isLikely(0.2),
     appendsItself: random.isLikely(0.15),
     throwsAtOnce: isLikely(0.06),
-    lacksReturn: isLikely(0.1),
+    lacksReturn,
     plugin: isLikely(0.5)
       ? random.pick(['redacts', 'refuses', 'refuses slowly', 'is slow', 'fails before the run', 'fails at an event', 'fails after the run'] as const) // prettier-ignore
       : 'none',
@@ -95,7 +99,7 @@ export class Agents {
     const { message } = context;
     const plan = this.#planOf(message.content);
     const begun = this.#begins.begin(message, context.signal, 'agent');
-    if (plan.throwsAtOnce) return begun.fail(new Error('the agent throws at once'));
+    if (plan.throwsAtOnce) throw begun.failed(new Error('the agent throws at once'));
     const events = this.#note(begun, this.#events(plan, context));
     if (!plan.lacksReturn) return events;
     return { [Symbol.asyncIterator]: () => ({ next: () => events.next() }) };
@@ -121,7 +125,7 @@ export class Agents {
     const plan = this.#planOf(userContent as Content);
     const message = this.#begins.messageOf(invocationId);
     const begun = this.#begins.begin(message, signal, 'agent');
-    if (plan.throwsAtOnce) begun.fail(new Error('the agent throws at once'));
+    if (plan.throwsAtOnce) throw begun.failed(new Error('the agent throws at once'));
     for await (const event of this.#note(begun, this.#actions(plan, message, signal))) {
       // The framework gives each event its id, and stores what has another form.
       const { id: _, ...given } = event;
@@ -135,10 +139,11 @@ export class Agents {
     { invocationId, userContent }: InvocationContext,
   ): Promise<Content | undefined> {
     const { plugin } = this.#planOf(userContent as Content);
+    const message = this.#begins.messageOf(invocationId);
     if (moment === 'message') {
-      const message = this.#begins.messageOf(invocationId);
-      this.#begins.begin(message, undefined, 'plugin');
+      const begun = this.#begins.begin(message, undefined, 'plugin');
       if (plugin.endsWith('slow') || plugin.endsWith('slowly')) await this.#pause(300);
+      begun.end(!plugin.startsWith('refuses'));
       if (plugin.startsWith('refuses')) throw new Error('the plugin refuses the message');
       if (plugin !== 'redacts') return undefined;
       const redacted = structuredClone(userContent as Content);
@@ -146,6 +151,7 @@ export class Agents {
       return redacted;
     }
     if (plugin === `fails ${{ before: 'before the run', event: 'at an event', after: 'after the run' }[moment]}`) { // prettier-ignore
+      this.#begins.failed.add(message.id);
       throw new Error(`the plugin ${plugin}`);
     }
     return undefined;
@@ -165,12 +171,12 @@ export class Agents {
   }
 
   async *#note<T>(begun: ReturnType<Begins['begin']>, events: AsyncIterable<T>) {
+    let isDone = false;
     try {
       yield* events;
-    } catch (error) {
-      begun.fail(error);
+      isDone = true;
     } finally {
-      begun.end();
+      begun.end(isDone);
     }
   }
 

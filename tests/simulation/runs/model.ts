@@ -24,12 +24,16 @@ interface Begun {
   readonly signal: AbortSignal | undefined;
   readonly at: number;
   isOver: boolean;
-  hasFailed: boolean;
 }
+
+/** Milliseconds after which an agent that nobody can end has been left. */
+const LEFT_MS = 12_000;
 
 /** The begins of all agents. */
 export class Begins {
   readonly all: Begun[] = [];
+  /** The messages whose run has failed, or was left before its end. */
+  readonly failed = new Set<string>();
   readonly #world: World;
   readonly #messages = new Map<string, { message: Event; signal: AbortSignal }>();
   /** The number of requests for each message that a process has got. A plugin may begin once in each. */
@@ -55,19 +59,21 @@ export class Begins {
     const process = this.#world.actor;
     const signal = given ?? this.#messages.get(message.invocationId)?.signal;
     const at = this.#world.now;
-    const begun: Begun = { message, what, process, signal, at, isOver: false, hasFailed: false };
+    const begun: Begun = { message, what, process, signal, at, isOver: false };
     this.all.push(begun);
     this.#world.note(`  the ${what} begins with ${nameOf(message)}`);
     const count = this.all.filter((one) => one.what === what && one.message.id === message.id).length; // prettier-ignore
     const most = what === 'agent' ? 1 : (this.#requests.get(message.id) ?? 1);
     if (count > most) this.#world.fail(`the ${what} begins again with ${nameOf(message)}`);
-    return {
-      fail: (error: unknown): never => {
-        begun.hasFailed = true;
-        throw error;
-      },
-      end: (): void => void (begun.isOver = true),
+    const end = (isDone: boolean): void => {
+      begun.isOver = true;
+      if (!isDone) this.failed.add(message.id);
     };
+    const failed = (error: Error): Error => {
+      end(false);
+      return error;
+    };
+    return { end, failed };
   }
 
   /** The runs under way whose signal has not fired. */
@@ -80,7 +86,10 @@ export class Begins {
 
   /** Whether no agent and no plugin of a living server is at work. */
   get isQuiet(): boolean {
-    return this.all.every(({ what, isOver, process }) => what === 'plugin' || isOver || process.isDead); // prettier-ignore
+    return this.all.every(
+      ({ isOver, process, at, signal }) =>
+        isOver || process.isDead || this.#world.now - at > LEFT_MS,
+    );
   }
 }
 

@@ -3,6 +3,7 @@
 import { rewind, fork } from '../../../js/core/history/index.js';
 import { type Event, isSessionError } from '../../../js/index.js';
 import { type LiveSession, liveSession, type LiveSessionSnapshot } from '../../../js/ui/live/index.js';
+import type { CacheOutbox } from '../../../js/service/cache/index.js';
 import { Device, Tab } from '../cache/device.js';
 import { OUTSIDE, type World } from '../cache/world.js';
 import type { Asked, Journal } from './model.js';
@@ -49,6 +50,18 @@ export class Page {
   /** The messages of the user that it shows. */
   get messages(): Event[] {
     return this.snapshot.events.filter(({ author }) => author === 'user');
+  }
+
+  /** What a cache has for its remote. */
+  async outbox() {
+    let entries: Awaited<ReturnType<CacheOutbox['list']>> | undefined;
+    const { cache } = this.tab;
+    if (cache === undefined) return undefined;
+    await this.#world.act(this.tab, () => {
+      void cache.outbox.list().then((list) => (entries = list));
+    });
+    await this.#world.until(() => entries !== undefined, 1000);
+    return entries;
   }
 
   /** Opens a tab. */

@@ -223,13 +223,19 @@ class Play {
   async #difference(): Promise<string | undefined> {
     const stored = await this.servers.transcript();
     for (const page of this.pages) {
-      const { status, events, drafts, run, unsent } = page.snapshot;
+      const { status, events, drafts, unsent } = page.snapshot;
       const name = `page ${page.number}`;
       const isGone = stored === undefined;
       if (!isGone && status !== 'ready') {
         // A session that was deleted, and made again by the other page.
         if (status === 'deleted' && this.journal.deletions.length > 0) continue;
         return `${name} has the status ${status}: ${inspect(page.snapshot.error)}`;
+      }
+      const outbox = (await page.outbox()) ?? [];
+      if (outbox.length > 0) {
+        // What the user has changed is shown, and what was refused holds it up.
+        if (outbox.some(({ error }) => error !== undefined)) continue;
+        return `${name} has changes that wait for nothing: ${inspect(outbox, { depth: 4 })}`;
       }
       const shown = events.filter(({ id }) => !Object.hasOwn(unsent, id)).map(nameOf);
       const expected = (stored ?? []).filter(({ id }) => !Object.hasOwn(unsent, id)).map(nameOf);
@@ -239,23 +245,24 @@ class Play {
       if (drafts.length > 0) return `${name} has drafts: ${drafts.map(nameOf).join()}`;
       const problem = this.#statusProblem(page, stored ?? []);
       if (problem !== undefined) return `${name} ${problem}`;
-      void run;
     }
     return undefined;
   }
 
   /** @returns what is wrong with the status of the run that a page shows */
-  #statusProblem({ number, snapshot: { run, unsent } }: Page, stored: readonly Event[]): string | undefined { // prettier-ignore
+  #statusProblem({ number, isCached, snapshot: { run, unsent } }: Page, stored: readonly Event[]): string | undefined { // prettier-ignore
     const waits = Object.values(unsent).some(({ error }) => error === undefined);
     const own = this.journal.asked.filter(({ page }) => page === number);
-    const hasFailed = this.begins.all.filter(({ hasFailed, signal }) => hasFailed || signal?.aborted === true); // prettier-ignore
-    const mayPause = own.some(({ state, id }) => state === 'rejected' || hasFailed.some(({ message }) => message.id === id)); // prettier-ignore
-    if (waits && !mayPause) return 'has a message that waits for nothing';
+    const { failed, all } = this.begins;
+    const hasFailed = (id = ''): boolean =>
+      failed.has(id) || all.some(({ message, signal, isOver }) => message.id === id && (signal?.aborted === true || !isOver)); // prettier-ignore
+    const mayPause = own.some(({ state, id }) => state === 'rejected' || hasFailed(id));
+    if (waits && (isCached || !mayPause)) return 'has a message that waits for nothing';
     // Messages that wait or were refused are shown, and not stored.
     if (Object.keys(unsent).length > 0) return undefined;
     const expected = storedStatus(stored);
     if (run?.status === expected?.status) return undefined;
-    const isTold = run?.status === 'failed' && hasFailed.some(({ message }) => message.id === run.messageId); // prettier-ignore
+    const isTold = run?.status === 'failed' && hasFailed(run.messageId);
     return isTold ? undefined : `shows a run that is ${run?.status}, and the storage says ${expected?.status}`; // prettier-ignore
   }
 }

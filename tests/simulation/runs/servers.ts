@@ -198,11 +198,15 @@ export class Server implements Answering {
     const running = this.#servers.begins.running();
     const response = await handling();
     writing.delete(own);
+    if (response === undefined) {
+      this.#servers.unclearUntil = world.now + UNCLEAR_MS;
+      return undefined;
+    }
     const after = (await this.#servers.events()) ?? [];
     this.#servers.requireAuthors(after);
-    const { status } = response ?? { status: 0 };
+    const { status } = response;
     // What it has begun may go on.
-    const isUnclear = request.signal.aborted || status >= 500 || status === 0;
+    const isUnclear = request.signal.aborted || status >= 500;
     if (isUnclear) this.#servers.unclearUntil = world.now + UNCLEAR_MS;
     if (request.method === 'DELETE' && /\/sessions\/\w+$/.test(request.url) && status < 300) journal.deletions.push(world.now); // prettier-ignore
     if (status >= 400 && own.isAlone && world.now >= this.#servers.unclearUntil) {
