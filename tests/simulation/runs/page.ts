@@ -1,6 +1,7 @@
 // A page of the user: one over a cache, or one without. A call of a page is noted until it settles.
 
 import { rewind, fork } from '../../../js/core/history/index.js';
+import { rewindTargetOf } from '../../../js/core/history/marks.js';
 import { type Event, isSessionError } from '../../../js/index.js';
 import { type LiveSession, liveSession, type LiveSessionSnapshot } from '../../../js/ui/live/index.js';
 import type { CacheOutbox } from '../../../js/service/cache/index.js';
@@ -9,6 +10,9 @@ import { OUTSIDE, type World } from '../cache/world.js';
 import type { Asked, Journal } from './model.js';
 import { KEY, type Servers } from './servers.js';
 import type { Step } from './steps.js';
+
+/** The numbers of their tabs, which say that requests are repeated. */
+const TABS = [5, 1] as const;
 
 /** Kinds of calls that ask the agent. */
 const ASKING = ['ask', 'answer', 'edit', 'regenerate'];
@@ -64,9 +68,30 @@ export class Page {
     return entries;
   }
 
+  /** Sends again what has failed. */
+  async retry(id: string): Promise<void> {
+    await this.#world.act(this.tab, () => {
+      this.chat.retry(id).catch((error: unknown) => this.#world.note(`  ${String(error)}`));
+    });
+  }
+
+  /** Gives up an unsent event. The message of a rewind goes with it. */
+  async discard(id: string): Promise<void> {
+    const entries = (await this.outbox()) ?? [];
+    for (const { events } of entries) {
+      const at = events.findIndex((event) => event.id === id);
+      if (at < 0) continue;
+      const ids = rewindTargetOf(events[at]!) === undefined ? [id] : [id, events[at + 1]?.id];
+      for (const dropped of ids) if (dropped !== undefined) this.#journal.dropped.add(dropped);
+    }
+    await this.#world.act(this.tab, () => {
+      this.chat.discard(id).catch((error: unknown) => this.#world.note(`  ${String(error)}`));
+    });
+  }
+
   /** Opens a tab. */
   async open(): Promise<void> {
-    const tab = (this.tab = new Tab(this.number, this.device, KEY.userId, this.isCached));
+    const tab = (this.tab = new Tab(TABS[this.number], this.device, KEY.userId, this.isCached));
     await this.#world.act(tab, () => {
       const fetch: typeof globalThis.fetch = (input, init) =>
         this.#servers.all[this.server]!.network.fetchOf(tab)(input, init);

@@ -167,6 +167,9 @@ class Play {
       await this.#converge(`after the last message of page ${page.number}`);
       await this.#resume();
     }
+    if (world.problem !== undefined) return;
+    const pending = this.pages.flatMap((page) => [...page.pending]);
+    if (pending.length > 0) return world.fail(`these calls never end: ${pending.join()}`);
     const problem = this.journal.check((await servers.events()) ?? [], !this.script.isSqlite);
     if (problem !== undefined) world.fail(problem);
   }
@@ -179,7 +182,7 @@ class Play {
 
   /** The user sends again what has failed, and gives up what was refused again. */
   async #resume(): Promise<void> {
-    const { world, journal } = this;
+    const { world } = this;
     for (let round = 1; world.problem === undefined; round += 1) {
       const waiting = this.pages.filter((page) => Object.keys(page.snapshot.unsent).length > 0);
       if (waiting.length === 0) break;
@@ -188,20 +191,13 @@ class Play {
         const [id] = Object.entries(page.snapshot.unsent).find(([, { error }]) => error !== undefined) ?? Object.keys(page.snapshot.unsent); // prettier-ignore
         const isAgain = round % 3 === 1 && page.snapshot.status !== 'deleted';
         world.note(`  page ${page.number}: ${isAgain ? 'retry' : 'discard'} of ${id!.slice(0, 4)}`);
-        if (!isAgain) journal.dropped.add(id!);
-        const { chat } = page;
-        await world.act(page.tab, () => {
-          (isAgain ? chat.retry(id!) : chat.discard(id!)).catch((error: unknown) =>
-            world.note(`  ${String(error)}`),
-          );
-        });
+        if (!isAgain) await page.discard(id!);
+        else await page.retry(id!);
       }
       await world.pass(400);
       await world.until(() => this.begins.isQuiet, 2 * MAX_RUN_MS);
       await this.#converge(`after round ${round}`);
     }
-    const pending = this.pages.flatMap((page) => [...page.pending]);
-    if (pending.length > 0) world.fail(`these calls never end: ${pending.join()}`);
     for (const page of this.pages) await page.showAgain();
   }
 

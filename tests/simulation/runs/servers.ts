@@ -208,7 +208,7 @@ export class Server implements Answering {
     // What it has begun may go on.
     const isUnclear = request.signal.aborted || status >= 500;
     if (isUnclear) this.#servers.unclearUntil = world.now + UNCLEAR_MS;
-    if (request.method === 'DELETE' && /\/sessions\/\w+$/.test(request.url) && status < 300) journal.deletions.push(world.now); // prettier-ignore
+    if (request.method === 'DELETE' && /\/sessions\/s(\?|$)/.test(request.url) && status < 300) journal.deletions.push(world.now); // prettier-ignore
     if (status >= 400 && own.isAlone && world.now >= this.#servers.unclearUntil) {
       const what = `${request.method} ${request.url} with status ${status}`;
       this.#requireUnchanged(what, before, after, running);
