@@ -151,7 +151,7 @@ export class Agents {
       return redacted;
     }
     if (plugin === `fails ${{ before: 'before the run', event: 'at an event', after: 'after the run' }[moment]}`) { // prettier-ignore
-      this.#begins.failed.add(message.id);
+      this.#begins.fail(message.id);
       throw new Error(`the plugin ${plugin}`);
     }
     return undefined;

@@ -11,7 +11,8 @@ export interface Asked {
   readonly page: number;
   readonly isCached: boolean;
   readonly began: number;
-  state: 'pending' | 'acknowledged' | 'rejected' | 'lost';
+  state: 'pending' | 'acknowledged' | 'rejected' | 'cancelled' | 'lost';
+  ended: number;
   /** The id of its message, once the call has resolved. */
   id?: string;
 }
@@ -24,16 +25,20 @@ interface Begun {
   readonly signal: AbortSignal | undefined;
   readonly at: number;
   isOver: boolean;
+  abortedAt: number;
 }
 
 /** Milliseconds after which an agent that nobody can end has been left. */
 const LEFT_MS = 12_000;
 
+/** Milliseconds after which a page knows how a run has ended. */
+const TOLD_MS = 5000;
+
 /** The begins of all agents. */
 export class Begins {
   readonly all: Begun[] = [];
-  /** The messages whose run has failed, or was left before its end. */
-  readonly failed = new Set<string>();
+  /** When the run of a message has failed, or was left before its end. */
+  readonly failed = new Map<string, number>();
   readonly #world: World;
   readonly #messages = new Map<string, { message: Event; signal: AbortSignal }>();
   /** The number of requests for each message that a process has got. A plugin may begin once in each. */
@@ -55,11 +60,23 @@ export class Begins {
     return this.#messages.get(invocationId)!.message;
   }
 
+  fail(messageId: string): void {
+    this.failed.set(messageId, this.#world.now);
+  }
+
+  /** When a message of a page has ended without an answer: its run failed, or others cancelled it. */
+  endOf(messageId: string): number {
+    const runs = this.all.filter(({ message, what }) => what === 'agent' && message.id === messageId);
+    const ends = runs.map(({ abortedAt, isOver }) => (isOver ? abortedAt : this.#world.now));
+    return Math.max(this.failed.get(messageId) ?? -Infinity, ...ends.filter(Number.isFinite));
+  }
+
   begin(message: Event, given: AbortSignal | undefined, what: Begun['what']) {
     const process = this.#world.actor;
     const signal = given ?? this.#messages.get(message.invocationId)?.signal;
     const at = this.#world.now;
-    const begun: Begun = { message, what, process, signal, at, isOver: false };
+    const begun: Begun = { message, what, process, signal, at, isOver: false, abortedAt: Infinity };
+    signal?.addEventListener('abort', () => (begun.abortedAt = this.#world.now));
     this.all.push(begun);
     this.#world.note(`  the ${what} begins with ${nameOf(message)}`);
     const count = this.all.filter((one) => one.what === what && one.message.id === message.id).length; // prettier-ignore
@@ -67,7 +84,7 @@ export class Begins {
     if (count > most) this.#world.fail(`the ${what} begins again with ${nameOf(message)}`);
     const end = (isDone: boolean): void => {
       begun.isOver = true;
-      if (!isDone) this.failed.add(message.id);
+      if (!isDone) this.fail(message.id);
     };
     const failed = (error: Error): Error => {
       end(false);
@@ -104,6 +121,24 @@ export class Journal {
   readonly dropped = new Set<string>();
   /** The process that has stored an event. */
   readonly writers = new Map<string, Actor>();
+
+  /**
+   * Whether the queue of a page without a cache may stand still: since its last call that asks, a run of its own has failed,
+   * or was cancelled by another.
+   *
+   * @param resumed when it has asked or sent again last
+   */
+  mayPause(page: number, resumed: number, begins: Begins): boolean {
+    const hasCancelled = ({ began, id }: Asked): boolean =>
+      this.cancels.some(
+        (cancel) => cancel.page === page && cancel.at >= began && cancel.at <= resumed && (cancel.id === undefined || cancel.id === id), // prettier-ignore
+      );
+    return this.asked.some((asked) => {
+      if (asked.page !== page || hasCancelled(asked)) return false;
+      if (asked.state === 'rejected' || asked.state === 'cancelled') return asked.ended >= resumed;
+      return asked.id !== undefined && begins.endOf(asked.id) + TOLD_MS >= resumed;
+    });
+  }
 
   /** Whether a message that was acknowledged may be missing. */
   mayBeMissing({ id, page, isCached, began }: Asked): boolean {

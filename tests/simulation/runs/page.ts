@@ -11,6 +11,9 @@ import type { Asked, Journal } from './model.js';
 import { KEY, type Servers } from './servers.js';
 import type { Step } from './steps.js';
 
+/** The most milliseconds of a cancel over a network without faults: a second for the agent, another for an earlier one. */
+const MOST_CANCEL_MS = 3000;
+
 /** The numbers of their tabs, which say that requests are repeated. */
 const TABS = [5, 1] as const;
 
@@ -25,6 +28,10 @@ export class Page {
   server: 0 | 1;
   /** The calls that have not settled. */
   readonly pending = new Set<string>();
+  /** The requests of {@link Page.send} that have no answer. */
+  readonly requests = new Set<string>();
+  /** When it has asked or sent again last. */
+  resumed = 0;
   readonly #servers: Servers;
   readonly #world: World;
   readonly #journal: Journal;
@@ -70,6 +77,7 @@ export class Page {
 
   /** Sends again what has failed. */
   async retry(id: string): Promise<void> {
+    this.resumed = this.#world.now;
     await this.#world.act(this.tab, () => {
       this.chat.retry(id).catch((error: unknown) => this.#world.note(`  ${String(error)}`));
     });
@@ -101,7 +109,7 @@ export class Page {
   }
 
   #show(): void {
-    this.chat = liveSession(this.tab.service, KEY);
+    this.chat = liveSession(this.tab.service, KEY, { window: 1000 });
     this.#stop = this.chat.subscribe(() => undefined);
   }
 
@@ -155,12 +163,18 @@ export class Page {
     if (run === undefined) return this.#world.note(`  ${label}: nothing to do`);
     const { tab } = this;
     const isAsking = ASKING.includes(step.do);
-    const asked: Asked = { label, page: this.number, isCached: this.isCached, began: this.#world.now, state: 'pending' }; // prettier-ignore
+    const asked: Asked = { label, page: this.number, isCached: this.isCached, began: this.#world.now, ended: Infinity, state: 'pending' }; // prettier-ignore
     if (isAsking) this.#journal.asked.push(asked);
+    if (isAsking || step.do === 'retry') this.resumed = this.#world.now;
+    const isCalm = step.do === 'cancel' && this.#servers.isCalm;
     this.pending.add(label);
     const settle = (outcome: string): boolean => {
       if (tab.isDead || !this.pending.delete(label)) return false;
       this.#world.note(`  ${label} ${outcome}`);
+      asked.ended = this.#world.now;
+      if (isCalm && asked.ended - asked.began > MOST_CANCEL_MS) {
+        this.#world.fail(`${label} has taken ${asked.ended - asked.began} ms`);
+      }
       return true;
     };
     run().then(
@@ -172,7 +186,7 @@ export class Page {
       (error: unknown) => {
         const code = isSessionError(error) ? error.code : '';
         if (!settle(`rejects: ${code} ${String(error)}`)) return;
-        asked.state = 'rejected';
+        asked.state = code === 'aborted' ? 'cancelled' : 'rejected';
         if (code === '') this.#world.fail(`${label} rejects: ${(error as Error).stack}`);
       },
     );
@@ -236,22 +250,21 @@ export class Page {
     }
   }
 
-  /** Sends a request of its own, which no fault befalls. @returns `undefined` if its server does not run */
-  async send(path: string, body: object): Promise<number | undefined> {
+  /** Sends a request of its own, which no fault befalls. A rewind among them has to be refused. */
+  async send(path: 'events' | 'rewind', body: object): Promise<void> {
     const json = JSON.stringify(body);
     const url = `http://server.test/apps/${KEY.appName}/users/${KEY.userId}/sessions/${KEY.sessionId}/${path}`; // prettier-ignore
     const headers = { 'content-type': 'application/json' };
     const request = new Request(url, { method: 'POST', headers, body: json });
-    let status: number | undefined;
     const label = `POST ${path} ${json}`;
-    this.pending.add(label);
+    this.requests.add(label);
     await this.#world.act(OUTSIDE, () => {
       void this.#servers.all[this.server]!.handle(request, json).then((response) => {
-        status = response?.status;
-        this.pending.delete(label);
-        this.#world.note(`  ${label} gets ${status}`);
+        this.requests.delete(label);
+        this.#world.note(`  ${label} gets ${response?.status}`);
+        const isTaken = path === 'rewind' && response?.ok === true;
+        if (isTaken) this.#world.fail(`status ${response.status} for ${label}`);
       });
     });
-    return status;
   }
 }

@@ -132,8 +132,7 @@ class Play {
     const message = { id: taken.id, invocationId: `x${n}` };
     const content = { role: 'user', parts: [{ text: `m${n} takes the id of ${taken.author}` }] };
     if (how!.startsWith('message')) {
-      await page.send('events', { events: [{ ...message, author: 'user', content }], run: {} });
-      return;
+      return page.send('events', { events: [{ ...message, author: 'user', content }], run: {} });
     }
     const id = newEventId();
     const isTwice = how === 'rewind with one id twice';
@@ -168,7 +167,7 @@ class Play {
       await this.#resume();
     }
     if (world.problem !== undefined) return;
-    const pending = this.pages.flatMap((page) => [...page.pending]);
+    const pending = this.pages.flatMap((page) => [...page.pending, ...page.requests]);
     if (pending.length > 0) return world.fail(`these calls never end: ${pending.join()}`);
     const problem = this.journal.check((await servers.events()) ?? [], !this.script.isSqlite);
     if (problem !== undefined) world.fail(problem);
@@ -212,7 +211,8 @@ class Play {
       different = await this.#difference();
       if (different === undefined || world.problem !== undefined) return;
     }
-    world.fail(`${when}: ${different}`);
+    const unanswered = this.pages.flatMap(({ requests }) => [...requests]);
+    world.fail(`${when}: ${unanswered.length > 0 ? `no answer to ${unanswered.join()}` : different}`);
   }
 
   /** @returns how a page differs from the storage */
@@ -246,19 +246,15 @@ class Play {
   }
 
   /** @returns what is wrong with the status of the run that a page shows */
-  #statusProblem({ number, isCached, snapshot: { run, unsent } }: Page, stored: readonly Event[]): string | undefined { // prettier-ignore
+  #statusProblem({ number, isCached, resumed, snapshot: { run, unsent } }: Page, stored: readonly Event[]): string | undefined { // prettier-ignore
     const waits = Object.values(unsent).some(({ error }) => error === undefined);
-    const own = this.journal.asked.filter(({ page }) => page === number);
-    const { failed, all } = this.begins;
-    const hasFailed = (id = ''): boolean =>
-      failed.has(id) || all.some(({ message, signal, isOver }) => message.id === id && (signal?.aborted === true || !isOver)); // prettier-ignore
-    const mayPause = own.some(({ state, id }) => state === 'rejected' || hasFailed(id));
-    if (waits && (isCached || !mayPause)) return 'has a message that waits for nothing';
+    const mayPause = !isCached && this.journal.mayPause(number, resumed, this.begins);
+    if (waits && !mayPause) return 'has a message that waits for nothing';
     // Messages that wait or were refused are shown, and not stored.
     if (Object.keys(unsent).length > 0) return undefined;
     const expected = storedStatus(stored);
     if (run?.status === expected?.status) return undefined;
-    const isTold = run?.status === 'failed' && hasFailed(run.messageId);
+    const isTold = run?.status === 'failed' && this.begins.failed.has(run.messageId);
     return isTold ? undefined : `shows a run that is ${run?.status}, and the storage says ${expected?.status}`; // prettier-ignore
   }
 }

@@ -14,7 +14,7 @@ import { type Actor, type World } from '../cache/world.js';
 import { Random } from '../run/random.js';
 import type { Agents } from './agents.js';
 import { type Begins, type Journal, nameOf } from './model.js';
-import type { Script } from './steps.js';
+import { DISTURBING, type Script } from './steps.js';
 
 export const KEY = { appName: APP, userId: 'ada', sessionId: 's' };
 
@@ -80,6 +80,12 @@ export class Servers {
     this.#getSession = this.#reader.getSession.bind(this.#reader);
     this.#services = isSqlite ? Array.from({ length: starts }, open) : [this.#reader];
     this.all = [new Server(this), new Server(this)];
+  }
+
+  /** Whether no step disturbs the network, the servers or the rights. */
+  get isCalm(): boolean {
+    const { steps } = this.script;
+    return steps.every(({ do: kind }) => !DISTURBING.includes(kind));
   }
 
   /** A database is opened in real time. */

@@ -96,6 +96,9 @@ const KINDS = {
 
 const WAITS = [0, 0, 1, 8, 25, 60, 60, 150, 400, 1500];
 
+/** Kinds after which calls may take long, or fail. */
+export const DISTURBING: readonly Kind[] = ['request', 'cut feeds', 'offline', 'kill server', 'kill page', 'close page', 'refuse', 'use ids']; // prettier-ignore
+
 /** Kinds that each schedule may have. */
 const USUAL: readonly Kind[] = ['ask', 'answer', 'start servers'];
 
