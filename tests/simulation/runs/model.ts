@@ -34,6 +34,12 @@ const LEFT_MS = 12_000;
 /** Milliseconds after which a page knows how a run has ended. */
 const TOLD_MS = 5000;
 
+/** Milliseconds after a cancel in which it takes effect. */
+const CANCEL_MS = 4000;
+
+/** Milliseconds from the cancel of a run until its page knows. */
+const ABORT_MS = 100;
+
 /** The begins of all agents. */
 export class Begins {
   readonly all: Begun[] = [];
@@ -64,11 +70,10 @@ export class Begins {
     this.failed.set(messageId, this.#world.now);
   }
 
-  /** When a message of a page has ended without an answer: its run failed, or others cancelled it. */
-  endOf(messageId: string): number {
+  /** When the run of a message was cancelled; `Infinity`: it was not. */
+  abortedAt(messageId: string): number {
     const runs = this.all.filter(({ message, what }) => what === 'agent' && message.id === messageId);
-    const ends = runs.map(({ abortedAt, isOver }) => (isOver ? abortedAt : this.#world.now));
-    return Math.max(this.failed.get(messageId) ?? -Infinity, ...ends.filter(Number.isFinite));
+    return Math.min(...runs.map(({ abortedAt }) => abortedAt));
   }
 
   begin(message: Event, given: AbortSignal | undefined, what: Begun['what']) {
@@ -116,27 +121,43 @@ export class Journal {
   /** When a server has deleted the session. */
   readonly deletions: number[] = [];
   /** What a page has cancelled or discarded; without an id, whatever waits there. */
-  readonly cancels: { readonly page: number; readonly at: number; readonly id?: string | undefined }[] = []; // prettier-ignore
+  readonly cancels: {
+    readonly page: number;
+    readonly at: number;
+    readonly id?: string | undefined;
+    readonly isCancel: boolean;
+  }[] = [];
   /** The messages of a cache that its remote has refused, and the user has dropped. */
   readonly dropped = new Set<string>();
   /** The process that has stored an event. */
   readonly writers = new Map<string, Actor>();
+  #moment = 0;
+
+  /** The present moment, later than all moments before. */
+  moment(now: number): number {
+    return (this.#moment = Math.max(now, this.#moment + 1e-6));
+  }
 
   /**
-   * Whether the queue of a page without a cache may stand still: since its last call that asks, a run of its own has failed,
-   * or was cancelled by another.
+   * Whether the queue of a page without a cache may stand still: since its last call that asks, a run of its own has failed or
+   * was cancelled, and the page had not cancelled it before.
    *
    * @param resumed when it has asked or sent again last
    */
   mayPause(page: number, resumed: number, begins: Begins): boolean {
-    const hasCancelled = ({ began, id }: Asked): boolean =>
-      this.cancels.some(
-        (cancel) => cancel.page === page && cancel.at >= began && cancel.at <= resumed && (cancel.id === undefined || cancel.id === id), // prettier-ignore
-      );
-    return this.asked.some((asked) => {
-      if (asked.page !== page || hasCancelled(asked)) return false;
-      if (asked.state === 'rejected' || asked.state === 'cancelled') return asked.ended >= resumed;
-      return asked.id !== undefined && begins.endOf(asked.id) + TOLD_MS >= resumed;
+    const maySince = (at: number): boolean => {
+      const cancels = this.cancels.filter((cancel) => cancel.page === page && cancel.isCancel && cancel.at <= at); // prettier-ignore
+      const last = cancels.at(-1)?.at ?? -Infinity;
+      // The page has cancelled it, or another has.
+      return (last > at - CANCEL_MS ? last : at + TOLD_MS) >= resumed;
+    };
+    const own = this.asked.filter((asked) => asked.page === page);
+    return own.some(({ state, ended, id }) => {
+      if (state === 'rejected') return ended >= resumed;
+      if (state === 'cancelled') return maySince(ended);
+      const failed = begins.failed.get(id ?? '') ?? -Infinity;
+      const aborted = begins.abortedAt(id ?? '');
+      return aborted === Infinity ? failed + TOLD_MS >= resumed : maySince(aborted + ABORT_MS);
     });
   }
 

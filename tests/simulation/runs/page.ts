@@ -77,7 +77,7 @@ export class Page {
 
   /** Sends again what has failed. */
   async retry(id: string): Promise<void> {
-    this.resumed = this.#world.now;
+    this.resumed = this.#now;
     await this.#world.act(this.tab, () => {
       this.chat.retry(id).catch((error: unknown) => this.#world.note(`  ${String(error)}`));
     });
@@ -165,7 +165,7 @@ export class Page {
     const isAsking = ASKING.includes(step.do);
     const asked: Asked = { label, page: this.number, isCached: this.isCached, began: this.#world.now, ended: Infinity, state: 'pending' }; // prettier-ignore
     if (isAsking) this.#journal.asked.push(asked);
-    if (isAsking || step.do === 'retry') this.resumed = this.#world.now;
+    if (isAsking || step.do === 'retry') this.resumed = this.#now;
     const isCalm = step.do === 'cancel' && this.#servers.isCalm;
     this.pending.add(label);
     const settle = (outcome: string): boolean => {
@@ -192,9 +192,13 @@ export class Page {
     );
   }
 
+  get #now(): number {
+    return this.#journal.moment(this.#world.now);
+  }
+
   /** Notes what a page gives up. */
-  #giveUp(id: string | undefined): void {
-    this.#journal.cancels.push({ page: this.number, at: this.#world.now, id });
+  #giveUp(id: string | undefined, isCancel = false): void {
+    this.#journal.cancels.push({ page: this.number, at: this.#now, id, isCancel });
   }
 
   #callOf(step: Step): (() => Promise<unknown>) | undefined {
@@ -230,7 +234,7 @@ export class Page {
           'last asked': this.#lastAsked,
         };
         const id = step.how === 'unnamed' ? undefined : ids[step.how as keyof typeof ids];
-        this.#giveUp(id);
+        this.#giveUp(id, true);
         return () => chat.cancel(id);
       }
       case 'retry':
