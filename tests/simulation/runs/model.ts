@@ -125,8 +125,9 @@ export class Journal {
     readonly page: number;
     readonly at: number;
     readonly id?: string | undefined;
-    readonly isCancel: boolean;
   }[] = [];
+  /** The calls that may end a run. */
+  readonly causes: { readonly page: number; readonly at: number; readonly kind: string }[] = [];
   /** The messages of a cache that its remote has refused, and the user has dropped. */
   readonly dropped = new Set<string>();
   /** The process that has stored an event. */
@@ -146,10 +147,10 @@ export class Journal {
    */
   mayPause(page: number, resumed: number, begins: Begins): boolean {
     const maySince = (at: number): boolean => {
-      const cancels = this.cancels.filter((cancel) => cancel.page === page && cancel.isCancel && cancel.at <= at); // prettier-ignore
-      const last = cancels.at(-1)?.at ?? -Infinity;
-      // The page has cancelled it, or another has.
-      return (last > at - CANCEL_MS ? last : at + TOLD_MS) >= resumed;
+      const causes = this.causes.filter((cause) => cause.at > at - CANCEL_MS && cause.at <= at);
+      const isOwn = causes.every((cause) => cause.page === page && cause.kind === 'cancel');
+      const last = causes.at(-1);
+      return (isOwn && last !== undefined ? last.at : at + TOLD_MS) >= resumed;
     };
     const own = this.asked.filter((asked) => asked.page === page);
     return own.some(({ state, ended, id }) => {

@@ -20,6 +20,9 @@ const TABS = [5, 1] as const;
 /** Kinds of calls that ask the agent. */
 const ASKING = ['ask', 'answer', 'edit', 'regenerate'];
 
+/** Kinds of calls that may end a run. */
+const ENDING = ['cancel', 'edit', 'regenerate', 'rewind', 'delete', 'discard', 'retry'];
+
 export class Page {
   readonly device: Device;
   tab!: Tab;
@@ -166,6 +169,9 @@ export class Page {
     const asked: Asked = { label, page: this.number, isCached: this.isCached, began: this.#world.now, ended: Infinity, state: 'pending' }; // prettier-ignore
     if (isAsking) this.#journal.asked.push(asked);
     if (isAsking || step.do === 'retry') this.resumed = this.#now;
+    if (ENDING.includes(step.do)) {
+      this.#journal.causes.push({ page: this.number, at: this.#now, kind: step.do });
+    }
     const isCalm = step.do === 'cancel' && this.#servers.isCalm;
     this.pending.add(label);
     const settle = (outcome: string): boolean => {
@@ -197,8 +203,8 @@ export class Page {
   }
 
   /** Notes what a page gives up. */
-  #giveUp(id: string | undefined, isCancel = false): void {
-    this.#journal.cancels.push({ page: this.number, at: this.#now, id, isCancel });
+  #giveUp(id: string | undefined): void {
+    this.#journal.cancels.push({ page: this.number, at: this.#now, id });
   }
 
   #callOf(step: Step): (() => Promise<unknown>) | undefined {
@@ -234,7 +240,7 @@ export class Page {
           'last asked': this.#lastAsked,
         };
         const id = step.how === 'unnamed' ? undefined : ids[step.how as keyof typeof ids];
-        this.#giveUp(id, true);
+        this.#giveUp(id);
         return () => chat.cancel(id);
       }
       case 'retry':
