@@ -18,6 +18,9 @@ const QUIET_MS = 10_000;
 /** The most times that the user sends again, or gives up, what was refused. */
 const MOST_ROUNDS = 12;
 
+/** The most requests of a page that wait for their fates. */
+const MOST_FATES = 2;
+
 /** @returns what is wrong, and what has happened */
 export async function play(script: Script): Promise<World> {
   const world = new World();
@@ -79,13 +82,15 @@ class Play {
     const page = this.pages[step.page];
     switch (step.do) {
       case 'request':
-        page.device.fates.push(step);
+        // A request is sent three times at most, and a page reads again only if it is told something.
+        if (page.device.fates.length < MOST_FATES) page.device.fates.push(step);
         break;
       case 'cut feeds':
         for (const { network } of servers.all) network.cut(page.device);
         break;
       case 'offline':
         page.device.isOffline = true;
+        for (const { network } of servers.all) network.cut(page.device);
         world.at(step.ms!, OUTSIDE, () => (page.device.isOffline = false));
         break;
       case 'kill server':
