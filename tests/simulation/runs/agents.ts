@@ -61,8 +61,8 @@ function planOf(random: Random, isHealthy: boolean): Plan {
       ...Array.from({ length: random.below(5) }, actionOf),
       { do: last, wait: isLong ? 30_000 : random.pick(WAITS) },
     ],
-    isDeaf: isLikely(0.2),
-    appendsItself: random.isLikely(0.15),
+    isDeaf: isLikely(0.3),
+    appendsItself: random.isLikely(0.25),
     throwsAtOnce: isLikely(0.06),
     lacksReturn,
     plugin: isLikely(0.5)
@@ -122,13 +122,14 @@ export class Agents {
   /** The events of an invocation of a Runner. */
   async *adkEvents(invocation: InvocationContext) {
     const { invocationId, userContent, abortSignal: signal = new AbortController().signal } = invocation; // prettier-ignore
-    const plan = this.#planOf(userContent as Content);
+    const plan = this.#planOf(userContent);
     const message = this.#begins.messageOf(invocationId);
     const begun = this.#begins.begin(message, signal, 'agent');
     if (plan.throwsAtOnce) throw begun.failed(new Error('the agent throws at once'));
     for await (const event of this.#note(begun, this.#actions(plan, message, signal))) {
       // The framework gives each event its id, and stores what has another form.
-      const { id: _, ...given } = event;
+      const given = { ...event };
+      delete given.id;
       yield createAdkEvent({ ...given, invocationId } as Parameters<typeof createAdkEvent>[0]);
     }
   }
@@ -138,7 +139,7 @@ export class Agents {
     moment: 'message' | 'before' | 'event' | 'after',
     { invocationId, userContent }: InvocationContext,
   ): Promise<Content | undefined> {
-    const { plugin } = this.#planOf(userContent as Content);
+    const { plugin } = this.#planOf(userContent);
     const message = this.#begins.messageOf(invocationId);
     if (moment === 'message') {
       const begun = this.#begins.begin(message, undefined, 'plugin');
@@ -150,7 +151,11 @@ export class Agents {
       for (const part of redacted.parts ?? []) if (part.text) part.text = `${part.text} (redacted)`;
       return redacted;
     }
-    if (plugin === `fails ${{ before: 'before the run', event: 'at an event', after: 'after the run' }[moment]}`) { // prettier-ignore
+    if (
+      plugin ===
+      `fails ${{ before: 'before the run', event: 'at an event', after: 'after the run' }[moment]}`
+    ) {
+      // prettier-ignore
       this.#begins.fail(message.id);
       throw new Error(`the plugin ${plugin}`);
     }
@@ -275,20 +280,40 @@ class PlannedPlugin extends BasePlugin {
     this.#agents = agents;
   }
 
-  override async onUserMessageCallback({ invocationContext }: { invocationContext: InvocationContext }) { // prettier-ignore
+  override async onUserMessageCallback({
+    invocationContext,
+  }: {
+    invocationContext: InvocationContext;
+  }) {
+    // prettier-ignore
     const content = await this.#agents.plugin('message', invocationContext);
     return content as InvocationContext['userContent'];
   }
 
-  override async beforeRunCallback({ invocationContext }: { invocationContext: InvocationContext }): Promise<undefined> { // prettier-ignore
+  override async beforeRunCallback({
+    invocationContext,
+  }: {
+    invocationContext: InvocationContext;
+  }): Promise<undefined> {
+    // prettier-ignore
     await this.#agents.plugin('before', invocationContext);
   }
 
-  override async onEventCallback({ invocationContext }: { invocationContext: InvocationContext }): Promise<undefined> { // prettier-ignore
+  override async onEventCallback({
+    invocationContext,
+  }: {
+    invocationContext: InvocationContext;
+  }): Promise<undefined> {
+    // prettier-ignore
     await this.#agents.plugin('event', invocationContext);
   }
 
-  override async afterRunCallback({ invocationContext }: { invocationContext: InvocationContext }): Promise<void> { // prettier-ignore
+  override async afterRunCallback({
+    invocationContext,
+  }: {
+    invocationContext: InvocationContext;
+  }): Promise<void> {
+    // prettier-ignore
     await this.#agents.plugin('after', invocationContext);
   }
 }

@@ -72,7 +72,9 @@ export class Begins {
 
   /** When the run of a message was cancelled; `Infinity`: it was not. */
   abortedAt(messageId: string): number {
-    const runs = this.all.filter(({ message, what }) => what === 'agent' && message.id === messageId);
+    const runs = this.all.filter(
+      ({ message, what }) => what === 'agent' && message.id === messageId,
+    );
     return Math.min(...runs.map(({ abortedAt }) => abortedAt));
   }
 
@@ -109,8 +111,7 @@ export class Begins {
   /** Whether no agent and no plugin of a living server is at work. */
   get isQuiet(): boolean {
     return this.all.every(
-      ({ isOver, process, at, signal }) =>
-        isOver || process.isDead || this.#world.now - at > LEFT_MS,
+      ({ isOver, process, at }) => isOver || process.isDead || this.#world.now - at > LEFT_MS,
     );
   }
 }
@@ -207,8 +208,16 @@ export class Journal {
 }
 
 /** An event as a failure names it. */
-export function nameOf({ id, invocationId, author, content, partial, errorCode, ...rest }: Event): string {
+export function nameOf({
+  id,
+  invocationId,
+  author,
+  content,
+  partial,
+  errorCode,
+  ...rest
+}: Event): string {
   const parts = content?.parts?.map(({ text, functionCall, functionResponse }) => text ?? functionCall?.id ?? functionResponse?.id); // prettier-ignore
-  const kind = rewindTargetOf({ id, invocationId, ...rest } as Event) ? 'rewind' : (parts?.join('+') ?? errorCode ?? ''); // prettier-ignore
+  const kind = rewindTargetOf({ id, invocationId, ...rest }) ? 'rewind' : (parts?.join('+') ?? errorCode ?? ''); // prettier-ignore
   return `${author} ${id.slice(0, 4)}/${invocationId.slice(-4)} "${kind}"${partial ? ' partial' : ''}`;
 }

@@ -3,7 +3,11 @@
 import { rewind, fork } from '../../../js/core/history/index.js';
 import { rewindTargetOf } from '../../../js/core/history/marks.js';
 import { type Event, isSessionError } from '../../../js/index.js';
-import { type LiveSession, liveSession, type LiveSessionSnapshot } from '../../../js/ui/live/index.js';
+import {
+  type LiveSession,
+  liveSession,
+  type LiveSessionSnapshot,
+} from '../../../js/ui/live/index.js';
 import type { CacheOutbox } from '../../../js/service/cache/index.js';
 import { Device, Tab } from '../cache/device.js';
 import { OUTSIDE, type World } from '../cache/world.js';
@@ -235,7 +239,7 @@ export class Page {
         return message && (() => fork(this.tab.service, { ...KEY, newSessionId: `f${n}`, at: { eventId: message.id } })); // prettier-ignore
       case 'cancel': {
         const ids = {
-          'running': snapshot.run?.messageId,
+          running: snapshot.run?.messageId,
           'any message': message?.id,
           'last asked': this.#lastAsked,
         };

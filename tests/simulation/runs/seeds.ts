@@ -66,7 +66,13 @@ async function report(whole: Script, problem: string): Promise<string> {
   const fails = async (script: Script): Promise<boolean> =>
     kindOf((await run(script)).problem ?? '') === kind;
   let best = whole;
-  for (const simpler of [{ isSqlite: false }, { isApart: false }, { isRunner: false }, { isHealthy: true }]) { // prettier-ignore
+  for (const simpler of [
+    { isSqlite: false },
+    { isApart: false },
+    { isRunner: false },
+    { isHealthy: true },
+  ]) {
+    // prettier-ignore
     if (await fails({ ...best, ...simpler })) best = { ...best, ...simpler };
   }
   for (let size = best.steps.length >> 1; size >= 1; size >>= 1) {

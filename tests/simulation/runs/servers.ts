@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { type Event, InMemorySessionService } from '../../../js/index.js';
-import { type SessionAction, sessionHandler, type SessionHandler } from '../../../js/server/index.js';
+import {
+  type SessionAction,
+  sessionHandler,
+  type SessionHandler,
+} from '../../../js/server/index.js';
 import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { isAbort } from '../../../js/values/model/event/waiting.js';
 import { APP } from '../cache/device.js';
@@ -90,7 +94,8 @@ export class Servers {
 
   /** A database is opened in real time. */
   async open(): Promise<void> {
-    for (const service of new Set([this.#reader, ...this.#services])) await service.getAppState(KEY);
+    for (const service of new Set([this.#reader, ...this.#services]))
+      await service.getAppState(KEY);
     for (const service of this.#services) this.#slow(service);
   }
 
@@ -143,7 +148,8 @@ export class Servers {
       const { id, author } = event;
       const before = this.#authors.get(id);
       if (!this.#authors.has(id)) this.#authors.set(id, author);
-      else if (before !== author) this.world.fail(`an event of ${before} has become ${nameOf(event)}`);
+      else if (before !== author)
+        this.world.fail(`an event of ${before} has become ${nameOf(event)}`);
     }
   }
 }
@@ -228,7 +234,8 @@ export class Server implements Answering {
     if (!/events|rewind$/.test(request.url)) return;
     try {
       const { events = [], message, marker, run } = JSON.parse(body) as Record<string, { id: string } & { id: string }[]>; // prettier-ignore
-      if (run) for (const { id } of [...events, ...(message ? [message] : [])]) begins.noteRequest(id);
+      if (run)
+        for (const { id } of [...events, ...(message ? [message] : [])]) begins.noteRequest(id);
       if (marker && !journal.writers.has(marker.id)) journal.writers.set(marker.id, this.#process!);
     } catch {
       // The body was cut.
