@@ -3,24 +3,29 @@
 
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/stores/http/protocol.js';
 import type { Device, Tab } from './device.js';
-import type { Server } from './server.js';
-import { OUTSIDE, type World } from './world.js';
+import { type Actor, OUTSIDE, type World } from './world.js';
 
 /** Milliseconds of each way. */
 const WAY_MS = 10;
 
+/** What answers the requests of a network. */
+export interface Answering {
+  /** Present: its code hears that a client has left. */
+  readonly actor?: Actor | undefined;
+  /** @returns nothing if the connection is lost */
+  handle(request: Request, body: string): Promise<Response | undefined>;
+}
+
 export class Network {
   readonly #world: World;
-  readonly #server: Server;
+  readonly #server: Answering;
   readonly #onForget: (tab: Tab) => void;
   /** The requests that have not reached the handler. */
   underWay = 0;
-  /** Requests are handled one after the other, so that each effect is seen. */
-  #turn: Promise<unknown> = Promise.resolve();
   readonly #feeds = new Map<ReadableStreamDefaultController<Uint8Array>, Tab>();
 
   /** @param onForget called when a tab gets the order to forget */
-  constructor(world: World, server: Server, onForget: (tab: Tab) => void) {
+  constructor(world: World, server: Answering, onForget: (tab: Tab) => void) {
     this.#world = world;
     this.#server = server;
     this.#onForget = onForget;
@@ -66,6 +71,13 @@ export class Network {
       ...made
     } = (device.isOffline ? undefined : device.fates.shift()) ?? {};
     this.#world.note(`${line} ${body.slice(0, 400)}${fate ? ` -> ${fate} ${ms}` : ''}`);
+    const leaving = new AbortController();
+    const leave = (after = WAY_MS): void => {
+      const { actor } = this.#server;
+      if (actor !== undefined) this.#world.at(after, actor, () => leaving.abort());
+    };
+    init.signal?.addEventListener('abort', () => leave());
+    void tab.death.catch(() => leave());
     const lose = (after: number): void =>
       this.#world.at(after, tab, () => reject(new TypeError('fetch failed')));
     const answer = (response: Response, after = WAY_MS): void =>
@@ -81,19 +93,18 @@ export class Network {
     if (fate === 'dropped') return lose(ms);
     if (fate === 'status') return answer(madeUp(made.status!, made.isHandler!));
     const sent = fate === 'body cut' ? body.slice(0, body.length / 2) : body;
-    const handle = (): Promise<Response> => {
-      const given = { method, headers: init.headers!, body: sent || null };
+    const handle = (): Promise<Response | undefined> => {
+      const { signal } = leaving;
+      const given = { method, headers: init.headers!, body: sent || null, signal };
       const request = new Request(url, given);
       const cut = (): Request =>
         new Request(url, { ...given, body: brokenAt(body, place), duplex: 'half' } as RequestInit);
-      const handled = this.#turn.then(() =>
-        this.#server.handle(fate === 'request cut' && body !== '' ? cut() : request, sent),
-      );
-      this.#turn = handled.catch(() => undefined);
-      return handled;
+      return this.#server.handle(fate === 'request cut' && body !== '' ? cut() : request, sent);
     };
     const deliver = async (): Promise<void> => {
+      if (fate === 'answer lost' || fate === 'request cut') leave(ms);
       const response = await handle();
+      if (response === undefined) return lose(WAY_MS);
       const { status, headers } = response;
       if (headers.get('content-type')?.startsWith('text/event-stream')) {
         return answer(this.#feedTo(tab, response, init.signal!));

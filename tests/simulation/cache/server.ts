@@ -31,6 +31,8 @@ export class Server {
   readonly #world: World;
   readonly #journal: Journal;
   #handler: SessionHandler;
+  /** Requests are handled one after the other, so that each effect is seen. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(isSqlite: boolean, hasHistories: boolean, world: World, journal: Journal) {
     const clock = (): number => Date.now();
@@ -65,7 +67,13 @@ export class Server {
     });
   }
 
-  async handle(request: Request, body: string): Promise<Response> {
+  handle(request: Request, body: string): Promise<Response> {
+    const handled = this.#turn.then(() => this.#handle(request, body));
+    this.#turn = handled.catch(() => undefined);
+    return handled;
+  }
+
+  async #handle(request: Request, body: string): Promise<Response> {
     if (body.includes(REFUSED)) {
       // A filter refuses a content for good.
       return refusal(403, { detail: 'refused by its content' });
