@@ -6,6 +6,7 @@
 import { optionalCount } from '../../values/errors/option_values.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { SessionError } from '../../values/errors/errors.js';
+import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import { raceSignal } from '../../core/call/time_limit.js';
 import { requireSameMessage } from '../../core/history/session_history.js';
 import { isEqualJson } from '../../values/json/equal.js';
@@ -26,6 +27,12 @@ import type { ServerMessage, ServerRuns } from '../runs/server_runs.js';
 /** A message of a client, whose id names its run. */
 export type ClientMessage = NewEvent & { readonly id: string };
 
+/** What a client knows of a session. Absent members: nothing. */
+interface SeenSession {
+  readonly created?: number | undefined;
+  readonly revision?: number | undefined;
+}
+
 /** What a client gets when the agent answers its message. */
 export interface AskResult {
   /** The message as it is stored. */
@@ -38,20 +45,23 @@ export interface AskResult {
  * Lets the agent answer the message of a body, and returns the message once it is stored. If it is stored already, no run
  * begins. The run goes on when the client has gone.
  *
- * @param seenRevision the revision that the session must have, if the body names none
- * @throws HttpRefusal 403, 503; SessionError `unsupported`, `invalid_argument`, `not_found`, `agent_running`; what the agent throws
- *   before the message is stored
+ * @param handle what the client knows of the session: the revision at which it was created, and the one that it must have
+ *   if the body names none
+ * @throws HttpRefusal 403, 409, 503; SessionError `unsupported`, `invalid_argument`, `not_found`, also if the session was
+ *   created again; `run_failed` if a plugin refuses the message
  */
 export async function askAgent(
   call: RouteCall,
   { streaming = false }: AskedRun,
-  seenRevision?: number,
+  handle: SeenSession = {},
 ): Promise<AskResult> {
   const runs = await requireRuns(call);
   const message = messageIn(call);
-  const { expectedRevision } = call.body;
-  const revision = optionalCount('expectedRevision', expectedRevision ?? undefined) ?? seenRevision;
-  const storing = storeOrFind(call, runs, message, streaming, revision);
+  const expected = optionalCount('expectedRevision', call.body.expectedRevision ?? undefined);
+  const storing = storeOrFind(call, runs, message, streaming, {
+    created: handle.created,
+    revision: expected ?? handle.revision,
+  });
   const stored = await raceSignal(call.signal, storing);
   tellMark(call, runs, message.id);
   return { stored, isAsSent: isEqualJson(stored.content, message.content) };
@@ -69,14 +79,14 @@ async function storeOrFind(
   runs: ServerRuns,
   message: ClientMessage,
   streaming: boolean,
-  expectedRevision: number | undefined,
+  { created, revision }: SeenSession,
 ): Promise<Event> {
-  const before = await readStored(call, message);
+  const before = await readStored(call, message, created);
   if (before !== undefined) return before;
   try {
     const running = runs.find(call.key, message.id);
     if (running !== undefined) return sentBefore(await running.stored, message);
-    return await runs.begin(answeredMessage(call, message, streaming, expectedRevision)).stored;
+    return await runs.begin(answeredMessage(call, message, streaming, revision)).stored;
   } catch (error) {
     // Another process has begun its run.
     const stored = isClaimed(error) ? await readStored(call, message) : undefined;
@@ -88,13 +98,16 @@ async function storeOrFind(
 /**
  * Returns the message, if it is stored. Without the signal of the request, which a run does not follow.
  *
- * @throws SessionError `invalid_argument` if its id is that of another event
+ * @param created the revision at which the session must have been created
+ * @throws SessionError `invalid_argument` if its id is that of another event; `not_found`
  */
 async function readStored(
   { service, key }: RouteCall,
   message: ClientMessage,
+  created?: number,
 ): Promise<Event | undefined> {
-  const { events } = await service.getEvents({ ...key, eventIds: [message.id] });
+  const { events, ...session } = await service.getEvents({ ...key, eventIds: [message.id] });
+  if (created !== undefined && created !== session.created) throw sessionNotFound(key.sessionId);
   return events[0] && sentBefore(events[0].event, message);
 }
 

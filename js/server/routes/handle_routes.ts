@@ -159,8 +159,8 @@ async function append(call: RouteCall): Promise<Appended> {
   };
   const run = runIn(body);
   if (run === undefined) return appendBody(call, append);
-  const isBehind = stale === 'reject' && position.kind === 'revision';
-  const seen = isBehind ? position.revision : undefined;
+  const { created, revision } = position.kind === 'revision' ? position : {};
+  const seen = { created, revision: stale === 'reject' ? revision : undefined };
   const { stored, isAsSent } = await askAgent(call, run, seen);
   const appended = await append([stored], {});
   return isAsSent ? appended : { ...appended, message: JSON.stringify(stored) };
