@@ -170,6 +170,9 @@ const runsOfStorages = new RunsOfSessions();
 export function runsOf(service: SessionService, key: CompositeSessionKey): SessionRuns {
   const feed = coreOf(service)?.feed.feed;
   const make = (): SessionRuns =>
-    new SessionRuns((happened) => new PageRuns(service, key, happened, feed?.channelName), true);
+    new SessionRuns((happened) => new PageRuns(service, key, happened, feed?.channelName), {
+      mayPause: true,
+      isKnown: true,
+    });
   return runsOfStorages.get(feed ?? service, key, make);
 }

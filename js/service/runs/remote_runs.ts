@@ -74,7 +74,7 @@ class RemoteRuns implements RunTransport {
         this.#happened({ type: 'held', id });
         this.#release(error);
       } else {
-        this.#happened({ type: 'left', id, pauses: !this.isFree });
+        this.#happened({ type: 'left', id, pauses: true });
         reject(sending.isCancelled ? cancelledWhileSent(error) : error);
       }
     }
@@ -146,7 +146,11 @@ const runsOfServices = new RunsOfSessions();
 /** Returns the runs of a session whose server has the agent, which all stores of a service share. */
 export function runsOf(service: SessionService, key: CompositeSessionKey): SessionRuns {
   const core = coreOf(service)!;
+  const mayPause = core.epochs === undefined;
   const make = (): SessionRuns =>
-    new SessionRuns((happened) => new RemoteRuns(service, key, happened, core), false);
+    new SessionRuns((happened) => new RemoteRuns(service, key, happened, core), {
+      mayPause,
+      isKnown: false,
+    });
   return runsOfServices.get(core, key, make);
 }

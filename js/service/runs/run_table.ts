@@ -47,6 +47,8 @@ export interface RunsOfSession {
   readonly messages: readonly MessageRun[];
   /** Whether the messages that wait stay there until the next `ask` or `retry`. */
   readonly isPaused: boolean;
+  /** Whether a run that fails or is cancelled holds up the messages behind it. An outbox decides that by itself. */
+  readonly mayPause: boolean;
   /** Whether it is known what runs elsewhere. Until then no message counts as unanswered. */
   readonly isKnown: boolean;
 }
@@ -93,8 +95,6 @@ export interface Step {
   readonly effects: readonly Effect[];
 }
 
-export const NO_RUNS_YET: RunsOfSession = { messages: [], isPaused: false, isKnown: false };
-
 const NEW_MESSAGE: Omit<MessageRun, 'id'> = {
   phase: 'waiting',
   ...{ isOwn: true, isOfRewind: false, isStopping: false, isHeld: false },
@@ -129,7 +129,7 @@ export function step(runs: RunsOfSession, happening: Happening): Step {
     case 'left': {
       const { id, pauses } = happening;
       const isStopping = messages.find((message) => message.id === id)?.isStopping === true;
-      const isPaused = runs.isPaused || (pauses && !isStopping);
+      const isPaused = runs.isPaused || (runs.mayPause && pauses && !isStopping);
       return only({ ...runs, isPaused }, without(messages, id));
     }
     case 'told':
@@ -180,7 +180,8 @@ function told(
   const others = isRunning ? open.filter(({ phase }) => phase !== 'running') : released(open);
   const hasFailed = (phase === 'failed' || phase === 'cancelled') && before?.phase !== phase;
   // A failure of another program's message, or of one from before this page, holds up nothing.
-  const isPaused = runs.isPaused || (hasFailed && next.isOwn && !next.isStopping);
+  const pauses = runs.mayPause && hasFailed && next.isOwn && !next.isStopping;
+  const isPaused = runs.isPaused || pauses;
   return [{ ...runs, isPaused }, [next, ...others]];
 }
 
@@ -203,7 +204,7 @@ function cancelled(
   }
   const messages = change(runs.messages, target.id, { isStopping: true });
   // At once, and not when it has ended: the next message may be asked before.
-  const isPaused = runs.isPaused || target.isOwn;
+  const isPaused = runs.isPaused || (runs.mayPause && target.isOwn);
   const stopped = target.id || (id ?? unanswered ?? '');
   return { runs: { ...runs, messages, isPaused }, effects: [{ type: 'stop', id: stopped }] };
 }

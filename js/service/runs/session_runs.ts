@@ -29,7 +29,6 @@ import {
   isOpen,
   isUnderWay,
   nextOf,
-  NO_RUNS_YET,
   type RunsOfSession,
   shownRun,
   step,
@@ -80,9 +79,9 @@ export class SessionRuns implements Runs {
   #stopFollowing: (() => void) | undefined;
   #isWorking = false;
 
-  /** @param isKnown whether it is known from the start what runs elsewhere */
-  constructor(makeTransport: MakeTransport, isKnown: boolean) {
-    this.#runs = { ...NO_RUNS_YET, isKnown };
+  /** @param known what is known from the start */
+  constructor(makeTransport: MakeTransport, known: Pick<RunsOfSession, 'mayPause' | 'isKnown'>) {
+    this.#runs = { ...known, messages: [], isPaused: false };
     this.#transport = makeTransport((happening) => void this.#take(happening));
   }
 
