@@ -24,6 +24,7 @@ export { answerMessage, requireAnswers } from './user_answers.js';
 class RemoteRuns implements RunTransport {
   /** Whether the service keeps messages until the server takes them. */
   readonly isFree: boolean;
+  isCut = false;
   readonly #service: SessionService;
   readonly #key: CompositeSessionKey;
   readonly #happened: (happening: Happening) => void;
@@ -47,7 +48,9 @@ class RemoteRuns implements RunTransport {
   }
 
   follow(): () => void {
+    this.isCut = false;
     const stop = this.#agent.follow(this.#key, (report, isKnown) => {
+      this.isCut = !isKnown;
       this.#told = report && { ...report, error: report.error && toldError(report.error) };
       this.#happened(isKnown ? { type: 'told', report: this.#told } : { type: 'unknown' });
     });

@@ -172,12 +172,9 @@ function told(
     ...{ ...NEW_MESSAGE, isOwn: false, ...before },
     ...{ error: undefined, ...more, id, phase },
   };
-  const open = runs.messages.filter(
-    (message) => message !== before && !isUntold(message) && isOpen(message),
-  );
-  // Only one agent answers at a time, so what ran before is over.
-  const isRunning = phase === 'running';
-  const others = isRunning ? open.filter(({ phase }) => phase !== 'running') : released(open);
+  // Only one agent answers at a time, so what else was stored or ran is over.
+  const unsent = runs.messages.filter((message) => message !== before && isUnsent(message));
+  const others = phase === 'running' ? unsent : released(unsent);
   const hasFailed = (phase === 'failed' || phase === 'cancelled') && before?.phase !== phase;
   // A failure of another program's message, or of one from before this page, holds up nothing.
   const pauses = runs.mayPause && hasFailed && next.isOwn && !next.isStopping;

@@ -47,6 +47,8 @@ export interface QueuedMessage extends AskedMessage {
 export interface RunTransport {
   /** Whether a message may be sent while a run is under way: it then waits for a lock, or in an outbox. */
   readonly isFree: boolean;
+  /** Whether whoever told what runs has stopped, for example because a login has expired. */
+  readonly isCut?: boolean;
   /** Listens to what other programs tell, until the returned function is called. */
   follow(): () => void;
   /**
@@ -116,6 +118,10 @@ export class SessionRuns implements Runs {
 
   follow(listener: () => void): () => void {
     this.#listeners.add(listener);
+    if (this.#transport.isCut === true) {
+      this.#stopFollowing?.();
+      this.#stopFollowing = undefined;
+    }
     this.#stopFollowing ??= this.#transport.follow();
     return () => {
       if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;

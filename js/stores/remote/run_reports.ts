@@ -78,6 +78,9 @@ export class RunReports {
       feed!.number = Math.max(feed!.number, report.number ?? 0);
       this.#put(feed!, report);
       this.#forgetTold(feed!);
+      // This was the end of an earlier run.
+      const begun = this.#begun.get(sessionName(report))?.report;
+      if (begun !== undefined) this.#put(feed!, begun);
       return true;
     }
     if (data.type !== 'runs') return false;

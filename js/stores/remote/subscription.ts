@@ -65,7 +65,7 @@ export class Subscription {
       this.#ended.abort();
       onIdle();
     });
-    if (!isFirst) return this.#connection.wake();
+    if (!isFirst) return;
     void this.#run().catch((error: unknown) => {
       this.#onError(error);
       for (const each of [...this.#watchers]) each.finish();
@@ -75,7 +75,7 @@ export class Subscription {
   /**
    * Reads the change feed, and opens it again when it breaks, until the subscription ends.
    *
-   * @throws SessionError (as a rejection) if the server refuses the feed for good. A login that has expired is no such refusal
+   * @throws SessionError (as a rejection) if the server refuses the feed for good
    */
   async #run(): Promise<void> {
     const { signal } = this.#ended;
@@ -93,15 +93,9 @@ export class Subscription {
         // The next attempt asks for another token, if this one has expired or there was none.
         const mayGetToken =
           (isUnauthorized && !wasUnauthorized) || isSessionError(error, 'storage_unavailable');
-        if (!isTransient(error) && !mayGetToken && !isUnauthorized) throw error;
+        if (!isTransient(error) && !mayGetToken) throw error;
         this.#onError(error);
         atLeast = retryAfterOf(error);
-        if (isUnauthorized && wasUnauthorized) {
-          // The login has expired. Until the next one, nobody knows what runs.
-          this.#runs.end(this.#owner);
-          await this.#connection.untilAnswered(signal);
-          isUnauthorized = false;
-        }
       }
       if (signal.aborted) return;
       wasUnauthorized = isUnauthorized;

@@ -4,7 +4,6 @@ import {
   SessionError,
   type SessionErrorCode,
 } from '../../../values/errors/errors.js';
-import { onAbort } from '../../../core/call/on_abort.js';
 import { messageOf } from '../../../values/errors/describe.js';
 import { CallLimit } from '../../http/call_limit.js';
 import type { TimeLimit } from '../../../core/call/time_limit.js';
@@ -86,8 +85,6 @@ export class HttpConnection {
   kind: ServerKind | undefined;
   /** The words in the values of the headers. */
   readonly #secrets: readonly string[];
-  /** Who waits for an answer of the server that is no refusal. */
-  readonly #waiting = new Set<() => void>();
 
   constructor(options: ConnectionOptions) {
     this.options = options;
@@ -174,24 +171,9 @@ export class HttpConnection {
       throw refusal;
     }
     closeLimit.restart();
-    this.wake();
     const value = read(jsonIn(text), headers);
     if (value !== undefined) return value;
     throw malformedResponse(status, mask(text), request.method !== 'GET');
-  }
-
-  /** Resolves when the server has answered a request, for example after the next login, or when the signal fires. */
-  untilAnswered(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.add(resolve);
-      onAbort(signal, resolve);
-    });
-  }
-
-  /** Ends the waits of {@link HttpConnection.untilAnswered}. */
-  wake(): void {
-    for (const resolve of this.#waiting) resolve();
-    this.#waiting.clear();
   }
 
   /** @throws SessionError `connection_lost` if something else than the handler has responded in its place */

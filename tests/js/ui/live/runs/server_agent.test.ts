@@ -231,6 +231,8 @@ for (const [name, open] of Object.entries(SERVICES)) {
       const { chat: later } = await served.page(open(served));
       const { run: going } = await snapshotOf(later, hasDrafts('Green'));
       assert.deepEqual(going, { status: 'running', messageId: message.id });
+      await chat.reload();
+      await snapshotOf(chat, hasDrafts('Green'));
       await served.end();
     });
 
