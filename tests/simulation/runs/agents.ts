@@ -56,12 +56,18 @@ function planOf(random: Random, isHealthy: boolean): Plan {
   const last = random.isLikely(0.25) ? 'question' : 'whole';
   const isLong = random.isLikely(0.06);
   const lacksReturn = isLikely(0.1) && !isLong;
+  const isDeaf = isLikely(0.3);
+  const first = isDeaf && isLikely(0.2) ? 6000 : 0;
+  const actions: Action[] = [
+    ...Array.from({ length: random.below(5) }, actionOf),
+    { do: last, wait: isLong ? 30_000 : random.pick(WAITS) },
+  ];
   return {
-    actions: [
-      ...Array.from({ length: random.below(5) }, actionOf),
-      { do: last, wait: isLong ? 30_000 : random.pick(WAITS) },
-    ],
-    isDeaf: isLikely(0.3),
+    actions: actions.map(({ do: action, wait }, at) => ({
+      do: action,
+      wait: at === 0 ? wait + first : wait,
+    })),
+    isDeaf,
     appendsItself: random.isLikely(0.25),
     throwsAtOnce: isLikely(0.06),
     lacksReturn,

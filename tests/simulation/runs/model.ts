@@ -17,6 +17,12 @@ export interface Asked {
   id?: string;
 }
 
+/** Milliseconds of a run. */
+export const MAX_RUN_MS = 15_000;
+
+/** The most milliseconds of a run before its agent begins. */
+export const BEGIN_MS = 2000;
+
 /** A begin of an agent, or of a Runner's plugins. */
 interface Begun {
   readonly message: Event;
@@ -128,7 +134,12 @@ export class Journal {
     readonly id?: string | undefined;
   }[] = [];
   /** The calls that may end a run. */
-  readonly causes: { readonly page: number; readonly at: number; readonly kind: string }[] = [];
+  readonly causes: {
+    readonly page: number;
+    readonly at: number;
+    readonly kind: string;
+    readonly label: string;
+  }[] = [];
   /** The messages of a cache that its remote has refused, and the user has dropped. */
   readonly dropped = new Set<string>();
   /** The process that has stored an event. */
@@ -179,14 +190,27 @@ export class Journal {
    * @param isOneProcess whether all servers share what a process knows
    * @returns what is wrong
    */
-  check(events: readonly Event[], isOneProcess: boolean): string | undefined {
+  check(events: readonly Event[], isOneProcess: boolean, begins: Begins): string | undefined {
     for (const asked of this.asked) {
       if (asked.state !== 'acknowledged') continue;
       const count = events.filter(({ id }) => id === asked.id).length;
       if (count > 1) return `${asked.label} is stored ${count} times`;
       if (count === 0 && !this.mayBeMissing(asked)) return `${asked.label} was acknowledged, and is not stored`; // prettier-ignore
     }
+    const ended = begins.all.find((begun) => this.#isEndedByNobody(begun));
+    if (ended !== undefined) return `nobody has ended the run of ${nameOf(ended.message)}`;
     return events.map((_, at) => this.#behind(events, at, isOneProcess)).find(Boolean);
+  }
+
+  /** Whether a run was cancelled although no call of a page could do so, and its time was not over. */
+  #isEndedByNobody({ message, abortedAt, at }: Begun): boolean {
+    const own = this.asked.find(({ id }) => id === message.id);
+    if (own === undefined || abortedAt === Infinity || abortedAt - at >= MAX_RUN_MS - BEGIN_MS)
+      return false;
+    return !this.causes.some((cause) => {
+      if (cause.at > abortedAt + 1 || cause.label === own.label) return false;
+      return cause.page !== own.page || own.isCached || cause.at > own.began;
+    });
   }
 
   /** Finds an event behind the seal or the rewind of its run, of the process that has stored that. */

@@ -174,7 +174,7 @@ export class Page {
     if (isAsking) this.#journal.asked.push(asked);
     if (isAsking || step.do === 'retry') this.resumed = this.#now;
     if (ENDING.includes(step.do)) {
-      this.#journal.causes.push({ page: this.number, at: this.#now, kind: step.do });
+      this.#journal.causes.push({ page: this.number, at: this.#now, kind: step.do, label });
     }
     const isCalm = step.do === 'cancel' && this.#servers.isCalm;
     this.pending.add(label);

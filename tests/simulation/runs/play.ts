@@ -7,9 +7,9 @@ import { newEventId } from '../../../js/values/model/event/create_event.js';
 import { storedStatus } from '../../../js/service/runs/state/run_status.js';
 import { OUTSIDE, World } from '../cache/world.js';
 import { Agents } from './agents.js';
-import { Begins, Journal, nameOf } from './model.js';
+import { Begins, Journal, MAX_RUN_MS, nameOf } from './model.js';
 import { Page } from './page.js';
-import { MAX_RUN_MS, Servers } from './servers.js';
+import { Servers } from './servers.js';
 import type { Script, Step } from './steps.js';
 
 /** Milliseconds of quiet after which each page shows what the storage has. */
@@ -164,6 +164,8 @@ class Play {
     await this.#converge('after the steps');
     this.agents.isCalm = true;
     await this.#resume();
+    const isEmpty = (await servers.events())?.length === 0;
+    if (servers.isCalm && isEmpty) world.fail('a session is left whose messages were never stored');
     // Whatever has happened, the session goes on.
     for (const page of this.pages) {
       if (world.problem !== undefined) return;
@@ -174,7 +176,11 @@ class Play {
     if (world.problem !== undefined) return;
     const pending = this.pages.flatMap((page) => [...page.pending, ...page.requests]);
     if (pending.length > 0) return world.fail(`these calls never end: ${pending.join()}`);
-    const problem = this.journal.check((await servers.events()) ?? [], !this.script.isSqlite);
+    const problem = this.journal.check(
+      (await servers.events()) ?? [],
+      !this.script.isSqlite,
+      this.begins,
+    );
     if (problem !== undefined) world.fail(problem);
   }
 

@@ -17,7 +17,7 @@ import { type Answering, Network } from '../cache/network.js';
 import { type Actor, type World } from '../cache/world.js';
 import { Random } from '../run/random.js';
 import type { Agents } from './agents.js';
-import { type Begins, type Journal, nameOf } from './model.js';
+import { BEGIN_MS, type Begins, type Journal, MAX_RUN_MS, nameOf } from './model.js';
 import { DISTURBING, type Script } from './steps.js';
 
 export const KEY = { appName: APP, userId: 'ada', sessionId: 's' };
@@ -26,9 +26,6 @@ type Service = InMemorySessionService | DatabaseSessionService;
 
 /** The methods of a service that take some time. */
 const METHODS = ['getSession', 'getEvents', 'sessionInfo', 'appendEvent', 'appendEvents', 'createSession', 'deleteSession'] as const; // prettier-ignore
-
-/** Milliseconds of a run. */
-export const MAX_RUN_MS = 15_000;
 
 /** Milliseconds in which what a request has begun may go on when its client has gone. */
 const UNCLEAR_MS = 3000;
@@ -255,7 +252,7 @@ export class Server implements Answering {
     const foreign = added.find((event) => event.author === 'user' || isAbort(event) || event.interrupted === true); // prettier-ignore
     if (foreign !== undefined) world.fail(`${what} has stored ${nameOf(foreign)}`);
     if (after.length - added.length < before.length) world.fail(`${what} has removed events`);
-    const ended = running.find(({ signal, at }) => signal!.aborted && world.now - at < MAX_RUN_MS - 100); // prettier-ignore
+    const ended = running.find(({ signal, at }) => signal!.aborted && world.now - at < MAX_RUN_MS - BEGIN_MS); // prettier-ignore
     if (ended !== undefined) world.fail(`${what} has ended the run of ${nameOf(ended.message)}`);
   }
 }
