@@ -161,12 +161,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     readonly #reads: RunnerReads;
     readonly #run: ServedRun | undefined;
 
-    constructor(
-      service: SessionService,
-      rules: AppendRules,
-      reads: RunnerReads,
-      run?: ServedRun,
-    ) {
+    constructor(service: SessionService, rules: AppendRules, reads: RunnerReads, run?: ServedRun) {
       super();
       requireService(service, REQUIRED_METHODS);
       this.#service = service;

@@ -68,7 +68,10 @@ export class RunnerReads {
       const last = events.length - count;
       return messageId === undefined
         ? last
-        : Math.min(last, events.findLastIndex(({ id }) => id === messageId));
+        : Math.min(
+            last,
+            events.findLastIndex(({ id }) => id === messageId),
+          );
     };
     const plan = readBack(skipCorrupt === true, count, latestStart);
     let step = plan.next();

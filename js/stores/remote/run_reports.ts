@@ -176,7 +176,9 @@ export class RunReports {
     if (![appName, userId, sessionId, messageId, invocationId].every(isId)) return undefined;
     if (!['running', 'ended', 'failed', 'cancelled'].includes(status as string)) return undefined;
     const key = { appName, userId, sessionId } as CompositeSessionKey;
-    const drafts = draftsIn(data, feed.reports.get(sessionName(key)));
+    const known = draftsIn(data, feed.reports.get(sessionName(key)));
+    // The end of a run counts also if it says only what has changed since a report that was forgotten.
+    const drafts = known ?? (status === 'running' ? undefined : []);
     if (drafts === undefined) return undefined;
     const wholes = Array.isArray(data.wholes) ? data.wholes.filter(isId) : [];
     const state = { messageId, invocationId, status } as Pick<

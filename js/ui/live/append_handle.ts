@@ -78,9 +78,14 @@ export class AppendHandle<S extends object> {
     const openOrCreate = async (): Promise<Session<S>> => {
       const session = await used.getSession(request);
       if (session !== undefined) return session;
-      const created = await create();
-      this.#createdRevision = service.revisionOf(created);
-      return created;
+      try {
+        const created = await used.createSession({ ...this.#key, state });
+        this.#createdRevision = service.revisionOf(created);
+        return created;
+      } catch {
+        // Another one has created it, or it is not known who has.
+        return create();
+      }
     };
     return this.#keep(openOrCreate());
   }

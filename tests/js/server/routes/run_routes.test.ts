@@ -412,7 +412,10 @@ describe('POST /run_sse', () => {
       ['delete', 'not_found', {}],
       ['wait', 'timeout', { maxRunMs: 30 }],
     ] as const) {
-      const { stream, until, ask, handler, service } = await serveSession(untilStopped().run, options);
+      const { stream, until, ask, handler, service } = await serveSession(
+        untilStopped().run,
+        options,
+      );
       const streamed = stream();
       await until(1);
       if (stop === 'cancel') await ask(`${SESSION}/run`, { method: 'DELETE' });

@@ -36,7 +36,17 @@ async function start(agent: RunAgent, more: Partial<AgentRun> = {}) {
   const ended = runAgent(run);
   ended.catch(() => undefined);
   const stored = async () => (await service.getSession(key))?.events ?? [];
-  return { service, run, message, ended, controller, pieces, wholes, stored, storedAt: () => storedAt };
+  return {
+    service,
+    run,
+    message,
+    ended,
+    controller,
+    pieces,
+    wholes,
+    stored,
+    storedAt: () => storedAt,
+  };
 }
 
 const failsBy = (thrown: unknown) => (error: unknown) =>
