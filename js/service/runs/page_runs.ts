@@ -12,7 +12,7 @@ import {
   SessionRuns,
   type RunTransport,
 } from './session_runs.js';
-import { sealingOf, sealRun } from './state/cancelled.js';
+import { type SealedRun, sealingOf, sealRun } from './state/cancelled.js';
 import { OtherTabs } from './tabs/other_tabs.js';
 import { RunLock } from './tabs/run_lock.js';
 
@@ -32,6 +32,8 @@ class PageRuns implements RunTransport {
   readonly #lock: RunLock;
   readonly #others: OtherTabs;
   #current: LocalRun | undefined;
+  /** The run that a rewind has ended which a cache has not sent yet. Its remote may refuse the rewind. */
+  #undone: SealedRun | undefined;
   /** The author of the seals of other tabs' runs. */
   #agentName: string | undefined;
 
@@ -75,6 +77,7 @@ class PageRuns implements RunTransport {
   async #run(asked: QueuedMessage): Promise<void> {
     const { id, admit, streaming } = asked;
     this.#agentName = asked.agent!.agentName;
+    this.#undone = undefined;
     const end = this.#others.begin();
     const run: LocalRun = new LocalRun({
       ...{ key: this.#key, service: this.#service, agent: asked.agent!, streaming, admit },
@@ -143,6 +146,7 @@ class PageRuns implements RunTransport {
       const abort = async (): Promise<void> => {
         // It holds up nothing behind it.
         this.#happened({ type: 'cancelled', id, unanswered: undefined });
+        if (coreOf(this.#service)?.epochs !== undefined) this.#undone = own.sealed;
         await own.abort();
       };
       return { ...own, abort };
@@ -157,6 +161,14 @@ class PageRuns implements RunTransport {
       cancel: () => this.stop(id),
       abort: () => Promise.resolve(this.#others.askToStop(id)),
     };
+  }
+
+  async sealRefused(): Promise<void> {
+    if (this.#undone === undefined) return;
+    // Nothing is sealed while the rewind undoes the message.
+    const run = { ...this.#undone, key: this.#key, isUnanswered: false };
+    const sealing = await sealRun(this.#service, run).catch(() => []);
+    if (sealing.length > 0) this.#undone = undefined;
   }
 
   abandon(): void {

@@ -62,6 +62,8 @@ export interface RunTransport {
   stop(messageId: string): Promise<void>;
   /** See `Runs`. */
   underWay(): RunUnderWay | undefined;
+  /** See `Runs`. */
+  sealRefused?(): Promise<void>;
   /** Ends the run of this program, because the session is gone. */
   abandon(): void;
 }
@@ -156,6 +158,10 @@ export class SessionRuns implements Runs {
 
   underWay(): RunUnderWay | undefined {
     return this.#transport.underWay();
+  }
+
+  async sealRefused(): Promise<void> {
+    await this.#transport.sealRefused?.();
   }
 
   abandon(): void {

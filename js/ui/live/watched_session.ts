@@ -199,6 +199,7 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     const [entry] = await caching.outbox.list(this.key);
     const gone = this.unsent.setOutbox(entry);
     this.changed();
+    void this.runs.loaded?.runs.sealRefused();
     if (gone === undefined) return;
     // It was sent, or given up: `listChanges` does not report a removed event.
     const shown = this.history.list.from(gone);
