@@ -209,7 +209,8 @@ function cancelled(
 /** Returns the message that is to be sent next, if its turn has come. `isFree`: also while a run is under way. */
 export function nextOf({ messages, isPaused }: RunsOfSession, isFree: boolean): string | undefined {
   const next = messages.find(isWaiting);
-  if (next === undefined || isPaused || next.isHeld) return undefined;
+  // A rewind undoes what has failed, so nothing holds it up.
+  if (next === undefined || (isPaused && !next.isOfRewind) || next.isHeld) return undefined;
   if (messages.some(({ phase }) => phase === 'sending')) return undefined;
   return isFree || next.isOfRewind || !messages.some(isUnderWay) ? next.id : undefined;
 }

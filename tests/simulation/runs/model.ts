@@ -222,7 +222,8 @@ export class Journal {
     const ended = new Set(events.slice(cut, Math.max(at, cut + 1)).map(({ invocationId }) => invocationId)); // prettier-ignore
     const late = events.slice(at + 1).find((event) => {
       if (event.author === 'user' || !ended.has(event.invocationId)) return false;
-      if (target === undefined && isAbort(event)) return false;
+      // A rewind that leaves the message of a run has its texts and its seal behind it.
+      if (isAbort(event) || event.interrupted === true) return false;
       const writer = this.writers.get(event.id);
       return isOneProcess || (writer !== undefined && writer === this.writers.get(end.id));
     });
