@@ -1,17 +1,27 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BasePlugin, FunctionTool, LlmAgent, Runner, SequentialAgent } from '@google/adk';
+import {
+  BaseAgent,
+  BasePlugin,
+  createEvent as createFrameworkEvent,
+  FunctionTool,
+  type InvocationContext,
+  LlmAgent,
+  Runner,
+  SequentialAgent,
+} from '@google/adk';
 
 import { asAdkService, InMemorySessionService, runWith } from '../../../../js/service/adk/index.js';
 import {
   createEvent,
   type Event,
   InMemorySessionService as MemoryService,
+  isSessionError,
   type SessionService,
 } from '../../../../js/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { runAgent } from '../../../../js/service/runs/agent/run_agent.js';
-import type { RunAgent } from '../../../../js/service/runs/agent/run_context.js';
+import type { RunAgent, RunContext } from '../../../../js/service/runs/agent/run_context.js';
 import { type Reply, toolCall } from './model_script.js';
 import { ScriptedModel } from './pairing/scripted_model.js';
 import { failsWith } from '../../fails_with.js';
@@ -65,6 +75,15 @@ const REPLIES: readonly Reply[] = [
   'Done',
 ];
 
+const textOf = ({ content }: Event) => content?.parts?.[0]?.text;
+
+/** Changes the text of each message. */
+class Polite extends BasePlugin {
+  override onUserMessageCallback() {
+    return Promise.resolve({ role: 'user', parts: [{ text: 'please' }] });
+  }
+}
+
 const storedOf = async (service: SessionService) => (await service.getSession(key))?.events ?? [];
 
 for (const [title, open] of [
@@ -107,11 +126,6 @@ for (const [title, open] of [
     });
 
     it('stores the text that a plugin made of the message, under its id', async () => {
-      class Polite extends BasePlugin {
-        override onUserMessageCallback() {
-          return Promise.resolve({ role: 'user', parts: [{ text: 'please' }] });
-        }
-      }
       const service = open();
       await service.createSession(key);
       const { runner } = runnerOver(asAdkService(service), REPLIES, [new Polite('polite')]);
@@ -139,7 +153,124 @@ for (const [title, open] of [
   });
 }
 
+describe('A function that calls a Runner within itself', () => {
+  const within = (service: SessionService): RunAgent => {
+    const { runner } = runnerOver(asAdkService(service), REPLIES, [new Polite('polite')]);
+    const inner = runWith(runner);
+    return async function* (context) {
+      yield* inner({ ...context });
+    };
+  };
+
+  it('has a text that a plugin has changed stored in place of that of the message', async () => {
+    const service = new MemoryService();
+    await service.createSession(key);
+    const message = messageOf('hi');
+    await run(service, within(service), message);
+    const [first, ...answer] = await storedOf(service);
+    assert.deepEqual([first?.id, textOf(first!), answer.length], [message.id, 'please', 4]);
+  });
+
+  it('has a text that a plugin has changed stored in place of that of an edited message', async () => {
+    for (const isWithin of [true, false]) {
+      const service = new MemoryService();
+      const session = await service.createSession(key);
+      const message = messageOf('hi');
+      await service.appendEvent({ session, event: structuredClone(message) });
+      const { runner } = runnerOver(asAdkService(service), REPLIES, [new Polite('polite')]);
+      const agent = isWithin ? within(service) : runWith(runner);
+      await run(service, agent, message, { isStored: true });
+      const [first, ...answer] = await storedOf(service);
+      assert.deepEqual([first?.id, textOf(first!), answer.length], [message.id, 'please', 4]);
+    }
+  });
+
+  it('and has the members of its agent never stores the first form of a message', async () => {
+    const service = new MemoryService();
+    await service.createSession(key);
+    const storedBefore: Event[][] = [];
+    class Redacting extends Polite {
+      override async onUserMessageCallback() {
+        storedBefore.push(await storedOf(service));
+        return super.onUserMessageCallback();
+      }
+    }
+    const { runner } = runnerOver(asAdkService(service), REPLIES, [new Redacting('redacting')]);
+    const inner = runWith(runner);
+    const agent: RunAgent = Object.assign((context: RunContext) => inner(context), inner);
+    await run(service, agent, messageOf('hi'));
+    const [first] = await storedOf(service);
+    assert.deepEqual([storedBefore, textOf(first!)], [[[]], 'please']);
+  });
+});
+
 describe('A Runner', () => {
+  it('whose plugin throws leaves nothing stored, and fails with what was thrown', async () => {
+    class Refusing extends BasePlugin {
+      override onUserMessageCallback(): Promise<undefined> {
+        return Promise.reject(new Error('not allowed'));
+      }
+    }
+    const service = new MemoryService();
+    await service.createSession(key);
+    const { runner, model } = runnerOver(asAdkService(service), REPLIES, [new Refusing('strict')]);
+    await assert.rejects(
+      run(service, runWith(runner), messageOf('hi')),
+      (error: unknown) =>
+        isSessionError(error, 'run_failed') && String(error.cause).includes('not allowed'),
+    );
+    assert.deepEqual([await storedOf(service), model.requests.length], [[], 0]);
+  });
+
+  it('that reads no recent events gets the edited message', async () => {
+    const service = new MemoryService();
+    const session = await service.createSession(key);
+    const earlier = { invocationId: 'e-0', author: 'user', content: messageOf('before').content };
+    await service.appendEvent({ session, event: earlier });
+    const message = messageOf('hi');
+    await service.appendEvent({ session, event: structuredClone(message) });
+    const { runner, model } = runnerOver(asAdkService(service, { numRecentEvents: 0 }), REPLIES);
+    await run(service, runWith(runner), message, { isStored: true });
+    const texts = model.requests[0]?.contents.flatMap(({ parts }) =>
+      parts?.map(({ text }) => text),
+    );
+    assert.deepEqual(texts, ['hi']);
+  });
+
+  it('whose agent yields an event with the id of the message fails, and the message stays', async () => {
+    class Thief extends BaseAgent {
+      protected override async *runAsyncImpl({ session, invocationId }: InvocationContext) {
+        const { id } = session.events[0]!;
+        const content = { role: 'model', parts: [{ text: 'Mine' }] };
+        yield createFrameworkEvent({ id, invocationId, author: 'thief', content });
+      }
+      protected override async *runLiveImpl() {
+        // Nothing is live.
+      }
+    }
+    const service = new MemoryService();
+    await service.createSession(key);
+    const agent = new Thief({ name: 'thief' });
+    const runner = new Runner({ appName: 'shop', agent, sessionService: asAdkService(service) });
+    const running = run(service, runWith(runner), messageOf('hi'));
+    await assert.rejects(running, failsWith('invalid_argument'));
+    assert.deepEqual((await storedOf(service)).map(textOf), ['hi']);
+  });
+
+  it('gets the temp: keys of the message, which are not stored', async () => {
+    const service = new MemoryService();
+    await service.createSession(key);
+    const model = new ScriptedModel(['Done']);
+    const instruction = 'Hint: {temp:hint}';
+    const agent = new LlmAgent({ name: 'guide', model, instruction });
+    const runner = new Runner({ appName: 'shop', agent, sessionService: asAdkService(service) });
+    const message = messageOf('hi');
+    Object.assign(message.actions.stateDelta, { 'temp:hint': 'green' });
+    await run(service, runWith(runner), message);
+    assert.match(JSON.stringify(model.requests[0]?.config?.systemInstruction), /Hint: green/);
+    assert.deepEqual((await service.getSession(key))?.state, { asked: 'hi' });
+  });
+
   it('with a service of its own framework is refused before the message is stored', async () => {
     const { InMemorySessionService: Theirs } = await import('@google/adk');
     const service = new MemoryService();

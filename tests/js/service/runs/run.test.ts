@@ -10,7 +10,12 @@ import {
 } from '../../../../js/index.js';
 import { runAgent } from '../../../../js/service/runs/agent/run_agent.js';
 import type { AgentRun } from '../../../../js/service/runs/agent/run_storage.js';
-import type { RunAgent } from '../../../../js/service/runs/agent/run_context.js';
+import {
+  RUN_STORE,
+  type RunAgent,
+  type RunContext,
+} from '../../../../js/service/runs/agent/run_context.js';
+import { storesMessage } from '../../ui/live/runs/agents.js';
 import { failsWith } from '../../fails_with.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -131,6 +136,121 @@ describe('A run', () => {
       assert.deepEqual(textsOf(await stored()), ['hi']);
     });
   }
+
+  it('refuses an iterator without return, by which nobody could end the agent', async () => {
+    const iterator = { next: () => Promise.resolve({ done: true, value: undefined }) };
+    const agent = () => ({ [Symbol.asyncIterator]: () => iterator });
+    const { ended, stored } = await start(agent as unknown as RunAgent);
+    await assert.rejects(
+      ended,
+      (error: unknown) =>
+        isSessionError(error, 'run_failed') && isSessionError(error.cause, 'invalid_argument'),
+    );
+    assert.deepEqual(textsOf(await stored()), ['hi']);
+  });
+
+  for (const partial of [false, true]) {
+    const what = partial ? 'a piece' : 'an event';
+    it(`refuses ${what} with the id of its message, which stays as it was`, async () => {
+      const { ended, stored, pieces } = await start(async function* ({ message }) {
+        yield { id: message.id, author: 'guide', partial, content: says('Mine') };
+      });
+      await assert.rejects(ended, failsWith('invalid_argument'));
+      assert.deepEqual([textsOf(await stored()), pieces], [['hi'], []]);
+    });
+
+    it(`fails if JSON cannot represent ${what}`, async () => {
+      const { ended, stored, pieces, wholes } = await start(async function* () {
+        yield { author: 'guide', partial, content: says('Gr'), customMetadata: { size: 1n } };
+      });
+      await assert.rejects(ended, failsWith('unserializable'));
+      assert.deepEqual([textsOf(await stored()), pieces, wholes], [['hi'], [], []]);
+    });
+  }
+
+  it('refuses an event with the id of a stored event of another invocation, also if it has read the session', async () => {
+    for (const reads of [false, true]) {
+      const agent: RunAgent = async function* ({ session }) {
+        if (reads) await session();
+        yield { id: 'a0', author: 'guide', content: says('Mine') };
+      };
+      const first = await start(async function* () {
+        // The run that is tested begins below.
+      });
+      await first.ended;
+      const { run, service, stored } = first;
+      const session = (await service.getSession(key))!;
+      const event = { id: 'a0', invocationId: 'i0', author: 'guide', content: says('Theirs') };
+      await service.appendEvent({ session, event });
+      const message = createEvent({ author: 'user', invocationId: 'i2', content: says('again') });
+      const running = runAgent({
+        ...run,
+        agent,
+        admit: async () => ({ message, isStored: false }),
+      });
+      await assert.rejects(running, failsWith('invalid_argument'));
+      assert.deepEqual(textsOf(await stored()), ['hi', 'Theirs', 'again']);
+    }
+  });
+
+  it('gives its agent the session once the message is stored, and then what it stores', async () => {
+    const seen: unknown[] = [];
+    const agent = storesMessage(async function* (context: RunContext) {
+      const { service, message, session: open } = context;
+      await assert.rejects(open(), failsWith('not_found'));
+      const session = (await service.getSession(context))!;
+      await context[RUN_STORE]!.storeMessage({ service, session, message });
+      const opened = await open();
+      seen.push(opened === session, textsOf(opened.events));
+      yield { author: 'guide', content: says('Green') };
+      seen.push(textsOf(opened.events));
+    });
+    const { ended } = await start(agent);
+    await ended;
+    assert.deepEqual(seen, [true, ['hi'], ['hi', 'Green']]);
+  });
+
+  it('gives an agent that stores no message itself the session with the message and what it yields', async () => {
+    const seen: unknown[] = [];
+    const { ended } = await start(async function* ({ session: open }) {
+      const opened = await open();
+      seen.push(textsOf(opened.events), (await open()) === opened);
+      yield { author: 'guide', content: says('Green') };
+      seen.push(textsOf(opened.events));
+    });
+    await ended;
+    assert.deepEqual(seen, [['hi'], true, ['hi', 'Green']]);
+  });
+
+  it('admits its message again if the session has changed, and begins its agent once', async () => {
+    let begun = 0;
+    const admitted: string[] = [];
+    const service = new InMemorySessionService();
+    const session = await service.createSession(key);
+    const message = createEvent({ author: 'user', invocationId: 'i1', content: says('hi') });
+    const admit = async () => {
+      const expectedRevision = service.revisionOf((await service.getSession(key))!);
+      if (admitted.length < 2) {
+        const event = { invocationId: 'i0', author: 'guide', content: says('Meanwhile') };
+        await service.appendEvent({ session, event });
+      }
+      return { message, isStored: false, expectedRevision };
+    };
+    const { run } = await start(async function* () {
+      // The run that is tested begins below.
+    });
+    await runAgent({
+      ...{ ...run, service, admit },
+      onAdmitted: ({ id }) => admitted.push(id),
+      agent: async function* () {
+        begun += 1;
+        yield { author: 'guide', content: says('Green') };
+      },
+    });
+    const events = (await service.getSession(key))!.events;
+    assert.deepEqual(textsOf(events), ['Meanwhile', 'Meanwhile', 'hi', 'Green']);
+    assert.deepEqual([begun, admitted], [1, [message.id, message.id, message.id]]);
+  });
 
   it('calls no model if its message is stored already', async () => {
     let calls = 0;
