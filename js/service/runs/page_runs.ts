@@ -116,16 +116,21 @@ class PageRuns implements RunTransport {
 
   async stop(messageId: string): Promise<void> {
     if (this.#current !== undefined) return this.#stopOwn(messageId, 'cancelled');
-    if (this.#others.isRunning) {
+    const { told, isRunning } = this.#others;
+    let isSilent = false;
+    if (isRunning) {
+      // It runs another message, and that run goes on.
+      if (told !== undefined && told.messageId !== messageId) return;
       this.#others.askToStop(messageId);
-      await this.#lock.released(END_MS);
+      isSilent = !(await this.#lock.released(END_MS));
     }
     const message = await this.#messageOf(messageId);
     if (message === undefined) return;
-    const drafts = this.#others.told?.messageId === messageId ? this.#others.told.drafts : [];
+    const drafts = told?.messageId === messageId ? told.drafts : [];
     const run = { key: this.#key, message, drafts, agentName: this.#agentName, isUnanswered: true };
-    // A tab that is silent keeps its lock, and its run goes on until its next append is refused.
-    await this.#lock.take(() => sealRun(this.#service, run));
+    const seal = () => sealRun(this.#service, run);
+    // A tab that is silent keeps its lock. Its run goes on until its next append is refused.
+    await (isSilent ? this.#lock.take(seal) : this.#lock.hold(seal));
     this.#happened({ type: 'told', report: undefined });
   }
 
