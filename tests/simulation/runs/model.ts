@@ -139,6 +139,7 @@ export class Journal {
     readonly at: number;
     readonly kind: string;
     readonly label: string;
+    ended: number;
   }[] = [];
   /** The messages of a cache that its remote has refused, and the user has dropped. */
   readonly dropped = new Set<string>();
@@ -209,7 +210,7 @@ export class Journal {
       return false;
     return !this.causes.some((cause) => {
       if (cause.at > abortedAt + 1 || cause.label === own.label) return false;
-      return cause.page !== own.page || own.isCached || cause.at > own.began;
+      return cause.page !== own.page || own.isCached || cause.ended > own.began;
     });
   }
 

@@ -235,18 +235,18 @@ class Play {
       const { status, events, drafts, unsent } = page.snapshot;
       const name = `page ${page.number}`;
       const isGone = stored === undefined;
+      const outbox = (await page.outbox()) ?? [];
+      if (outbox.length > 0) {
+        // What the user has changed is shown, and what was refused holds it up.
+        if (outbox.some(({ error }) => error !== undefined)) continue;
+        return `${name} has changes that wait for nothing: ${inspect(outbox, { depth: 4 })}`;
+      }
       // A server does not tell what another program deletes.
       if (isGone && this.script.isSqlite) continue;
       if (!isGone && status !== 'ready') {
         // A session that was deleted, and made again by the other page.
         if (status === 'deleted' && this.journal.deletions.length > 0) continue;
         return `${name} has the status ${status}: ${inspect(page.snapshot.error)}`;
-      }
-      const outbox = (await page.outbox()) ?? [];
-      if (outbox.length > 0) {
-        // What the user has changed is shown, and what was refused holds it up.
-        if (outbox.some(({ error }) => error !== undefined)) continue;
-        return `${name} has changes that wait for nothing: ${inspect(outbox, { depth: 4 })}`;
       }
       const shown = events.filter(({ id }) => !Object.hasOwn(unsent, id)).map(nameOf);
       const expected = (stored ?? []).filter(({ id }) => !Object.hasOwn(unsent, id)).map(nameOf);
