@@ -2,7 +2,7 @@
 import type { Runner } from '@google/adk';
 import { createEvent, type Event, type Part, type SessionService } from 'adk-session-wasm';
 import { runWith } from 'adk-session-wasm/adk';
-import type { RunContext, SentEvent } from 'adk-session-wasm/live';
+import type { SentEvent } from 'adk-session-wasm/live';
 
 /** The part of AG-UI's `RunAgentInput` that is used here. */
 interface Input {
@@ -23,13 +23,8 @@ export const agUi =
     const session = await service.getOrCreateSession(key);
     const message = messageOf(input, session.events);
     const stopping = new AbortController();
-    const storeMessage: RunContext['storeMessage'] = async (handle) => {
-      const { service: own = service, session: given = session } = handle ?? {};
-      const expectedEvents = { [message.id]: null };
-      await own.appendEvent({ session: given, event: message, expectedEvents });
-      return given;
-    };
-    const context = { ...key, service, message, streaming: true, signal: stopping.signal, storeMessage }; // prettier-ignore
+    const { signal } = stopping;
+    const context = { ...key, service, message, streaming: true, signal, session: async () => session }; // prettier-ignore
     const stored = session.events.find(({ id }) => id === message.id);
     const run = stored ? storedAnswer(session.events, stored) : runWith(runner)(context);
     const events = agUiEvents(input, run);

@@ -90,13 +90,17 @@ export enum AppendNumber {
      */
     ExpectedRevision = 9,
     /**
+     * The revision up to which the run of the events was neither undone nor cancelled; NaN without one.
+     */
+    RunRevision = 10,
+    /**
      * How many events follow.
      */
-    EventCount = 10,
+    EventCount = 11,
     /**
      * The end of the list.
      */
-    Length = 11,
+    Length = 12,
 }
 
 /**

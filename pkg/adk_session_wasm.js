@@ -2,7 +2,7 @@
 
 /**
  * The numbers of an append before those of its events.
- * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11}
+ * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12}
  */
 export const AppendNumber = Object.freeze({
     /**
@@ -47,13 +47,17 @@ export const AppendNumber = Object.freeze({
      */
     ExpectedRevision: 9,
     /**
+     * The revision up to which the run of the events was neither undone nor cancelled; NaN without one.
+     */
+    RunRevision: 10,
+    /**
      * How many events follow.
      */
-    EventCount: 10,
+    EventCount: 11,
     /**
      * The end of the list.
      */
-    Length: 11,
+    Length: 12,
 });
 
 /**

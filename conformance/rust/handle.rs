@@ -1,7 +1,5 @@
 //! A handle: the session as its holder sees it, updated by its own appends.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value, json};
 
 use crate::conformance::stop::Stop;
@@ -68,8 +66,6 @@ impl Outgoing {
 pub(super) struct Handle {
     pub(super) key: SessionKey,
     pub(super) position: HandlePosition,
-    /// The position before the handle missed a rewind or a seal, and the invocations that it may not continue.
-    missed_rewind: Option<(HandlePosition, Vec<Arc<str>>)>,
     state: Map<String, Value>,
     events: Vec<Value>,
     last_update_time: Timestamp,
@@ -82,7 +78,6 @@ impl Handle {
         Ok(Self {
             key: session.key,
             position: HandlePosition::Revision { created: head.created, revision: head.revision },
-            missed_rewind: None,
             state: parse_object(&session.state)?,
             events: parse_events(&session.events)?,
             last_update_time: head.last_update_time,
@@ -107,7 +102,6 @@ impl Handle {
         Self {
             key,
             position: HandlePosition::LastEvent(last),
-            missed_rewind: None,
             state: written.get("state").and_then(Value::as_object).cloned().unwrap_or_default(),
             events,
             last_update_time: Timestamp::MIN,
@@ -115,34 +109,10 @@ impl Handle {
         }
     }
 
-    /// Returns the position for an append. An event of an undone or cancelled invocation needs the one
-    /// before the rewind or seal that the handle missed: only then does the core refuse it.
-    pub(super) fn position_for(&self, events: &[Outgoing]) -> HandlePosition {
-        let continues = |undone: &[Arc<str>]| {
-            events.iter().any(|event| match event.stored.get("invocationId") {
-                Some(Value::String(name)) if !name.is_empty() => {
-                    undone.iter().any(|n| **n == **name)
-                }
-                _ => event.stored.get("isCompacted") == Some(&Value::Bool(true)),
-            })
-        };
-        match &self.missed_rewind {
-            Some((position, undone)) if continues(undone) => position.clone(),
-            _ => self.position.clone(),
-        }
-    }
-
     /// Updates the handle after its append, as the service does in JavaScript.
     pub(super) fn receive(&mut self, appended: Appended, own: &[Outgoing]) -> Result<(), Stop> {
         let head = appended.head;
         let revision = appended.handle_revision().max(self.revision().unwrap_or_default());
-        if let Some(undone) = appended.undone {
-            let earlier = self.missed_rewind.take();
-            let (position, mut all) =
-                earlier.unwrap_or_else(|| (self.position.clone(), Vec::new()));
-            all.extend(undone);
-            self.missed_rewind = Some((position, all));
-        }
         let mut missed = Vec::new();
         for row in appended.missed {
             missed.push((row.seq, row.revision, row.text.with(parse)?));

@@ -2,6 +2,8 @@
 import type { Abortable, CompositeSessionKey } from '../values/model/session.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { StateShape } from '../values/state/state_shape.js';
+import { SessionError } from '../values/errors/errors.js';
+import { fitsUtf8, utf8Length } from '../values/json/text.js';
 import type { ReportListener } from './run_report.js';
 import type { ServiceHistory } from './history_types.js';
 
@@ -34,10 +36,16 @@ export interface RewindTarget {
   readonly eventId?: string | undefined;
 }
 
+/** A session, or, without `sessionId`, all sessions of a user. */
+export type FollowedKey = Omit<CompositeSessionKey, 'sessionId'> &
+  Partial<Pick<CompositeSessionKey, 'sessionId'>>;
+
 /** The agent of the server that has the sessions. It answers messages that are appended with `run`. */
 export interface ServerAgent {
   /** Whether the server has an agent; `undefined` until the server has answered anything. */
   readonly isThere: boolean | undefined;
+  /** The most bytes of a request; `undefined` if the server has not told. */
+  readonly maxBodyBytes: number | undefined;
   /**
    * Asks the server whether it has an agent.
    *
@@ -46,9 +54,9 @@ export interface ServerAgent {
   find(): Promise<boolean>;
   /**
    * Calls a function with the run of a session, and after each change, until the returned function is called. Meanwhile the
-   * feed of the user is open.
+   * feed of the user is open. Of all sessions of a user, it tells the changes alone.
    */
-  follow(key: CompositeSessionKey, listener: ReportListener): () => void;
+  follow(key: FollowedKey, listener: ReportListener): () => void;
   /**
    * Cancels the run of a session, or seals the message that `messageId` names.
    *
@@ -66,12 +74,33 @@ export interface Core {
   /** Present if the sessions are on a server, which may have an agent. */
   readonly serverAgent?: ServerAgent | undefined;
   readonly feed: { readonly feed: SharedFeed };
+  readonly deletable: {
+    /** Deletes a session that has this revision and no labels. Returns whether it did. */
+    deleteUnchanged(
+      appName: string,
+      session: {
+        readonly userId: string;
+        readonly sessionId: string;
+        readonly revision: number | undefined;
+        readonly labels: undefined;
+      },
+      call: Abortable,
+    ): Promise<boolean>;
+  };
   /** Reads a session's own state at its creation, without its events; `undefined` if it is not known. */
   initialState(request: CompositeSessionKey & Abortable): Promise<InitialState>;
   /** Finds the rewinds of a session, without its other events. `undefined` if the storage cannot find them alone. */
   rewinds(request: CompositeSessionKey & Abortable): Promise<readonly RewindTarget[] | undefined>;
   /** Returns the verbs of histories, if the store has them. `undefined`: `js/core/history` computes histories. */
   history(request: Abortable): Promise<ServiceHistory | undefined>;
+}
+
+/** @throws SessionError `remote` with status 413, which the server would respond with */
+export function requireMessageFits(agent: ServerAgent | undefined, text: string): void {
+  const most = agent?.maxBodyBytes ?? Infinity;
+  if (fitsUtf8(text, most)) return;
+  const message = `The message is too large: it has ${utf8Length(text)} bytes, and the server takes ${most}.`;
+  throw new SessionError('remote', message, { status: 413, storage: 'remote' });
 }
 
 /** Returns the core of a service; `undefined` for a user's own service, which has only public methods. */

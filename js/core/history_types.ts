@@ -3,7 +3,7 @@
  * what is meant. A request that is sent again changes nothing: it has the ids of what it stores.
  */
 import type { AskedRun } from '../values/model/asked_run.js';
-import type { WriteIdentity } from '../values/model/diagnostic.js';
+import type { HiddenMembers, WriteIdentity } from '../values/model/diagnostic.js';
 import type { Content } from '../values/model/event/content.js';
 import type { Event, NewEvent } from '../values/model/event/event.js';
 import type { Abortable, CompositeSessionKey, Session } from '../values/model/session.js';
@@ -155,7 +155,8 @@ export interface StateAtRead extends HistoryRead {
 
 /** The verbs of the histories of a service. `fork` returns a handle on the new session. */
 export interface ServiceHistory {
-  rewind(request: RewindWrite & Abortable): Promise<Rewound>;
+  /** With `claim` the message begins a run in this process. */
+  rewind(request: RewindWrite & Abortable & Pick<HiddenMembers, 'claim'>): Promise<Rewound>;
   fork(request: ForkWrite & Abortable): Promise<Session>;
   branches(request: BranchesRead & Abortable): Promise<SessionBranches>;
   stateAt(request: StateAtRead & Abortable): Promise<HistoryState>;

@@ -13,8 +13,17 @@ export interface Draft {
   readonly endedBy?: string | undefined;
 }
 
+/** Which run of a server it is. The numbers of one start of the server grow. */
+export interface RunMark {
+  /** Names the start of the server's process. */
+  readonly start: string;
+  readonly number: number;
+}
+
 /** A run of a session as it is now. */
 export interface RunReport extends CompositeSessionKey {
+  /** See {@link RunMark}. Absent from servers that do not tell it. */
+  readonly number?: number | undefined;
   readonly messageId: string;
   readonly invocationId: string;
   readonly status: 'running' | 'ended' | 'failed' | 'cancelled';
@@ -22,7 +31,14 @@ export interface RunReport extends CompositeSessionKey {
   readonly drafts: readonly Draft[];
   /** The ids of the run's whole events so far. Drafts that have not ended come after them. */
   readonly wholes: readonly string[];
-  readonly error?: { readonly code: string; readonly message: string } | undefined;
+  readonly error?:
+    | {
+        readonly code: string;
+        readonly message: string;
+        /** The error of this package that the agent threw, if its code is `run_failed`. */
+        readonly cause?: { readonly code: string } | undefined;
+      }
+    | undefined;
 }
 
 /**

@@ -58,6 +58,11 @@ export interface AppendWrite extends WriteIdentity {
 /** An append whose turn has come. Its events lack the keys that a later write has superseded meanwhile. */
 export interface PlacedAppend extends AppendWrite {
   readonly position: HandlePosition;
+  /**
+   * The revision up to which the run of the events was neither sealed nor undone; see `RunRevisions`. The append is refused
+   * if the run has ended since, also if the handle has a later revision.
+   */
+  readonly runRevision?: number | undefined;
 }
 
 /** A change of a title. It applies only if the session still has the title `from`. */

@@ -37,14 +37,15 @@ export interface SessionHandlerOptions {
   run?: RunAgent | undefined;
   /**
    * Gets a promise for each run, which settles when the run has ended. It is for hosts that stop when their requests are
-   * answered: give `waitUntil` of Cloudflare Workers, or `after` of Next.
+   * answered: give `waitUntil` of Cloudflare Workers, or `after` of Next. `onError` gets
+   * what it throws, and the run goes on.
    */
   waitUntil?: ((running: Promise<unknown>) => void) | undefined;
   /** The most runs at once; further ones get status 503 and the code `too_many_runs`. Default 100. */
   maxRuns?: number | undefined;
   /** Milliseconds after which a run is cancelled; `onError` gets the code `timeout`. Default ten minutes. */
   maxRunMs?: number | undefined;
-  /** The most bytes of a request's body. Default 8 MiB. */
+  /** The most bytes of a request's body. `/version` tells it to clients. Default 8 MiB. */
   maxBodyBytes?: number | undefined;
   /** The most events that one request may append. Default 1000. */
   maxEvents?: number | undefined;
@@ -59,7 +60,7 @@ export interface SessionHandlerOptions {
   maxFeedAgeMs?: number | undefined;
   /**
    * Gets each error whose message the response does not show: with status 500, 502, 503, 504 or 507. It also gets what an
-   * agent throws, with the request that has sent the message. May be asynchronous.
+   * agent or `waitUntil` throws, with the request that has sent the message. May be asynchronous.
    */
   onError?: ((error: unknown, request: HostRequest) => void) | undefined;
 }

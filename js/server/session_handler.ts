@@ -20,7 +20,7 @@
 import { requireService } from '../core/call/given_service.js';
 import { requireWhole } from '../values/errors/option_values.js';
 import { TimeLimit } from '../core/call/time_limit.js';
-import { SessionError } from '../values/errors/errors.js';
+import { isSessionError, SessionError } from '../values/errors/errors.js';
 import type { HostRequest, HostResponse } from '../values/model/host.js';
 import {
   AuthorizeFailure,
@@ -41,7 +41,6 @@ import {
   type SessionHandlerOptions,
   takeSettings,
 } from './handler_options.js';
-import { AgentFailure } from './http/agent_failure.js';
 import { HttpRefusal } from './http/http_refusal.js';
 import { HANDLE_ROUTES } from './routes/handle_routes.js';
 import {
@@ -167,6 +166,8 @@ class Handler {
   /** Absent: there is no agent. */
   readonly #runs: ServerRuns | undefined;
   #openFeeds = 0;
+  /** What agents threw that was reported. */
+  readonly #reported = new WeakSet<SessionError>();
   #isClosed = false;
 
   constructor(service: SessionService, settings: HandlerSettings) {
@@ -215,7 +216,8 @@ class Handler {
     if (path === VERSION_PATH) {
       const keepsOperations = await this.#keepsOperations();
       const runsAgents = this.#runs !== undefined;
-      return jsonResponse({ protocol: PROTOCOL_VERSION, keepsOperations, runsAgents });
+      const protocol = PROTOCOL_VERSION;
+      return jsonResponse({ protocol, keepsOperations, runsAgents, maxBodyBytes });
     }
     const isOwnClient = comesFromOwnClient(request);
     const found = findRoute(TABLE, request.method, path, isOwnClient);
@@ -310,8 +312,11 @@ class Handler {
   }
 
   async #report(error: unknown, request: Request): Promise<void> {
-    const isWrapped = error instanceof AuthorizeFailure || error instanceof AgentFailure;
-    const thrown = isWrapped ? error.cause : error;
+    // Both a run and the request that waits for it report what its agent threw.
+    if (isSessionError(error, 'run_failed') && this.#reported.has(error)) return;
+    if (isSessionError(error, 'run_failed')) this.#reported.add(error);
+    const isWrapped = error instanceof AuthorizeFailure || isSessionError(error, 'run_failed');
+    const thrown = isWrapped ? (error.cause ?? error) : error;
     try {
       // It may be asynchronous. An unhandled rejection would end the process.
       await Promise.resolve(this.#settings.onError?.(thrown, request));

@@ -141,7 +141,7 @@ export class ServiceCore implements Core {
       feed: this.feed,
       reader: this.reader,
       traits: this.#traits,
-      mayRun: parts.serverAgent !== undefined,
+      serverAgent: parts.serverAgent,
     });
   }
 

@@ -1,4 +1,5 @@
 import type { Call } from '../core/call/call.js';
+import type { ServiceFeed } from '../core/watch/service_feed.js';
 import type { Calls } from '../core/call/calls.js';
 import type { ServiceHistory } from '../core/history_types.js';
 import type { ReadResults, SessionRead } from '../core/read.js';
@@ -12,6 +13,7 @@ import type { SessionReader } from './read/session_reader.js';
 interface HistoryParts extends Pick<ReaderParts, 'callStore'> {
   readonly calls: Calls;
   readonly reader: SessionReader;
+  readonly feed: ServiceFeed;
   /** Stores a write, and publishes what it has changed. */
   write<Kind extends 'rewind' | 'fork'>(write: Placed<Kind>, call: Call): Promise<Results[Kind]>;
 }
@@ -30,7 +32,15 @@ export function serviceHistory(core: HistoryParts): ServiceHistory {
     return found;
   };
   return {
-    rewind: (request) => calls.run('rewind', request, (request, call) => core.write(request, call)),
+    rewind: (request) =>
+      calls.run('rewind', request, async ({ claim, ...write }, call) => {
+        const rewound = await core.write(write, call);
+        if (claim !== undefined && rewound.message !== undefined) {
+          const { invocationId } = rewound.message;
+          core.feed.feed.runRevisions.begin(write.key, invocationId, rewound.revision);
+        }
+        return rewound;
+      }),
     fork: (request) =>
       calls.run('fork', request, async (request, call) => {
         const forked = await core.write(request, call);

@@ -204,6 +204,12 @@ async fn an_append_brings_the_stored_state_to_a_handle_that_has_missed_a_rewind(
     }
 }
 
+/// An event of an invocation.
+fn said(id: &str, invocation: &str) -> NewEvent {
+    let text = format!(r#"{{"invocationId":"{invocation}"}}"#);
+    NewEvent::new(id, time(5.0), "{}", text.into()).unwrap()
+}
+
 /// The event by which a run was cancelled.
 fn seal(invocation: &str) -> NewEvent {
     let text = format!(r#"{{"invocationId":"{invocation}","errorCode":"INVOCATION_ABORTED"}}"#);
@@ -223,20 +229,51 @@ async fn a_repeated_append_takes_no_handle_past_a_marker_that_it_has_missed() {
         append(before, vec![marker.clone()]).await;
         append(before + 1, vec![turn("i3", 3)]).await;
         // Events that the handle has, one behind the marker, and both: named twice, or after another.
-        for (repeated, after) in [
-            (vec![turn("i1", 1)], before),
-            (vec![turn("i1", 1), turn("i2", 2)], before),
-            (vec![turn("i3", 3)], before + 2),
-            (vec![turn("i3", 3), turn("i3", 3)], before + 2),
-            (vec![turn("i1", 1), turn("i3", 3)], before + 2),
+        for repeated in [
+            vec![turn("i1", 1)],
+            vec![turn("i1", 1), turn("i2", 2)],
+            vec![turn("i3", 3)],
+            vec![turn("i3", 3), turn("i3", 3)],
+            vec![turn("i1", 1), turn("i3", 3)],
         ] {
             let appended = append(before, repeated).await;
             assert_eq!(appended.head.revision, before + 2, "nothing is written");
-            assert_eq!(appended.handle_revision(), after);
-            // Either the handle stays before the marker, or it learns what it may not continue.
-            let undone = appended.undone.unwrap_or_default();
-            let is_told = undone.iter().any(|name| **name == *"i2");
-            assert_eq!(is_told, after > before);
+            assert_eq!(appended.handle_revision(), before);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_append_of_a_run_is_refused_behind_what_has_ended_the_run_whatever_its_handle_has() {
+    use StalePolicy::{Append as Keep, Merge, Reject};
+    for (marker, reason) in
+        [(rewind("i2"), StaleReason::Undone), (seal("i2"), StaleReason::Cancelled)]
+    {
+        for policy in [Merge, Keep, Reject] {
+            let storage = MemoryStorage::new();
+            let head = create(&storage, vec![turn("i1", 1), turn("i2", 2)]).await;
+            let (created, since) = (head.created, head.revision);
+            let append = |revision, events| {
+                let position = HandlePosition::Revision { created, revision };
+                Append::new(key(), position, policy, events)
+            };
+            run(&storage, append(since, vec![marker.clone()])).await;
+            let late = || vec![said("late", "i2")];
+            let latest = since + 1;
+            let mut write = append(latest, late()).of_run(since);
+            carry_out(&storage, &mut write, &()).await.unwrap();
+            let Err(Error::StaleSession { reason: actual, expected, .. }) = write.finish() else {
+                panic!("the run goes on");
+            };
+            assert_eq!((actual, expected), (reason, since));
+            // Another invocation, a run that began behind the marker, and one of an earlier session with the same id.
+            let other = append(latest, vec![said("other", "i1")]).of_run(since);
+            let appended = run(&storage, other).await;
+            assert_eq!(appended.missed.len(), 0, "the handle has missed nothing");
+            let begun = append(latest + 1, late()).of_run(latest + 1);
+            run(&storage, begun).await;
+            let earlier = append(latest + 2, vec![said("later", "i2")]).of_run(created - 1);
+            assert_eq!(run(&storage, earlier).await.missed.len(), 0);
         }
     }
 }

@@ -154,16 +154,8 @@ impl<S: Storage> Runner<S> {
             let state = Some(Value::Object(state).to_string());
             let (unchanged, stored_at, shared) = Default::default();
             let missed = missed.collect();
-            let appended = Appended {
-                head,
-                unchanged,
-                stored_at,
-                missed,
-                state,
-                since: Some(since),
-                shared,
-                undone: None,
-            };
+            let appended =
+                Appended { head, unchanged, stored_at, missed, state, since: Some(since), shared };
             current.receive(appended, &[])?;
         }
         let mut session = current.to_json();

@@ -252,7 +252,7 @@ impl<S: Storage> Runner<S> {
                 Some(Some(revision)) => Replaceable::Revision(*revision),
             };
         }
-        let (key, position) = (handle.key.clone(), handle.position_for(&own));
+        let (key, position) = (handle.key.clone(), handle.position.clone());
         let mut append = Append::new(key, position, self.stale, events);
         if let Some(revision) = expected {
             append = append.expecting(revision);

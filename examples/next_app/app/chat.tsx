@@ -52,8 +52,7 @@ function Conversation() {
 }
 
 /** Lets the server answer the message, and shows the answer as it comes. The server stores the whole of it. */
-const run: RunAgent = async function* ({ sessionId, message, signal, storeMessage }) {
-  await storeMessage();
+const run: RunAgent = async function* ({ sessionId, message, signal }) {
   const { invocationId } = message;
   const body = JSON.stringify({ sessionId, invocationId, text: textOf(message) });
   const response = await fetch('/answer', { method: 'POST', body, signal });

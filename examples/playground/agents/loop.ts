@@ -6,10 +6,10 @@ import type { Turn } from './turn.js';
 
 /** The tea shop, on the agent loop of the examples. It stores its events itself, and yields the pieces of answers. */
 export async function* answer({ context, settings }: Turn): AsyncGenerator<NewEvent> {
-  const { service, message, signal, storeMessage } = context;
+  const { service, message, signal } = context;
   const { invocationId, content: userContent } = message;
   const model = modelOf(settings, scriptedModel);
-  const session = await storeMessage();
+  const session = await context.session();
   const invocation = new Invocation({ service, session, invocationId, userContent });
   const pieces = new ReadableStream<NewEvent>({
     async start(controller) {

@@ -51,19 +51,16 @@ export interface HandleRecord {
   readonly view: HistoryView;
   /** Whether an event was appended since the handle was read, after which other events may belong to the view. */
   isViewStale: boolean;
-  /** Present once an append through the handle has found a rewind or a seal that the handle had missed. */
-  missedRewind: MissedRewind | undefined;
 }
 
-/**
- * Rewinds, and seals of cancelled runs, that were stored after a handle was read. A run that they have ended may still go on
- * through the handle.
- */
-interface MissedRewind {
-  /** The position of the handle before the first of them. */
-  readonly position: HandlePosition;
-  /** The invocations that they have ended. */
-  readonly undone: ReadonlySet<string>;
+/** Returns the position of a handle. */
+export function positionOf(
+  { lastEventId }: HandleSnapshot,
+  { createdRevision: created, revision }: HandleRecord,
+): HandlePosition {
+  return Number.isNaN(created)
+    ? { kind: 'lastEvent', lastEventId }
+    : { kind: 'revision', created, revision, lastEventId };
 }
 
 /** The revisions and the time of the session that a handle is made from. */
@@ -118,7 +115,6 @@ export class Handles {
         laterChanges: undefined,
         view: 'raw',
         isViewStale: false,
-        missedRewind: undefined,
       };
       this.#records.set(rawOf(session.state), record);
     }
@@ -171,7 +167,6 @@ export class Handles {
       laterChanges: undefined,
       view,
       isViewStale: false,
-      missedRewind: undefined,
     });
     return { id: sessionId, appName, userId, state, events, lastUpdateTime };
   }

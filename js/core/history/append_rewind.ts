@@ -1,14 +1,14 @@
 /** Computes rewinds from the whole session, over the public methods of a service. */
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
-import { invalid } from '../../values/errors/invalid.js';
 import { requireService } from '../call/given_service.js';
+import { endsWithin } from '../call/time_limit.js';
 
 import { createEvent } from '../../values/model/event/create_event.js';
 import type { JsonObject } from '../../values/json/rules.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import { coreOf } from '../core_of.js';
-import type { RewindWrite, Rewound } from '../history_types.js';
+import type { RewindWrite, Rewound, ServiceHistory } from '../history_types.js';
 import type { Abortable, AppendEventsRequest, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { REMOVED } from '../../values/state/scope.js';
@@ -16,11 +16,27 @@ import type { StateShape } from '../../values/state/state_shape.js';
 import type { TitleChange } from '../write.js';
 import { rewindTargetOf } from './marks.js';
 import { answeredEvent, editedEvent, titleAfter } from './repeated_message.js';
-import { firstOfInvocation, invocationAt, readSession } from './session_history.js';
+import {
+  findStoredMarker,
+  firstOfInvocation,
+  invocationAt,
+  readSession,
+  requireDistinctIds,
+} from './session_history.js';
 import { historyOf, type SourceSession, statesAround } from './state_at.js';
+import { activeEvents } from './view.js';
 
 /** The methods of a service that rewinds need. */
 export const REWIND_METHODS = ['getSession', 'appendEvents', 'revisionOf', 'sessionInfo'] as const;
+
+/** How often a rewind is computed again because others have changed the session meanwhile. */
+const MAX_REPEATS = 5;
+
+/** How often the events of the run under way may come first. Then it is cancelled. */
+const MAX_RUN_WINS = 3;
+
+/** Milliseconds that an undone run may take to end. After that, nobody waits for it. */
+const END_MS = 1000;
 
 /**
  * Checks the events that follow a rewind, and returns them as they are stored.
@@ -34,6 +50,26 @@ export type AdmitEvents = (
   state: JsonObject,
 ) => Promise<NewEvent[]>;
 
+/** A run of the session, as its own process knows it. */
+export interface RunUnderWay {
+  /** The message that the run answers, which is stored. */
+  readonly message: Pick<Event, 'id' | 'invocationId'>;
+  /** Returns the streamed texts and the seal of the run as it is now, from all events of the session. */
+  readonly sealing: (events: readonly Event[]) => readonly NewEvent[];
+  /** Stops and seals the run. Resolves at its end. */
+  readonly cancel: () => Promise<void>;
+  /** Stops the run and seals nothing. Resolves at its end. */
+  readonly abort: () => Promise<void>;
+}
+
+export interface RewindOptions {
+  readonly admit?: AdmitEvents | undefined;
+  /** A text that no other call has, by which the append recognises itself if its answer is lost. */
+  readonly claim?: string | undefined;
+  /** Returns the run under way, if this process has one. It is asked again at each attempt. */
+  readonly running?: (() => RunUnderWay | undefined) | undefined;
+}
+
 /** The result, with a handle on the rewound session. */
 export interface AppendedRewind extends Rewound {
   readonly session: Session;
@@ -42,21 +78,25 @@ export interface AppendedRewind extends Rewound {
 }
 
 /**
- * Rewinds a session. If others append meanwhile, it reads the session again and repeats that. If the marker is stored,
- * it changes nothing and returns what is stored.
+ * Rewinds a session in one append: the texts and the seal of the run under way, the marker, and what follows it. Then it
+ * aborts that run. If it is refused, nothing has changed and the run continues.
  *
- * @throws SessionError `not_found`, `invalid_argument`, `stale_session` for a rewind to undo that is not the last one,
- *   `unsupported`; any error of `appendEvents`
- * @param claim a text that no other call has, by which the append recognises itself if its answer is lost
+ * If others append meanwhile, it reads the session again and repeats that, five times at most. If the run's own events
+ * come first three times, the run is cancelled before the next attempt. If the marker is stored, nothing changes, and
+ * what is stored is returned.
+ *
+ * @throws SessionError `not_found`; `invalid_argument`, also for an id of another event; `stale_session` after the last
+ *   attempt, and for a rewind to undo that is not the last one; `unsupported`; any error of `appendEvents`
  */
 export async function appendRewind(
   service: SessionService,
   write: RewindWrite & Abortable,
-  admit?: AdmitEvents,
-  claim?: string,
+  { admit, claim, running }: RewindOptions = {},
 ): Promise<AppendedRewind> {
   requireService(service, REWIND_METHODS);
-  const { key, marker, signal } = write;
+  requireDistinctIds(write);
+  const { key, signal } = write;
+  let [failures, wins, seen] = [0, 0, Infinity];
   for (;;) {
     const session = await readSession(service, { ...key, signal });
     const { events } = session;
@@ -65,20 +105,70 @@ export async function appendRewind(
       const message = `A session over ${service.storage.kind} has no revision, so it cannot be rewound.`;
       throw new SessionError('unsupported', message);
     }
-    const stored = events.findIndex(({ id }) => id === marker.id);
+    const stored = findStoredMarker(events, write);
     if (stored >= 0) return storedRewind(service, session, stored, write);
-    const planned = await planRewind(historyOf(service, session, signal), write);
-    const { event, message, following, titleChange, unknownKeys } = planned;
-    const admitted = await (admit?.(following, [...events, event], session.state) ?? following);
-    const appended = [event, ...admitted];
+    const run = storedRun(events, running?.());
+    if (run !== undefined && isOnlyOf(run, events.slice(seen))) wins += 1;
+    seen = events.length;
+    const planned = await planWithRun(historyOf(service, session, signal), write, run);
+    const { event, message, ending, following, titleChange, unknownKeys } = planned;
+    const before = [...events, ...ending];
+    const admitted = await (admit?.(following, before, session.state) ?? following);
+    if (run !== undefined && wins === MAX_RUN_WINS) {
+      wins = 0;
+      await run.cancel();
+      continue;
+    }
+    const appended = [...ending, ...admitted];
     const request = { session, events: appended, expectedRevision, signal, claim };
     try {
       await append(service, request, titleChange);
-      return { event, message, unknownKeys, session, isNew: true };
     } catch (error) {
-      if (!isSessionError(error, 'stale_session')) throw error;
+      failures += 1;
+      const isOther = isSessionError(error, 'stale_session');
+      if (isOther && error.staleReason === 'other_revision' && failures <= MAX_REPEATS) continue;
+      throw error;
     }
+    await endRun(run);
+    return { event, message, unknownKeys, session, isNew: true };
   }
+}
+
+/**
+ * Passes a rewind on to a store that computes histories, and then aborts the run that was under way. Nothing seals it: the
+ * undone branch has its stored events alone.
+ */
+export async function passRewindOn(
+  verbs: ServiceHistory,
+  write: Parameters<ServiceHistory['rewind']>[0],
+  { running }: Pick<RewindOptions, 'running'>,
+): Promise<Rewound> {
+  const run = running?.();
+  const rewound = await verbs.rewind(write);
+  await endRun(run);
+  return rewound;
+}
+
+/** Aborts a run that a stored rewind has ended, and waits a second at most. What it still appends is refused. */
+async function endRun(run: RunUnderWay | undefined): Promise<void> {
+  await endsWithin(END_MS, run?.abort());
+}
+
+/** Returns the run, if the session that was read has its message. */
+function storedRun(
+  events: readonly Event[],
+  run: RunUnderWay | undefined,
+): RunUnderWay | undefined {
+  return run !== undefined && hasMessage(events, run) ? run : undefined;
+}
+
+function hasMessage(events: readonly Event[], { message }: RunUnderWay): boolean {
+  return events.some(({ id }) => id === message.id);
+}
+
+/** Whether there are newer events, and all are of the run. */
+function isOnlyOf({ message }: RunUnderWay, newer: readonly Event[]): boolean {
+  return newer.length > 0 && newer.every((event) => event.invocationId === message.invocationId);
 }
 
 /** The events of a rewind, and what else it changes. */
@@ -90,19 +180,56 @@ export interface PlannedRewind extends Rewound {
   readonly titleChange: TitleChange | undefined;
 }
 
+/** A rewind that also ends a run. */
+interface RewindOfRun extends PlannedRewind {
+  /** The marker, with what ends the run before it or behind it. */
+  readonly ending: readonly Event[];
+}
+
+/**
+ * Computes a rewind that also ends a run. What ends the run stands before the marker if the rewind undoes the message of
+ * the run, and otherwise behind it, so that it counts.
+ */
+async function planWithRun(
+  source: SourceSession,
+  write: RewindWrite,
+  run: RunUnderWay | undefined,
+): Promise<RewindOfRun> {
+  const { events } = source;
+  const sealing = laterThan(Date.now() - 1, run?.sealing(events)).map((event) =>
+    createEvent(event),
+  );
+  const planned = await planRewind(source, write, sealing);
+  const { event, following } = planned;
+  const [lastOfSeal] = sealing.slice(-1);
+  if (run === undefined || lastOfSeal === undefined) return { ...planned, ending: [event] };
+  if (hasMessage(activeEvents([...events, event]), run)) {
+    const behind = laterThan(event.timestamp, sealing) as Event[];
+    const rest = laterThan(behind.at(-1)!.timestamp, following);
+    const message = planned.message && (rest[0] as Event);
+    return { ...planned, message, ending: [event, ...behind], following: rest };
+  }
+  // An earlier rewind may have undone the message. Then there is nothing to seal.
+  const isActive = hasMessage(activeEvents(events), run);
+  return { ...planned, ending: isActive ? [...sealing, event] : [event] };
+}
+
 /**
  * Computes a rewind.
  *
+ * @param sealing the events that end the run under way, as if they were stored
  * @throws SessionError `not_found`, `invalid_argument`, `stale_session`
  */
 export async function planRewind(
-  source: SourceSession,
+  stored: SourceSession,
   write: RewindWrite,
+  sealing: readonly Event[] = [],
 ): Promise<PlannedRewind> {
-  const { events } = source;
+  const events = [...stored.events, ...sealing];
+  const source = { ...stored, events };
   const { before, undone } = cutOf(events, write);
   const { state, stateDelta, unknownKeys } = await rewindDelta(source, before);
-  const timestamp = timeOf(events, write);
+  const timestamp = Math.max(timeOf(events, write), (sealing.at(-1)?.timestamp ?? 0) + 1);
   const actions = { stateDelta, rewindBeforeInvocationId: before };
   const event = createEvent({ ...write.marker, author: 'user', timestamp, actions });
   const message = undone && messageOf(undone, write, timestamp);
@@ -195,18 +322,12 @@ async function storedRewind(
   service: SessionService,
   session: Session,
   at: number,
-  write: RewindWrite & Abortable,
+  { message, signal }: RewindWrite & Abortable,
 ): Promise<AppendedRewind> {
-  const { marker, message, signal } = write;
   const event = session.events[at]!;
-  const target = rewindTargetOf(event);
-  if (target === undefined || event.invocationId !== marker.invocationId) {
-    throw invalid('marker.id', 'is the id of another event of the session');
-  }
+  const follows = message && session.events.find(({ id }) => id === message.id);
   const earlier = session.events.slice(0, at);
-  const sent = (): Event => messageOf(cutOf(earlier, write).undone!, write, event.timestamp);
-  const follows = message && (session.events.find(({ id }) => id === message.id) ?? sent());
-  const cut = firstOfInvocation(earlier, target);
+  const cut = firstOfInvocation(earlier, rewindTargetOf(event));
   const before = { ...historyOf(service, session, signal), events: earlier };
   const around = await statesAround(before, cut);
   const unknownKeys = Object.keys(event.actions.stateDelta).filter((key) =>

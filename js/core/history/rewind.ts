@@ -17,7 +17,7 @@ import { coreOf } from '../core_of.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { readBranches } from './branches.js';
-import { appendRewind, REWIND_METHODS } from './append_rewind.js';
+import { appendRewind, passRewindOn, REWIND_METHODS, type RewindOptions } from './append_rewind.js';
 import { sessionKeyOf, takePlace } from './session_history.js';
 
 /** The request of {@link rewind}. */
@@ -37,11 +37,12 @@ export interface SwitchBranchRequest extends CompositeSessionKey, Abortable {
  * deleted. The state of the session goes back to what it was before the first event of the invocation. `user:` and
  * `app:` keys stay, and so do artifacts.
  *
- * If somebody appends meanwhile, the rewind is computed again and undoes those events too. Over HTTP the server
- * computes it. If the title of the session is that of the first message shown, it follows that message.
+ * If somebody appends meanwhile, the rewind is computed again and undoes those events too, five times at most. Over HTTP the
+ * server computes it. If the title of the session is that of the first message shown, it follows that message.
  *
  * @throws SessionError (as a rejection) `not_found` for the session, the event or the invocation; `invalid_argument`
- *   for an event without `invocationId`; `unsupported` over `adk api_server`; any error of `appendEvent`
+ *   for an event without `invocationId`; `stale_session` if others append again and again; `unsupported` over
+ *   `adk api_server`; any error of `appendEvent`
  *
  * @example
  * ```ts
@@ -101,12 +102,15 @@ export async function undoRewind(
   return resultOf(await sendRewind(service, taken, { undo: lastRewind }));
 }
 
-/** Rewinds a session: the store does it if it `computesHistories`, and otherwise this process. */
+/** What a rewind has beside its place. */
+type RewindParts = Pick<RewindWrite, 'message' | 'events' | 'run'> & Pick<RewindOptions, 'running'>;
+
+/** Rewinds a session: the store does it if it `computesHistories`, and otherwise this process. The run under way ends. */
 export async function sendRewind(
   service: SessionService,
   request: CompositeSessionKey & Abortable,
   place: RewindPlace,
-  { message, events, run }: Pick<RewindWrite, 'message' | 'events' | 'run'> = {},
+  { message, events, run, running }: RewindParts = {},
 ): Promise<Rewound> {
   requireService(service, REWIND_METHODS);
   const { signal } = request;
@@ -120,9 +124,11 @@ export async function sendRewind(
     run,
   };
   const verbs = await coreOf(service)?.history({ signal });
+  // The message of a page with an agent begins a run of this program.
+  const claim = running && message && newEventId();
   return verbs === undefined
-    ? appendRewind(service, { ...write, signal })
-    : verbs.rewind({ ...write, signal });
+    ? appendRewind(service, { ...write, signal }, { running, claim })
+    : passRewindOn(verbs, { ...write, signal, claim }, { running });
 }
 
 /** Returns an event as JSON says it, with an id: the request may be sent again. */

@@ -1,4 +1,4 @@
-/** Reads of whole sessions, and places in them. */
+/** Reads of whole sessions, places in them, and the ids of writes to them. */
 import { invalid } from '../../values/errors/invalid.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { describeValue } from '../../values/errors/describe.js';
@@ -6,11 +6,11 @@ import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import { EVENTS_PER_TASK as PAGE, nextTask } from '../call/next_task.js';
 import { requireObject, requireText } from '../../values/errors/option_values.js';
 import { requireKey } from '../../values/model/values/ids.js';
-import type { Event } from '../../values/model/event/event.js';
-import type { HistoryPlace } from '../history_types.js';
+import type { Event, NewEvent } from '../../values/model/event/event.js';
+import type { HistoryPlace, RewindWrite } from '../history_types.js';
 import type { Abortable, CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { isFilled } from './marks.js';
+import { isFilled, isMarker, rewindTargetOf } from './marks.js';
 
 /**
  * Reads a session with all its events, even if the service has the option `history`. A long history is read in pages.
@@ -126,4 +126,76 @@ export function firstOfInvocation(events: readonly Event[], invocationId: unknow
 
 function notInSession(what: string, id: unknown): SessionError {
   return new SessionError('not_found', `The session has no ${what} ${describeValue(id)}.`);
+}
+
+// A write that is sent again names the same ids. They are distinct, and all free or all of the same stored write.
+
+/** What a write says of one of its events. */
+type SentEvent = Pick<NewEvent, 'id' | 'author' | 'actions'> & {
+  readonly invocationId?: string | undefined;
+};
+
+const OF_ANOTHER = 'is the id of another event of the session';
+
+/** Checks that no two events of a rewind have the same id. @throws SessionError `invalid_argument` */
+export function requireDistinctIds(write: RewindWrite): void {
+  const known = new Set<unknown>([write.marker.id]);
+  for (const [name, { id }] of followingOf(write)) {
+    if (known.has(id)) throw invalid(name, 'is the id of another event of the request');
+    if (isFilled(id)) known.add(id);
+  }
+}
+
+/**
+ * Returns the index of the marker of a rewind; -1 if it is not stored. Then none of the rewind's ids is.
+ *
+ * @throws SessionError `invalid_argument` for an id of another event, and for one that the stored rewind does not have
+ */
+export function findStoredMarker(events: readonly Event[], write: RewindWrite): number {
+  const { marker } = write;
+  const at = events.findIndex(({ id }) => id === marker.id);
+  const isStored = at >= 0;
+  const stored = events[at];
+  if (stored !== undefined) {
+    const isOfRewind = isOfWrite(stored, { author: 'user', invocationId: marker.invocationId });
+    if (!isOfRewind || rewindTargetOf(stored) === undefined) throw invalid('marker.id', OF_ANOTHER);
+  }
+  const places = new Map(events.map(({ id }, place) => [id, place]));
+  for (const [name, sent] of followingOf(write)) {
+    const place = isFilled(sent.id) ? (places.get(sent.id!) ?? -1) : -1;
+    if (!isStored && place < 0) continue;
+    if (place < 0) throw invalid(name, 'is not an id of the stored rewind');
+    if (!isStored || place < at || !isSame(events[place]!, sent)) throw invalid(name, OF_ANOTHER);
+  }
+  return at;
+}
+
+/**
+ * Checks that a stored event is the message of a user that is sent again. Its content is not compared: a plugin may have
+ * changed it.
+ *
+ * @throws SessionError `invalid_argument`
+ */
+export function requireSameMessage(name: string, stored: Event, sent: SentEvent): Event {
+  if (isSame(stored, { invocationId: sent.invocationId, author: 'user' })) return stored;
+  throw invalid(name, OF_ANOTHER);
+}
+
+/** Whether a stored event may be the one that was sent. */
+function isSame(stored: Event, sent: SentEvent): boolean {
+  return isMarker(stored) === isMarker(sent as Event) && isOfWrite(stored, sent);
+}
+
+/** Whether a stored event has the author and the invocation that were sent. */
+function isOfWrite(stored: Event, { author, invocationId }: SentEvent): boolean {
+  const isOfInvocation = !isFilled(invocationId) || stored.invocationId === invocationId;
+  return stored.author === author && isOfInvocation;
+}
+
+/** Returns the events that follow the marker of a rewind, with the names of their ids. */
+function followingOf({ message, events = [] }: RewindWrite): (readonly [string, SentEvent])[] {
+  const sent = events.map((event, at) => [`events[${at}].id`, event] as const);
+  if (message === undefined) return sent;
+  const { id, invocationId } = message;
+  return [['message.id', { id, invocationId, author: 'user' }], ...sent];
 }

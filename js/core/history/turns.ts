@@ -6,10 +6,10 @@ import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { ShownTurn, TurnBranches } from '../history_types.js';
-import { sendRewind } from './rewind.js';
+import type { RewindOptions } from './append_rewind.js';
+import { sendRewind, type SwitchBranchRequest } from './rewind.js';
 
 export { readBranches } from './branches.js';
-export { switchBranch } from './rewind.js';
 
 /** A request to undo a turn, so that an agent answers the user's message again. */
 export interface TurnRequest extends CompositeSessionKey {
@@ -17,6 +17,10 @@ export interface TurnRequest extends CompositeSessionKey {
   readonly eventId: string;
   /** Lets the agent of the server answer the message, if it has one. */
   readonly run?: AskedRun | undefined;
+  /** The id of the message that is sent again. Default: a new one. */
+  readonly messageId?: string | undefined;
+  /** See `RewindOptions`. */
+  readonly running?: RewindOptions['running'];
 }
 
 /**
@@ -43,13 +47,20 @@ export function regenerateTurn(service: SessionService, request: TurnRequest): P
 
 async function rewindTurn(
   service: SessionService,
-  { eventId, run, ...key }: TurnRequest,
+  { eventId, run, messageId: id = newEventId(), running, ...key }: TurnRequest,
   content: Content | undefined,
 ): Promise<Event> {
-  const id = newEventId();
   const message = { id, invocationId: `e-${newEventId()}`, content };
-  const rewound = await sendRewind(service, key, { turn: eventId }, { message, run });
+  const rewound = await sendRewind(service, key, { turn: eventId }, { message, run, running });
   return rewound.message!;
+}
+
+/** Shows another branch, as `switchBranch` does. */
+export async function showBranch(
+  service: SessionService,
+  { branch, running, ...key }: SwitchBranchRequest & Pick<TurnRequest, 'running'>,
+): Promise<void> {
+  await sendRewind(service, key, { branch }, { running });
 }
 
 /** Returns the shown turns that have several versions, by their invocations. The object inherits nothing. */

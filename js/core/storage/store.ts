@@ -103,11 +103,6 @@ export interface Appended extends SessionHead {
   readonly state?: string | undefined;
   /** For each event of the append, its revisions. Empty if the storage does not know them. */
   readonly placed: readonly EventPlace[];
-  /**
-   * The invocations that may not continue through the handle: a rewind has undone their last event, or they were
-   * cancelled. Present if the handle had missed such a rewind or seal.
-   */
-  readonly undone?: readonly string[] | undefined;
   /** JSON text: the message of a write with `run` as it is stored, if that is not as it was sent. */
   readonly message?: string | undefined;
 }

@@ -1,3 +1,4 @@
+import { RunRevisions } from '../handle/run_revisions.js';
 import type { Notice } from '../../values/model/notice.js';
 import type { TabChannel } from './tab_channel.js';
 import type { Watcher } from './watcher.js';
@@ -7,6 +8,8 @@ import type { Watcher } from './watcher.js';
  * publish to it. Over IndexedDB, a channel also connects it with the other tabs.
  */
 export class Feed {
+  /** The runs of the storage, which its services remember. */
+  readonly runRevisions = new RunRevisions();
   readonly #watchers = new Set<Watcher>();
   readonly #channel: TabChannel<Notice> | undefined;
   #serviceCount = 0;

@@ -66,9 +66,11 @@ export class ServiceFeed {
   watch(given: WatchRequest, options: ListenOptions | WatchOptions): Notices | StopWatching {
     const request = takeRequest(given);
     requireWatchKeys(request);
-    const { signal, onNotice } = takeOptions<ListenOptions | WatchOptions>(options);
+    const { signal, onNotice, onEnd } = takeOptions<ListenOptions | WatchOptions>(options);
     if (onNotice !== undefined) requireFunction('onNotice', onNotice);
+    if (onEnd !== undefined) requireFunction('onEnd', onEnd);
     const watcher = new Watcher(request, onNotice);
+    if (onEnd !== undefined) watcher.onEnd(onEnd);
     if (signal?.aborted === true || this.#isClosed) watcher.stop();
     else this.#start(watcher, signal);
     return onNotice === undefined ? watcher : watcher.stop;

@@ -46,7 +46,11 @@ export class RunFeed {
   first(): string {
     this.#changed.clear();
     const runs = this.#runs.reports.filter((run) => belongsTo(run, this.#watched));
-    return JSON.stringify({ type: 'runs', runs: runs.map((run) => this.#reported(run)) });
+    return JSON.stringify({
+      type: 'runs',
+      ...this.#runs.mark,
+      runs: runs.map((run) => this.#reported(run)),
+    });
   }
 
   /** Returns the JSON of the next report, if one is due. */

@@ -3,12 +3,13 @@ import {
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
   REVISION_HEADER,
+  RUN_HEADER,
 } from '../../stores/http/protocol.js';
 import { HttpRefusal } from './http_refusal.js';
 
 /** The headers of requests that responses depend on. */
 export const VARY = `Origin, ${PROTOCOL_HEADER}`;
-const EXPOSED_HEADERS = `${PROTOCOL_HEADER}, ${CREATED_HEADER}, ${REVISION_HEADER}, etag, retry-after`;
+const EXPOSED_HEADERS = `${PROTOCOL_HEADER}, ${CREATED_HEADER}, ${REVISION_HEADER}, ${RUN_HEADER}, etag, retry-after`;
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 /** Seconds for which a browser may remember the answer to a preflight. */
 const MAX_AGE_SECONDS = '600';

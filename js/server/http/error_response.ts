@@ -3,7 +3,7 @@ import {
   type SessionError,
   type SessionErrorCode,
 } from '../../values/errors/errors.js';
-import { AgentFailure } from './agent_failure.js';
+import type { RunReport } from '../../core/run_report.js';
 import { HttpRefusal } from './http_refusal.js';
 import { jsonResponse } from './json_response.js';
 
@@ -63,8 +63,9 @@ export function errorResponse(error: unknown): Response {
     const { message: detail, code, status, headers } = error;
     return jsonResponse({ detail, code }, status, headers);
   }
-  if (error instanceof AgentFailure) {
-    return jsonResponse({ detail: error.message, code: 'run_failed' }, 500);
+  if (isSessionError(error, 'run_failed')) {
+    const { message: detail, ...told } = publicErrorOf(error);
+    return jsonResponse({ detail, ...told }, STATUSES.run_failed);
   }
   if (!isSessionError(error)) return jsonResponse({ detail: DETAILS[500] }, 500);
   const status = STATUSES[error.code];
@@ -83,11 +84,18 @@ export function isServerFault(error: unknown): boolean {
   return !isSessionError(error) || DETAILS[STATUSES[error.code]] !== undefined;
 }
 
-/** Returns what a client may know of an error: its code, and its text if it is not the server's fault. */
-export function publicErrorOf(error: unknown): { code: string; message: string } {
-  if (!isSessionError(error)) return { code: 'run_failed', message: 'The agent failed.' };
-  const { code, message } = error;
-  return { code, message: DETAILS[STATUSES[code]] ?? message };
+/**
+ * Returns what a client may know of an error: its code, and its text if it is not the server's fault. Of what an agent threw,
+ * the code alone.
+ */
+export function publicErrorOf(error: unknown): NonNullable<RunReport['error']> {
+  if (isSessionError(error) && error.code !== 'run_failed') {
+    const { code, message } = error;
+    return { code, message: DETAILS[STATUSES[code]] ?? message };
+  }
+  const { cause } = Object(error) as Partial<SessionError>;
+  const told = isSessionError(cause) && { cause: { code: cause.code } };
+  return { code: 'run_failed', message: 'The agent failed.', ...told };
 }
 
 function errorBody(error: SessionError, publicDetail: string | undefined): object {

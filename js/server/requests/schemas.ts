@@ -63,7 +63,7 @@ const SESSION_MORE = {
 };
 
 /** The member of a body that asks for a run. */
-export const RUN_MEMBER = objectOf({}, { streaming: FLAG });
+export const RUN_MEMBER = { ...objectOf({}, { streaming: FLAG }), additionalProperties: false };
 
 /** The schemas of responses, by the names in the routes. */
 export const RESPONSES = {
@@ -159,7 +159,7 @@ export const RESPONSES = {
       missed: listOf(objectOf({ seq: WHOLE, revision: WHOLE, text: JSON_TEXT })),
       placed: listOf(objectOf({ seq: WHOLE, revision: WHOLE })),
     },
-    { since: WHOLE, state: JSON_TEXT, undone: listOf(TEXT), message: JSON_TEXT },
+    { since: WHOLE, state: JSON_TEXT, message: JSON_TEXT },
   ),
   Whether: FLAG,
   Cancelled: objectOf({ cancelled: FLAG }),

@@ -12,7 +12,7 @@ import type {
 import type { SessionService } from '../../values/model/session_service.js';
 import { MAX_IDS } from '../../service/read/event_pages.js';
 import { copyEvent } from '../../service/runs/agent/copies.js';
-import type { AdmittedMessage } from '../../service/runs/runs.js';
+import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import type { TakenRights } from './authorize.js';
 import { type Answer, answersIn, foreignMemberOf, markGiven } from './client_event.js';

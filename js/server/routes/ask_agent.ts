@@ -5,23 +5,33 @@
  */
 import { optionalCount } from '../../values/errors/option_values.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
-import { isSessionError, SessionError } from '../../values/errors/errors.js';
+import { SessionError } from '../../values/errors/errors.js';
+import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import { raceSignal } from '../../core/call/time_limit.js';
+import { requireSameMessage } from '../../core/history/session_history.js';
 import { isEqualJson } from '../../values/json/equal.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
+import { type AdmittedMessage, isClaimed } from '../../service/runs/agent/run_storage.js';
+import { RUN_HEADER } from '../../stores/http/protocol.js';
 import type { AskedRun } from '../../values/model/asked_run.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import { partsOf } from '../../values/model/event/parts.js';
 import { isId } from '../../values/model/values/ids.js';
+import { unknownMember } from '../http/request_body.js';
 import { eventsIn } from '../requests/call_body.js';
 import type { RouteCall } from '../requests/route.js';
-import { admitMessage, MAX_ATTEMPTS } from '../rights/client_append.js';
-import type { ServerRun } from '../runs/server_run.js';
-import type { ServerRuns } from '../runs/server_runs.js';
+import { admitMessage } from '../rights/client_append.js';
+import type { ServerMessage, ServerRuns } from '../runs/server_runs.js';
 
 /** A message of a client, whose id names its run. */
 export type ClientMessage = NewEvent & { readonly id: string };
+
+/** What a client knows of a session. Absent members: nothing. */
+interface SeenSession {
+  readonly created?: number | undefined;
+  readonly revision?: number | undefined;
+}
 
 /** What a client gets when the agent answers its message. */
 export interface AskResult {
@@ -35,22 +45,32 @@ export interface AskResult {
  * Lets the agent answer the message of a body, and returns the message once it is stored. If it is stored already, no run
  * begins. The run goes on when the client has gone.
  *
- * @param seenRevision the revision that the session must have, if the body names none
- * @throws HttpRefusal 403, 503; SessionError `unsupported`, `invalid_argument`, `not_found`, `agent_running`; what the agent throws
- *   before the message is stored
+ * @param handle what the client knows of the session: the revision at which it was created, and the one that it must have
+ *   if the body names none
+ * @throws HttpRefusal 403, 409, 503; SessionError `unsupported`, `invalid_argument`, `not_found`, also if the session was
+ *   created again; `run_failed` if a plugin refuses the message
  */
 export async function askAgent(
   call: RouteCall,
   { streaming = false }: AskedRun,
-  seenRevision?: number,
+  handle: SeenSession = {},
 ): Promise<AskResult> {
   const runs = await requireRuns(call);
   const message = messageIn(call);
-  const { expectedRevision } = call.body;
-  const revision = optionalCount('expectedRevision', expectedRevision ?? undefined) ?? seenRevision;
-  const storing = storeOrFind(call, runs, message, streaming, revision);
+  const expected = optionalCount('expectedRevision', call.body.expectedRevision ?? undefined);
+  const storing = storeOrFind(call, runs, message, streaming, {
+    created: handle.created,
+    revision: expected ?? handle.revision,
+  });
   const stored = await raceSignal(call.signal, storing);
+  tellMark(call, runs, message.id);
   return { stored, isAsSent: isEqualJson(stored.content, message.content) };
+}
+
+/** Tells the client which run answers its message, if the run is under way in this process. */
+export function tellMark({ key, headers }: RouteCall, runs: ServerRuns, messageId: string): void {
+  const { start, number } = runs.find(key, messageId)?.mark ?? {};
+  if (start !== undefined) headers[RUN_HEADER] = `${start} ${number}`;
 }
 
 /** Returns the message as it is stored: by an earlier request, by a run under way that it joins, or by a new run. */
@@ -59,59 +79,57 @@ async function storeOrFind(
   runs: ServerRuns,
   message: ClientMessage,
   streaming: boolean,
-  expectedRevision: number | undefined,
+  { created, revision }: SeenSession,
 ): Promise<Event> {
-  const before = await readStored(call, message.id);
+  const before = await readStored(call, message, created);
   if (before !== undefined) return before;
   try {
     const running = runs.find(call.key, message.id);
-    if (running !== undefined) return await running.stored;
-    const { key, report } = call;
-    const run = runs.reserve({ key, messageId: message.id, streaming, onError: report });
-    return await answerMessage(call, run, message, expectedRevision);
+    if (running !== undefined) return sentBefore(await running.stored, message);
+    return await runs.begin(answeredMessage(call, message, streaming, revision)).stored;
   } catch (error) {
     // Another process has begun its run.
-    const isClaimed = isSessionError(error, 'already_exists') && error.key === 'message.id';
-    const stored = isClaimed ? await readStored(call, message.id) : undefined;
+    const stored = isClaimed(error) ? await readStored(call, message) : undefined;
     if (stored === undefined) throw error;
     return stored;
   }
 }
 
-/** Without the signal of the request, which a run does not follow. */
-async function readStored({ service, key }: RouteCall, id: string): Promise<Event | undefined> {
-  const { events } = await service.getEvents({ ...key, eventIds: [id] });
-  return events[0]?.event;
+/**
+ * Returns the message, if it is stored. Without the signal of the request, which a run does not follow.
+ *
+ * @param created the revision at which the session must have been created
+ * @throws SessionError `invalid_argument` if its id is that of another event; `not_found`
+ */
+async function readStored(
+  { service, key }: RouteCall,
+  message: ClientMessage,
+  created?: number,
+): Promise<Event | undefined> {
+  const { events, ...session } = await service.getEvents({ ...key, eventIds: [message.id] });
+  if (created !== undefined && created !== session.created) throw sessionNotFound(key.sessionId);
+  return events[0] && sentBefore(events[0].event, message);
+}
+
+function sentBefore(stored: Event, message: ClientMessage): Event {
+  return requireSameMessage('events[0].id', stored, message);
 }
 
 /**
- * Begins a run if the rights of the client admit its message, and gives the run up otherwise.
+ * Returns what a run of a client's message needs. The rights decide on the message when the run begins, and again if others
+ * have changed the session before it is stored.
  *
- * @param expectedRevision the revision that the client expects. Absent: the rights decide again if others have changed the session
- * @returns the message, once it is stored
- * @throws HttpRefusal 403; SessionError `stale_session`, `not_found`; what the agent throws before the message is stored
+ * @param expectedRevision the revision that the client expects
  */
-export async function answerMessage(
-  { service, key, rights }: RouteCall,
-  run: ServerRun,
-  message: NewEvent,
+export function answeredMessage(
+  { service, key, rights, report }: RouteCall,
+  message: ClientMessage,
+  streaming: boolean,
   expectedRevision?: number,
-): Promise<Event> {
-  try {
-    for (let attempt = 1; ; attempt += 1) {
-      const admitted = await admitMessage({ service, key, rights, expectedRevision }, message);
-      try {
-        return await run.begin(admitted);
-      } catch (error) {
-        const isOther = isSessionError(error, 'stale_session');
-        const isOfHandler = admitted.expectedRevision !== expectedRevision;
-        if (!isOther || !isOfHandler || attempt > MAX_ATTEMPTS) throw error;
-      }
-    }
-  } catch (error) {
-    run.giveUp(error);
-    throw error;
-  }
+): ServerMessage {
+  const request = { service, key, rights, expectedRevision };
+  const admit = (): Promise<AdmittedMessage> => admitMessage(request, message);
+  return { key, messageId: message.id, streaming, admit, onError: report };
 }
 
 /** Returns the runs of the server. @throws SessionError `unsupported` if it has no agent */
@@ -134,7 +152,10 @@ export function runIn({ run }: JsonObject): AskedRun | undefined {
   // A client may send null for what is absent.
   if (run === undefined || run === null) return undefined;
   if (!isPlainObject(run)) throw invalidValue('run', 'must be an object', run);
-  return { streaming: streamingIn('run.streaming', run.streaming) };
+  const { streaming, ...others } = run;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw unknownMember(`run.${unknown}`, ['streaming']);
+  return { streaming: streamingIn('run.streaming', streaming) };
 }
 
 /** Takes whether a run is to stream; an absent value counts as `false`. @throws SessionError `invalid_argument` naming the member */

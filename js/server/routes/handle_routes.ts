@@ -1,4 +1,5 @@
 import { requireStalePolicy } from '../../service/append/append_rules.js';
+import { optionalCount } from '../../values/errors/option_values.js';
 import { invalidValue } from '../../values/errors/invalid.js';
 import { isEqualText } from '../../values/json/equal.js';
 import { takeDescription } from '../../values/model/description.js';
@@ -37,6 +38,7 @@ export const HANDLE_ROUTES: readonly Route[] = [
     body: {
       events: schemas.EVENTS_MEMBER,
       position: POSITION,
+      runRevision: schemas.WHOLE,
       stale: schemas.oneOf(['merge', 'append', 'reject']),
       ...schemas.EXPECTED,
       firstTitle: schemas.TEXT,
@@ -138,12 +140,14 @@ async function append(call: RouteCall): Promise<Appended> {
   const titleChange = firstTitle(title);
   const stale = requireStalePolicy(body.stale);
   const position = positionIn(call);
+  const runRevision = optionalCount('runRevision', body.runRevision);
   const { calls, appender } = requireCore(call);
   const append = (events: readonly NewEvent[], expected: Partial<Expected>): Promise<Appended> => {
     const placed = {
       kind: 'append',
       key,
       position,
+      runRevision,
       stale,
       titleChange,
       operation,
@@ -155,8 +159,9 @@ async function append(call: RouteCall): Promise<Appended> {
   };
   const run = runIn(body);
   if (run === undefined) return appendBody(call, append);
-  const isBehind = stale === 'reject' && position.kind === 'revision';
-  const { stored, isAsSent } = await askAgent(call, run, isBehind ? position.revision : undefined);
+  const { created, revision } = position.kind === 'revision' ? position : {};
+  const seen = { created, revision: stale === 'reject' ? revision : undefined };
+  const { stored, isAsSent } = await askAgent(call, run, seen);
   const appended = await append([stored], {});
   return isAsSent ? appended : { ...appended, message: JSON.stringify(stored) };
 }

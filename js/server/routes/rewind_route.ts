@@ -1,6 +1,6 @@
 /**
- * A rewind over HTTP. `rewindIn` takes it from the body. `rewindWithRuns` cancels what runs, and `rewindAndAnswer` has the agent
- * answer an edited message. `rewindFor` stores the rewind, by the rights of the request.
+ * A rewind over HTTP. `rewindIn` takes it from the body. `rewindFor` stores it by the rights of the request, and ends the run
+ * under way. `rewindAndAnswer` then has the agent answer an edited message.
  */
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
@@ -8,6 +8,8 @@ import {
   type AdmitEvents,
   appendRewind,
   type AppendedRewind,
+  passRewindOn,
+  type RewindOptions,
 } from '../../core/history/append_rewind.js';
 import { raceSignal } from '../../core/call/time_limit.js';
 import { takePlace } from '../../core/history/session_history.js';
@@ -23,6 +25,11 @@ import { newEventId } from '../../values/model/event/create_event.js';
 import type { NewEvent } from '../../values/model/event/event.js';
 import { requireId } from '../../values/model/values/ids.js';
 import { copyEvent } from '../../service/runs/agent/copies.js';
+import {
+  type AdmittedMessage,
+  claimedError,
+  isClaimed,
+} from '../../service/runs/agent/run_storage.js';
 import { admitAfter } from '../rights/client_append.js';
 import { withWholeDelta } from '../rights/whole_values.js';
 import type { ServerRuns } from '../runs/server_runs.js';
@@ -31,7 +38,7 @@ import { OWN_FORM } from '../requests/client_form.js';
 import type { Route, RouteCall } from '../requests/route.js';
 import * as schemas from '../requests/schemas.js';
 import { respondWithSession } from '../requests/session_response.js';
-import { requireRuns, runIn } from './ask_agent.js';
+import { requireRuns, runIn, tellMark } from './ask_agent.js';
 import { requireSession, SESSION } from './session_routes.js';
 
 export const REWIND_ROUTE: Route = {
@@ -41,7 +48,7 @@ export const REWIND_ROUTE: Route = {
   // `rewindBeforeInvocationId` is the form that is proposed for `adk api_server` (google/adk-python#7178).
   summary:
     'Undoes an invocation and everything after it, or a rewind, or a turn whose message is sent again, by an event. ' +
-    'The same request again changes nothing if it names its marker. A run under way is cancelled first. With `run` the ' +
+    'The same request again changes nothing if it names its marker. It ends a run under way. With `run` the ' +
     'agent answers the message.',
   body: {
     rewindBeforeInvocationId: schemas.TEXT,
@@ -141,21 +148,22 @@ function objectIn(name: string, value: unknown): JsonObject {
   throw invalidValue(name, 'must be an object', value);
 }
 
-/** Cancels a run under way, rewinds, and lets the agent answer the message if the write says so. */
+/** Rewinds, and has the agent answer the message if the write says so. The run under way ends with the append. */
 async function rewindWithRuns(call: RouteCall, write: RewindWrite): Promise<AppendedRewind> {
-  const { service, signal } = call;
-  const { key, marker, message, run } = write;
+  const { key, signal } = call;
+  const { message, run } = write;
   const runs = run === undefined ? call.runs : await requireRuns(call);
-  if (runs === undefined) return rewindFor(call, write);
-  const isRunning = message !== undefined && runs.find(key, message.id) !== undefined;
-  const { events } = await service.getEvents({ ...key, eventIds: [marker.id], signal });
-  // A rewind that is sent again cancels nothing, and starts nothing.
-  if (isRunning || events.length > 0) return rewindFor(call, write);
-  await runs.cancel(key, undefined);
-  if (run === undefined || message === undefined) return rewindFor(call, write);
+  const running = runs && (() => runs.underWay(key));
+  if (run === undefined || runs === undefined || message === undefined) {
+    return rewindFor(call, write, { running });
+  }
   // The run goes on when the client has gone.
   const unlimited = { ...call, signal: new AbortController().signal };
-  return raceSignal(signal, rewindAndAnswer(unlimited, runs, write, message.id));
+  const { streaming = false } = run;
+  const rewinding = runs.rewinding(key, () =>
+    rewindAndAnswer(unlimited, runs, write, message.id, streaming),
+  );
+  return raceSignal(signal, rewinding);
 }
 
 /** Rewinds, and lets the agent answer the message that the rewind stores. */
@@ -164,32 +172,34 @@ async function rewindAndAnswer(
   runs: ServerRuns,
   write: RewindWrite,
   messageId: string,
+  streaming: boolean,
 ): Promise<AppendedRewind> {
-  const { key, report } = call;
-  const running = runs.find(key, messageId);
-  if (running !== undefined) {
-    await running.stored;
-    return rewindFor(call, write);
-  }
-  const streaming = write.run?.streaming ?? false;
-  const run = runs.reserve({ key, messageId, streaming, onError: report });
+  const { service, key, report } = call;
+  const { events } = await service.getEvents({ ...key, eventIds: [write.marker.id] });
+  // A rewind that is sent again begins nothing.
+  if (events.length > 0) return rewindFor(call, write, {});
+  let rewound: AppendedRewind | undefined;
+  const admit = async (): Promise<AdmittedMessage> => {
+    const running = () => runs.underWay(key);
+    rewound = await rewindFor(call, write, { running, claim: newEventId() });
+    // Another process has stored it, and runs the agent.
+    if (!rewound.isNew) throw claimedError(messageId);
+    return { message: copyEvent(rewound.message!), isStored: true };
+  };
   try {
-    const rewound = await rewindFor(call, write, newEventId());
-    const message = copyEvent(rewound.message!);
-    if (rewound.isNew) await run.begin({ message, isStored: true });
-    else run.leaveToOther(message);
-    return rewound;
+    await runs.beginBehind({ key, messageId, streaming, admit, onError: report }).stored;
   } catch (error) {
-    run.giveUp(error);
-    throw error;
+    if (!isClaimed(error)) throw error;
   }
+  tellMark(call, runs, messageId);
+  return rewound!;
 }
 
 /** Rewinds, and reads what the response shows of the session: our own client asks for its revision alone. */
 async function rewindFor(
   call: RouteCall,
   write: RewindWrite,
-  claim?: string,
+  options: Omit<RewindOptions, 'admit'>,
 ): Promise<AppendedRewind> {
   const { service, signal, rights } = call;
   const isOwn = call.form === OWN_FORM;
@@ -203,10 +213,23 @@ async function rewindFor(
   // What is appended is checked here, where the whole session is read for it.
   const verbs = hasEvents ? undefined : await coreOf(service)?.history({ signal });
   if (verbs !== undefined) {
-    const rewound = await verbs.rewind({ ...write, signal });
+    const ending = await unlessStored(call, write, options);
+    const rewound = await passRewindOn(verbs, { ...write, signal }, ending);
     const session = await requireSession(call, isOwn ? { numRecentEvents: 0 } : {});
     return { ...rewound, session, isNew: false };
   }
-  const { session, ...rewound } = await appendRewind(service, { ...write, signal }, admit, claim);
+  const request = { ...write, signal };
+  const { session, ...rewound } = await appendRewind(service, request, { ...options, admit });
   return { ...rewound, session: isOwn ? { ...session, events: [] } : session };
+}
+
+/** Returns the options without the run if the rewind is stored: one that is sent again ends no run. */
+async function unlessStored(
+  { service, key, signal }: RouteCall,
+  { marker }: RewindWrite,
+  options: Pick<RewindOptions, 'running'>,
+): Promise<Pick<RewindOptions, 'running'>> {
+  if (options.running?.() === undefined) return options;
+  const { events } = await service.getEvents({ ...key, eventIds: [marker.id], signal });
+  return events.length > 0 ? {} : options;
 }

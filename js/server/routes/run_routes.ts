@@ -16,9 +16,9 @@ import { HEARTBEAT_MS } from '../http/event_stream.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import { answersIn } from '../rights/client_event.js';
 import { publicView } from '../rights/public_view.js';
-import type { RunFailure, ServerRun } from '../runs/server_run.js';
+import type { RunFailure, ServerRun } from '../runs/server_runs.js';
 import {
-  answerMessage,
+  answeredMessage,
   type ClientMessage,
   requireRuns,
   runsOf,
@@ -74,6 +74,11 @@ export const RUN_ROUTES: readonly Route[] = [
   }),
 ];
 
+/** The bytes that wait for the reader of a stream, above which pieces are left out. */
+const MAX_PIECES_BYTES = 2 ** 16;
+/** The bytes that wait, above which the reader counts as gone. */
+const MAX_WAITING_BYTES = 8 * 2 ** 20;
+
 async function runToEnd(call: RouteCall): Promise<unknown[]> {
   const events: Event[] = [];
   const run = await begin(call, false, (event) => events.push(event));
@@ -88,39 +93,42 @@ async function streamRun(call: RouteCall): Promise<ReadableStream<Uint8Array>> {
   const isSplit = call.body.functionCallEventId == null;
   const { maySeeCredentials } = call.rights;
   const encoder = new TextEncoder();
-  let isOpen = true;
-  let controller: ReadableStreamDefaultController<Uint8Array>;
-  let run: ServerRun | undefined;
+  const left = new AbortController();
+  let controller!: ReadableStreamDefaultController<Uint8Array>;
   const end = (): void => {
-    isOpen = false;
+    left.abort();
     clearInterval(heartbeat);
   };
-  const stream = new ReadableStream<Uint8Array>({
-    start: (opened) => void (controller = opened),
-    cancel: () => {
-      end();
-      void run?.stop('cancelled');
-    },
-  });
-  const send = (line: string): void => {
-    if (isOpen) controller.enqueue(encoder.encode(`${line}\n\n`));
+  const stream = new ReadableStream<Uint8Array>(
+    { start: (opened) => void (controller = opened), cancel: end },
+    new ByteLengthQueuingStrategy({ highWaterMark: MAX_PIECES_BYTES }),
+  );
+  /** Leaves out what may be left out while the reader does not read. */
+  const send = (line: string, isNeeded = false): void => {
+    const waiting = MAX_PIECES_BYTES - controller.desiredSize!;
+    if (left.signal.aborted || (!isNeeded && waiting >= MAX_PIECES_BYTES)) return;
+    if (waiting <= MAX_WAITING_BYTES) return controller.enqueue(encoder.encode(`${line}\n\n`));
+    controller.error(new Error('The client does not read.'));
+    end();
   };
   const heartbeat = setInterval(() => send(': still here'), HEARTBEAT_MS);
   try {
-    run = await begin(call, streaming, (event) => {
+    const gone = AbortSignal.any([call.gone, left.signal]);
+    const run = await begin({ ...call, gone }, streaming, (event) => {
       for (const part of isSplit ? splitArtifacts(event) : [event]) {
-        send(`data: ${JSON.stringify(publicView(shown(call, part), maySeeCredentials))}`);
+        const data = publicView(shown(call, part), maySeeCredentials);
+        send(`data: ${JSON.stringify(data)}`, event.partial !== true);
       }
+    });
+    void run.ended.then((failure) => {
+      if (failure !== undefined) send(`data: ${JSON.stringify(errorData(failure))}`, true);
+      if (!left.signal.aborted) controller.close();
+      end();
     });
   } catch (error) {
     end();
     throw error;
   }
-  void run.ended.then((failure) => {
-    if (failure !== undefined) send(`data: ${JSON.stringify(errorData(failure))}`);
-    if (isOpen) controller.close();
-    end();
-  });
   return stream;
 }
 
@@ -136,17 +144,17 @@ async function begin(
   streaming: boolean,
   onEvent: (event: Event) => void,
 ): Promise<ServerRun> {
-  const { key, signal, gone, report } = call;
+  const { signal, gone } = call;
   const runs = await requireRuns(call);
   const message = messageIn(call);
   await requireSession(call, { numRecentEvents: 0 });
   signal.throwIfAborted();
-  const run = runs.reserve({ key, messageId: message.id, streaming, onError: report, onEvent });
+  const run = runs.begin({ ...answeredMessage(call, message, streaming), onEvent });
   const cancel = (): void => void run.stop('cancelled');
   const ignore = onAbort(gone, cancel);
   void run.ended.then(ignore);
   try {
-    await raceSignal(signal, answerMessage(call, run, message));
+    await raceSignal(signal, run.stored);
   } catch (error) {
     if (signal.aborted) cancel();
     throw error;

@@ -89,11 +89,16 @@ type ForwardedName = Exclude<
 type ForwardingBase = abstract new () => BaseSessionService &
   Pick<FrameworkSessionService, ForwardedName>;
 
-/** Appends an event of a run. `append` appends it as the wrapper does. */
-export type RunAppend = (
-  request: AppendEventRequest,
-  append: (request: AppendEventRequest) => Promise<AppendedEvent<NewEvent>>,
-) => Promise<AppendedEvent<NewEvent>>;
+/** What differs for one run. */
+export interface ServedRun {
+  /** Appends an event of the run. `append` appends it as the wrapper does. */
+  readonly append: (
+    request: AppendEventRequest,
+    append: (request: AppendEventRequest) => Promise<AppendedEvent<NewEvent>>,
+  ) => Promise<AppendedEvent<NewEvent>>;
+  /** The message that the run answers, if it is stored already. Each window of events has it. */
+  readonly storedMessageId: string | undefined;
+}
 
 /**
  * The method of a wrapper that returns another wrapper of its service, for one run. From the symbol registry, since a
@@ -104,10 +109,10 @@ const FOR_RUN = Symbol.for('adk-session-wasm.forRun');
 /** Returns the view of a service for one run; `undefined` if the service is none of ours. */
 export function serviceForRun(
   service: object,
-  append: RunAppend,
+  run: ServedRun,
 ): FrameworkSessionService | undefined {
-  const given = service as { [FOR_RUN]?: (append: RunAppend) => FrameworkSessionService };
-  return given[FOR_RUN]?.(append);
+  const given = service as { [FOR_RUN]?: (run: ServedRun) => FrameworkSessionService };
+  return given[FOR_RUN]?.(run);
 }
 
 /** Makes a wrapper of a service whose appends follow the given rules. */
@@ -115,7 +120,7 @@ export type FrameworkClass = new (
   service: SessionService,
   rules: AppendRules,
   reads: RunnerReads,
-  runAppend?: RunAppend,
+  run?: ServedRun,
 ) => FrameworkSessionService;
 
 /** The methods that the framework calls. */
@@ -154,24 +159,19 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     readonly #service: SessionService;
     readonly #rules: AppendRules;
     readonly #reads: RunnerReads;
-    readonly #runAppend: RunAppend | undefined;
+    readonly #run: ServedRun | undefined;
 
-    constructor(
-      service: SessionService,
-      rules: AppendRules,
-      reads: RunnerReads,
-      runAppend?: RunAppend,
-    ) {
+    constructor(service: SessionService, rules: AppendRules, reads: RunnerReads, run?: ServedRun) {
       super();
       requireService(service, REQUIRED_METHODS);
       this.#service = service;
       this.#rules = rules;
       this.#reads = reads;
-      this.#runAppend = runAppend;
+      this.#run = run;
     }
 
-    [FOR_RUN](append: RunAppend): FrameworkSessionService {
-      return new SessionServiceOver(this.#service, this.#rules, this.#reads, append);
+    [FOR_RUN](run: ServedRun): FrameworkSessionService {
+      return new SessionServiceOver(this.#service, this.#rules, this.#reads, run);
     }
 
     /** Histories are computed where the wrapped service computes them. */
@@ -189,7 +189,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     }
 
     async getSession(request: GetSessionRequest): Promise<Session | undefined> {
-      const plan = this.#reads.plan(request);
+      const plan = this.#reads.plan(request, this.#run?.storedMessageId);
       return await runPlan(plan, (request) => this.#service.getSession(request));
     }
 
@@ -207,7 +207,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
         this.#prepare(given, () => [given.event]);
         return this.#service.appendEvent(given);
       };
-      const appended: unknown = this.#runAppend?.(request, append) ?? append(request);
+      const appended: unknown = this.#run?.append(request, append) ?? append(request);
       return appended as Promise<AppendedEvent<E>>;
     }
 

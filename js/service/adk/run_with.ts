@@ -1,13 +1,20 @@
 import type { Runner } from '@google/adk';
 import { coreOf } from '../../core/core_of.js';
-import { SessionError } from '../../values/errors/errors.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
-import type { NewEvent } from '../../values/model/event/event.js';
-import type { RunAgent, RunContext, SentEvent } from '../runs/agent/run_context.js';
+import type { AppendedEvent, NewEvent } from '../../values/model/event/event.js';
+import {
+  RUN_STORE,
+  type RunAgent,
+  type RunContext,
+  type RunStore,
+  type SentEvent,
+  STORES_MESSAGE,
+} from '../runs/agent/run_context.js';
 import {
   type AppendEventRequest,
   type FrameworkSessionService,
-  type RunAppend,
+  type ServedRun,
   serviceForRun,
 } from './framework_session_service.js';
 
@@ -37,35 +44,42 @@ export function runWith(runner: Runner): RunAgent {
     throw invalid('runner', "must be a Runner of '@google/adk'");
   }
   const run = (context: RunContext): AsyncIterable<SentEvent> => runOnce(runner, context);
-  return Object.assign(run, { agentName: runner.agent.name });
+  return Object.assign(run, { agentName: runner.agent.name, [STORES_MESSAGE]: true });
 }
 
 async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<SentEvent> {
-  const { appName, userId, sessionId, message, streaming, signal } = context;
-  if (runner.appName !== appName) {
-    throw invalid('runner', `is of the app "${runner.appName}", and the session of "${appName}"`);
-  }
+  const { userId, sessionId, message, streaming, signal } = context;
+  const store = context[RUN_STORE] ?? NO_RUN;
   let isStored = false;
-  const append: RunAppend = async (request, append) => {
+  const appendOwn: ServedRun['append'] = async (request, append) => {
     if (signal.aborted) throw new SessionError('aborted', 'The run was cancelled.');
-    if (isStored || request.session.id !== sessionId) return append(request);
+    if (isStored) return appendNew(context, request, append);
     requireMessage(request, context);
     isStored = true;
-    const service = { appendEvent: append as RunContext['service']['appendEvent'] };
     const { content } = request.event;
     const isChanged = JSON.stringify(content) !== JSON.stringify(newMessage);
-    await context.storeMessage({
-      ...{ service, session: request.session },
+    await store.storeMessage({
+      service: { appendEvent: append as RunContext['service']['appendEvent'] },
+      session: request.session,
       ...(isChanged && { content }),
+      message,
     });
     return message;
   };
+  const append: ServedRun['append'] = (request, append) =>
+    request.session.id === sessionId
+      ? store.own(async () => appendOwn(request, append))
+      : append(request);
   const newMessage = structuredClone(message.content ?? {});
   newMessage.role ??= 'user';
   // The runner may change it.
   const given: unknown = structuredClone(newMessage);
   const { stateDelta } = message.actions;
-  const events = viewOf(runner, sessionServiceOf(runner, context, append), message).runAsync({
+  const storedMessageId = store.isStored ? message.id : undefined;
+  const service = await store.own(() =>
+    Promise.resolve().then(() => sessionServiceOf(runner, context, { append, storedMessageId })),
+  );
+  const events = viewOf(runner, service, message).runAsync({
     ...{ userId, sessionId },
     newMessage: given as Parameters<Runner['runAsync']>[0]['newMessage'],
     ...(Object.keys(stateDelta).length > 0 && { stateDelta }),
@@ -73,21 +87,57 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
     ...(streaming && { runConfig: { streamingMode: 'sse' as StreamingMode } }),
   });
   for await (const event of events) {
-    if (!isStored) throw changedOrder();
+    if (!isStored) await store.own(() => Promise.reject(changedOrder()));
     yield event;
   }
 }
 
+/**
+ * Appends an event that is not stored yet, or that this invocation has stored before.
+ *
+ * @throws SessionError `invalid_argument` if another event has its id
+ */
+async function appendNew(
+  { service, appName, userId, sessionId, message }: RunContext,
+  request: AppendEventRequest,
+  append: (request: AppendEventRequest) => Promise<AppendedEvent<NewEvent>>,
+): Promise<AppendedEvent<NewEvent>> {
+  const { id, invocationId } = request.event;
+  if (id === undefined || id === '') return append(request);
+  try {
+    return await append({ ...request, expectedEvents: { [id]: null } });
+  } catch (error) {
+    if (!isSessionError(error, 'stale_session') || error.actualEvents === undefined) throw error;
+    const { events } = await service.getEvents({ appName, userId, sessionId, eventIds: [id] });
+    const isOwn = events.every(({ event }) => event.invocationId === invocationId);
+    if (isOwn && id !== message.id) return append(request);
+    throw invalid('event.id', 'is the id of another event of the session');
+  }
+}
+
+/** For a context that no run has made: the runner's own append stores the message, unless it is stored. */
+const NO_RUN: RunStore = {
+  isStored: false,
+  async storeMessage({ service, session, message, content }) {
+    const event = { ...message, ...(content !== undefined && { content }) };
+    await service.appendEvent({ session, event, expectedEvents: { [event.id]: null } });
+  },
+  own: (work) => work(),
+};
+
 type RunConfig = NonNullable<Parameters<Runner['runAsync']>[0]['runConfig']>;
 type StreamingMode = NonNullable<RunConfig['streamingMode']>;
 
-/** @throws SessionError `invalid_argument` if the runner's service is not over the storage of the session */
+/** @throws SessionError `invalid_argument` if the runner is of another app, or its service not over the storage of the session */
 function sessionServiceOf(
-  { sessionService }: Runner,
-  { service }: RunContext,
-  append: RunAppend,
+  { sessionService, appName }: Runner,
+  { service, appName: asked }: RunContext,
+  run: ServedRun,
 ): FrameworkSessionService {
-  const view = serviceForRun(sessionService, append);
+  if (appName !== asked) {
+    throw invalid('runner', `is of the app "${appName}", and the session of "${asked}"`);
+  }
+  const view = serviceForRun(sessionService, run);
   if (view !== undefined && storeOf(view) === storeOf(service)) return view;
   const text = 'must have a service of adk-session-wasm/adk over the storage of the session';
   throw invalid('runner.sessionService', `${text}, such as asAdkService(service)`);

@@ -1,5 +1,6 @@
 import { invalid } from '../../values/errors/invalid.js';
 import { optionalCount, requireOneOf } from '../../values/errors/option_values.js';
+import type { Event } from '../../values/model/event/event.js';
 import type { GetSessionConfig, GetSessionRequest, Session } from '../../values/model/session.js';
 import { HISTORY_VIEWS, type HistoryView } from '../../values/model/values/history_view.js';
 import type { Plan } from '../../core/storage/reads/read_plan.js';
@@ -42,9 +43,14 @@ export class RunnerReads {
     throw invalid('numRecentEvents', "needs the view 'model': only its windows suit a model");
   }
 
-  /** Plans the reads of a session: as the request says, and by the options where it says nothing. */
+  /**
+   * Plans the reads of a session: as the request says, and by the options where it says nothing.
+   *
+   * @param messageId an event that the window must have
+   */
   *plan<Request extends object>(
     request: Request,
+    messageId?: string,
   ): Plan<Request, Session | undefined, Session | undefined> {
     const config = configOf(request);
     if (config === undefined) return yield request;
@@ -58,7 +64,16 @@ export class RunnerReads {
     if (count === undefined || hasWindow || view !== 'model') {
       return yield config.view === undefined ? withConfig({ view }) : request;
     }
-    const plan = readBack(skipCorrupt === true, count, ({ length }) => length - count);
+    const latestStart = (events: readonly Event[]): number => {
+      const last = events.length - count;
+      return messageId === undefined
+        ? last
+        : Math.min(
+            last,
+            events.findLastIndex(({ id }) => id === messageId),
+          );
+    };
+    const plan = readBack(skipCorrupt === true, count, latestStart);
     let step = plan.next();
     while (step.done !== true) {
       step = plan.next(yield withConfig({ view, numRecentEvents: step.value }));

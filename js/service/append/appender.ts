@@ -9,7 +9,13 @@ import type { AskedRun } from '../../values/model/asked_run.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { firstTitleOf } from '../../values/model/event/auto_title.js';
 import { withClaimMark } from '../../values/model/event/claim_mark.js';
-import type { AppendEventRequest, ExpectedEvents } from '../../values/model/session.js';
+import type {
+  AppendEventRequest,
+  CompositeSessionKey,
+  ExpectedEvents,
+} from '../../values/model/session.js';
+import { ABORTED } from '../../values/model/event/waiting.js';
+import type { RunRevisions } from '../../core/handle/run_revisions.js';
 import { type StateSchema, validateDelta } from '../../values/state/state_schema.js';
 import { type AppendRules, appendRulesOf, refuseFrameworkEvents } from './append_rules.js';
 import { Computation } from './computation.js';
@@ -17,14 +23,15 @@ import { AppendGroups, type PreparedAppend } from './append_groups.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { takeExpectedEvents } from './expected_events.js';
 import { applyWritten } from './handle_update.js';
-import { positionFor } from './missed_rewinds.js';
+import { requireMessageFits, type ServerAgent } from '../../core/core_of.js';
 import type { ServiceFeed } from '../../core/watch/service_feed.js';
 import { afterCommit, type Call } from '../../core/call/call.js';
 import type { Calls } from '../../core/call/calls.js';
 import type { HiddenMembers } from '../../values/model/diagnostic.js';
-import { snapshotHandle } from '../../core/handle/handle.js';
+import { positionOf, snapshotHandle } from '../../core/handle/handle.js';
 import { requireKey } from '../../values/model/values/ids.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../../values/model/event/snapshot.js';
+import { partsOf } from '../../values/model/event/parts.js';
 import { isViewSummary } from '../../values/model/event/view_summary.js';
 import type { ReaderParts } from '../read/reader_parts.js';
 import type { SessionReader } from '../read/session_reader.js';
@@ -62,8 +69,8 @@ interface AppenderParts extends Pick<ReaderParts, 'callStore' | 'handles'> {
   readonly feed: ServiceFeed;
   readonly reader: SessionReader;
   readonly traits: StoreTraits;
-  /** Whether the sessions are on a server, which may have an agent. */
-  readonly mayRun: boolean;
+  /** Present if the sessions are on a server, which may have an agent. */
+  readonly serverAgent: ServerAgent | undefined;
 }
 
 /**
@@ -117,7 +124,7 @@ export class Appender {
       }
     const snapshots = taken.map(({ snapshot }) => snapshot);
     const { appName, userId, id: sessionId } = session;
-    if (run !== undefined) this.#requireRun(run, snapshots.length);
+    if (run !== undefined) this.#requireRun(run, taken);
     const write: AppendWrite = {
       kind: 'append',
       run: run && { streaming: run.streaming },
@@ -131,7 +138,7 @@ export class Appender {
       ),
       titleChange: titleChange ?? firstTitle(mayTitle ? firstTitleOf(snapshots) : undefined),
     };
-    const handle = { session, record, writer, events: taken };
+    const handle = { session, record, writer, events: taken, beginsRun: claim !== undefined };
     const append = { write, call, handle };
     const stored =
       taken.length === 0
@@ -210,16 +217,24 @@ export class Appender {
     this.#groups.flush();
   }
 
-  /** @throws SessionError `unsupported` without a server; `invalid_argument` */
-  #requireRun(run: AskedRun, count: number): void {
-    if (!this.#parts.mayRun) {
+  /** @throws SessionError `unsupported` without a server; `invalid_argument`; `remote` if the message is too large */
+  #requireRun(run: AskedRun, taken: readonly EventToStore[]): void {
+    const { serverAgent } = this.#parts;
+    if (serverAgent === undefined) {
       const message =
         'run asks the agent of a server, and this service has none; see the option run of liveSession.';
       throw new SessionError('unsupported', message, { key: 'run' });
     }
     requireObject('run', run);
     optionalBoolean('run.streaming', run.streaming);
-    if (count !== 1) throw invalid('event.partial', 'must not be true with run');
+    const [message, another] = taken;
+    if (message === undefined || another !== undefined) {
+      throw invalid('event.partial', 'must not be true with run');
+    }
+    if (partsOf(message.event).length === 0) {
+      throw invalid('event.content', 'must have parts with run');
+    }
+    requireMessageFits(serverAgent, message.snapshot.text);
   }
 
   #take(event: Event): EventSnapshot {
@@ -236,17 +251,23 @@ export class Appender {
       return { placed: write, written: (appended) => feed.publish(write, appended) };
     }
     const events = withoutSuperseded(handle);
+    const snapshots = events.map(({ snapshot }) => snapshot);
+    const { session, record, beginsRun } = handle;
+    const { runRevisions: runs } = feed.feed;
+    // The message of a run begins it anew.
+    const runRevision = beginsRun ? undefined : runs.of(write.key, snapshots);
     const { kind, key, stale, expectedRevision, expectedEvents, titleChange, operation, run } =
       write;
     // One literal: a spread takes a fifth of the time of an append over memory.
     const placed: PlacedAppend = {
       kind,
       key,
-      position: positionFor(handle, events),
+      position: positionOf(session, record),
+      runRevision,
       stale,
       expectedRevision,
       expectedEvents,
-      events: events.map(({ snapshot }) => snapshot),
+      events: snapshots,
       titleChange,
       operation,
       run,
@@ -255,10 +276,38 @@ export class Appender {
       placed,
       written(appended) {
         applyWritten({ ...handle, events }, placed, appended, traits.removesNull);
+        if (beginsRun) beginRun(runs, key, snapshots, appended);
+        else if (runRevision !== undefined) goOn(runs, key, snapshots, appended);
         feed.publish(placed, appended);
       },
     };
   }
+}
+
+/** Remembers the run of a message that was stored, the last of the events. */
+function beginRun(
+  runs: RunRevisions,
+  key: CompositeSessionKey,
+  snapshots: readonly EventSnapshot[],
+  { revision, unchanged }: Appended,
+): void {
+  const { invocationId } = snapshots.at(-1)!;
+  // Another attempt, whose answer was lost, may have stored it, and others have written since.
+  if (invocationId !== '') runs.begin(key, invocationId, unchanged.at(-1)?.revision ?? revision);
+}
+
+/** Notes that events of runs were stored: the runs had not ended before, unless these events are their end. */
+function goOn(
+  runs: RunRevisions,
+  key: CompositeSessionKey,
+  snapshots: readonly EventSnapshot[],
+  appended: Appended,
+): void {
+  // If nothing was written, nobody has checked that the runs go on.
+  if (appended.unchanged.length === snapshots.length) return;
+  // A wrong guess costs time alone: the next append is checked from an earlier revision.
+  if (snapshots.some(({ mayBeMarker, text }) => mayBeMarker || text.includes(ABORTED))) return;
+  runs.advance(key, snapshots, appended);
 }
 
 /** Expects that no event with one of the ids is stored. */

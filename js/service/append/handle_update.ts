@@ -6,7 +6,7 @@ import { isMarker } from '../../core/history/marks.js';
 import { setMember } from '../../values/members/member.js';
 import type { Session } from '../../values/model/session.js';
 import { applySnapshot, type EventSnapshot } from '../../values/model/event/snapshot.js';
-import type { Appended, MissedEvent } from '../../core/storage/store.js';
+import type { Appended, MissedEvent, UnchangedEvent } from '../../core/storage/store.js';
 import type { PlacedAppend } from '../../core/write.js';
 import type { StalePolicy } from '../../core/wasm/protocol.js';
 import { isTemp } from '../../values/state/scope.js';
@@ -14,7 +14,6 @@ import { hasUnstoredWrite } from '../../values/state/write_order.js';
 import { insertEvents, indexOfId, putEvent } from '../../core/handle/event_index.js';
 import type { HandleRecord, HandleSnapshot } from '../../core/handle/handle.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
-import { noteMissedRewind } from './missed_rewinds.js';
 import { writeKey } from '../../values/state/keys.js';
 import type { StateWriter } from './state_writer.js';
 import type { ObservingHandle } from './waiting_appends.js';
@@ -30,13 +29,12 @@ import { parseEventText } from '../../core/storage/stored_events.js';
  */
 export function applyWritten(
   handle: ObservingHandle,
-  { position, stale, titleChange }: PlacedAppend,
+  { stale, titleChange }: PlacedAppend,
   appended: Appended,
   removesNull = false,
 ): void {
   const { session, record } = handle;
   const { message } = appended;
-  noteMissedRewind(record, position, appended);
   updateHandle(
     message === undefined ? handle : takeStoredMessage(handle, message),
     stale,
@@ -109,14 +107,22 @@ function updateHandle(
     return;
   }
   record.createdRevision = appended.created;
-  // A retry that wrote nothing must not cover what others appended after it: a handle that does not
-  // merge has not been given those events.
   record.revision =
-    merges || written > 0 ? revision : Math.max(record.revision, since, ...earlier.values());
+    merges || written > 0 ? revision : revisionAfter(Math.max(record.revision, since), unchanged);
   record.lastUpdateTime = lastUpdateTime;
 }
 
 const NONE: ReadonlyMap<number, number> = new Map();
+
+/**
+ * Returns the revision of a handle after a retry that wrote nothing and brought it nothing. It covers no events of others:
+ * a rewind or a seal may be among them.
+ */
+function revisionAfter(since: number, unchanged: readonly UnchangedEvent[]): number {
+  let last = since;
+  for (const { revision } of unchanged) if (revision === last + 1) last = revision;
+  return last;
+}
 
 /**
  * Gives the handle one stored event. Each part is applied even if another part fails.

@@ -65,6 +65,8 @@ export interface ObservingHandle {
   readonly writer: StateWriter;
   /** The events of the write, in the same order. */
   readonly events: readonly EventToStore[];
+  /** Whether the last event is the message of a run. */
+  readonly beginsRun: boolean;
 }
 
 /** The outcome of an append. */

@@ -112,13 +112,18 @@ export function openParts(options: TakenOptions) {
         get isThere() {
           return agent.isThere;
         },
+        get maxBodyBytes() {
+          return agent.maxBodyBytes;
+        },
         find: () => agent.find(),
         follow(key, listener) {
           const { fetch, remote } = epoch;
-          const { appName, userId } = key;
-          const bringUp = () => run(() => fetch.refresh(key));
+          const { appName, userId, sessionId } = key;
+          if (sessionId === undefined) return agent.follow(key, listener);
+          const session = { appName, userId, sessionId };
+          const bringUp = () => run(() => fetch.refresh(session));
           const checkLogin = () => run(() => remote.checkLogin({ appName, userId }));
-          const stop = followRuns({ agent, board, bringUp, checkLogin }, key, listener);
+          const stop = followRuns({ agent, board, bringUp, checkLogin }, session, listener);
           const end = (): void => {
             erasureListeners.delete(end);
             stop();

@@ -178,7 +178,8 @@ export async function* walkSessions<S extends object>(
       if (yielded.size === 0 && order === 'desc') {
         start = Math.min(start, page.sessions[0]?.lastUpdateTime ?? start);
       }
-      cursor = page.nextCursor;
+      // A server that repeats a cursor would make the loop endless.
+      cursor = page.nextCursor === cursor ? undefined : page.nextCursor;
       for (const session of page.sessions) {
         const name = JSON.stringify([session.userId, session.id]);
         if (yielded.has(name)) continue;

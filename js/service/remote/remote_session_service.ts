@@ -11,7 +11,7 @@ import { MAX_RETRIES } from '../../stores/http/retries.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { HostAbortSignal, HostFetch } from '../../values/model/host.js';
-import { coreOf } from '../../core/core_of.js';
+import { coreOf, type FollowedKey } from '../../core/core_of.js';
 import { ServiceCore } from '../service_core.js';
 import type { SessionServiceOptions } from '../service_options.js';
 import { StoredSessionService } from '../stored_session_service.js';
@@ -83,7 +83,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     const storage = { kind: 'remote', durable: true };
     const diagnostics = Diagnostics.of(taken, storage);
     const feed = new RemoteFeed(connection, (error) => diagnostics?.tell('connection', error));
-    const server = new RemoteServer(connection);
+    const server = new RemoteServer(connection, feed.runs);
     const parts = {
       storage,
       load: () => server.load(),
@@ -95,12 +95,14 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
         get isThere() {
           return server.runsAgents;
         },
+        get maxBodyBytes() {
+          return server.maxBodyBytes;
+        },
         find: async () => {
           await server.load();
           return server.runsAgents === true;
         },
-        follow: (key: CompositeSessionKey, listener: ReportListener) =>
-          this.#followRun(key, listener),
+        follow: (key: FollowedKey, listener: ReportListener) => this.#followRun(key, listener),
         cancel: (request: CancelRunRequest) => this.cancelRun(request),
       },
     };
@@ -109,7 +111,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     this.#runs = feed.runs;
   }
 
-  #followRun(key: CompositeSessionKey, listener: ReportListener): () => void {
+  #followRun(key: FollowedKey, listener: ReportListener): () => void {
     const { appName, userId } = key;
     const stop = this.#runs.follow(key, listener);
     const watch = new AbortController();

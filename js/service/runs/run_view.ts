@@ -8,9 +8,8 @@ import {
   openQuestions,
   type Question,
 } from './state/questions.js';
-import type { SessionRun } from './state/session_run.js';
 import type { Runs } from './runs.js';
-import { newestMessage, storedStatus } from './state/stored_status.js';
+import { newestMessage, type SessionRun, storedStatus } from './state/run_status.js';
 
 /** Pages of stored events, in append order. A page that has not changed is the same array. */
 export type Pages = readonly (readonly Event[])[];
@@ -106,8 +105,10 @@ export class RunView {
     const questions = this.#openQuestions(pages).map(questionOf);
     this.#questions = keep(this.#questions, questions, (one, other) => one.callId === other.callId);
     const run = this.#statusOf(pages, isWaiting);
-    if (run?.status !== this.#run?.status || run?.messageId !== this.#run?.messageId)
-      this.#run = run;
+    const isSame = (['status', 'messageId', 'isPaused'] as const).every(
+      (member) => run?.[member] === this.#run?.[member],
+    );
+    if (!isSame) this.#run = run;
     return { run: this.#run, drafts: this.#drafts, questions: this.#questions };
   }
 

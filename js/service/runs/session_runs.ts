@@ -1,5 +1,6 @@
 /**
- * Runs: an agent in the page answers the messages of a session. `server/` has those of an agent on the server.
+ * Runs: an agent answers the messages of a session. `run_table.ts` is the machine. This file feeds it in a page: with the
+ * agent in the page (`page_runs.ts`) or on its server (`remote_runs.ts`). `js/server/runs` does it on a server.
  *
  * | word in this folder | meaning |
  * |---|---|
@@ -17,328 +18,201 @@
  * an append, and the core of a service, which has the feed's channel and the agent of a server. It knows neither live
  * sessions nor `@google/adk`.
  */
-import { messageOf } from '../../values/errors/describe.js';
-import { isSessionError, SessionError } from '../../values/errors/errors.js';
-import { coreOf } from '../../core/core_of.js';
+import type { Draft } from '../../core/run_report.js';
+import type { RunUnderWay } from '../../core/history/append_rewind.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import type { SessionService } from '../../values/model/session_service.js';
-import { cancelledError, isRunCancelled, sealRun } from './state/cancelled.js';
-import type { Draft } from '../../core/run_report.js';
-import { Drafts } from './agent/drafts.js';
-import { runAgent } from './agent/run_agent.js';
-import { RunLock } from './tabs/run_lock.js';
-import { OtherTabs } from './tabs/other_tabs.js';
-import type { RunEnd, TabRun } from './tabs/run_messages.js';
-import type { SessionRun } from './state/session_run.js';
-import { type QueuedMessage, RunQueue, storeAdmitted } from './run_queue.js';
-import type { AdmittedMessage, AskedMessage, Runs } from './runs.js';
-import { RunsOfSessions } from './runs_of_sessions.js';
 import { sessionName } from '../../values/model/values/session_name.js';
+import {
+  currentOf,
+  type Happening,
+  isOpen,
+  isUnderWay,
+  nextOf,
+  type RunsOfSession,
+  shownRun,
+  step,
+} from './run_table.js';
+import type { AskedMessage, Runs } from './runs.js';
+import { cancelledError } from './state/cancelled.js';
+import type { SessionRun } from './state/run_status.js';
 
-interface CurrentRun {
-  readonly asked: QueuedMessage;
-  readonly controller: AbortController;
-  message: Event | undefined;
-  isStored: boolean;
-  /** Whether the session is gone, so that nothing is sealed. */
-  isAbandoned: boolean;
-  ended: Promise<void>;
+/** A message that waits, and its caller. */
+export interface QueuedMessage extends AskedMessage {
+  readonly resolve: (stored: Event) => void;
+  readonly reject: (error: unknown) => void;
 }
 
-/** Milliseconds that another tab may take to cancel its run: a second for the agent, and the rest for the seal. */
-const OTHER_TAB_MS = 3000;
+/** How the messages of a session reach their agent, and who tells what runs. */
+export interface RunTransport {
+  /** Whether a message may be sent while a run is under way: it then waits for a lock, or in an outbox. */
+  readonly isFree: boolean;
+  /** Whether whoever told what runs has stopped, for example because a login has expired. */
+  readonly isCut?: boolean;
+  /** Listens to what other programs tell, until the returned function is called. */
+  follow(): () => void;
+  /**
+   * Has the next message answered. Never rejects.
+   *
+   * @param take takes the message when its turn has come; `undefined` if it waits no more
+   * @returns a promise that resolves when the next message may be sent
+   */
+  send(take: () => QueuedMessage | undefined): Promise<void>;
+  /** Stops the run of a message, or seals the message if it has none. */
+  stop(messageId: string): Promise<void>;
+  /** See `Runs`. */
+  underWay(): RunUnderWay | undefined;
+  /** Ends the run of this program, because the session is gone. */
+  abandon(): void;
+}
+
+/** Makes the transport. `happened` takes what happens. */
+export type MakeTransport = (happened: (happening: Happening) => void) => RunTransport;
 
 /**
- * The runs of one session: one at a time in all tabs, and this realm's queue of messages. All stores of the session in
- * this realm share one instance. It outlives the stores, so unmounting a component cancels nothing.
+ * The runs of one session. All stores of the session in this realm share one instance. It outlives the stores, so
+ * unmounting a component cancels nothing.
  */
-export class SessionRuns extends RunQueue implements Runs {
-  readonly #service: SessionService;
-  readonly #key: CompositeSessionKey;
-  readonly #lock: RunLock;
-  readonly #others: OtherTabs;
-  readonly #drafts = new Drafts();
-  #current: CurrentRun | undefined;
-  /** The outcome of the last run, if it failed or was cancelled. */
-  #last: SessionRun | undefined;
+export class SessionRuns implements Runs {
+  #runs: RunsOfSession;
+  readonly #transport: RunTransport;
+  readonly #queued = new Map<string, QueuedMessage>();
+  readonly #listeners = new Set<() => void>();
+  #stopFollowing: (() => void) | undefined;
+  #isWorking = false;
 
-  constructor(service: SessionService, key: CompositeSessionKey, channelName: string | undefined) {
-    super();
-    this.#service = service;
-    this.#key = key;
-    const session = sessionName(key);
-    this.#lock = new RunLock(channelName && `${channelName}:run:${session}`);
-    this.#others = new OtherTabs(session, channelName, this.#lock, {
-      changed: () => this.changed(),
-      cancel: (messageId) => {
-        if (this.#current?.message?.id === messageId) void this.#cancelCurrent(this.#current);
-      },
-      tellNow: () => this.#tell('running'),
-    });
+  /** @param known what is known from the start */
+  constructor(makeTransport: MakeTransport, known: Pick<RunsOfSession, 'mayPause' | 'isKnown'>) {
+    this.#runs = { ...known, messages: [], isPaused: false };
+    this.#transport = makeTransport((happening) => void this.#take(happening));
   }
 
-  /** The run, as far as it is known without the stored events. `messageId` is empty until the other tab has told it. */
   get run(): SessionRun | undefined {
-    const { message } = this.#current ?? {};
-    if (message !== undefined) return { status: 'running', messageId: message.id };
-    const { running } = this.#others;
-    if (running !== undefined) return { status: 'running', messageId: running.messageId };
-    const waiting = this.#current?.asked ?? (this.isPaused ? undefined : this.queue[0]);
-    if (waiting !== undefined) return { status: 'queued', messageId: waiting.id };
-    return this.#last ?? this.#others.last;
+    return shownRun(this.#runs);
   }
 
-  /** The invocation of the run. */
   get invocationId(): string | undefined {
-    return this.#current?.message?.invocationId ?? this.#others.running?.invocationId;
+    const current = currentOf(this.#runs);
+    return current?.phase === 'running' ? current.invocationId : undefined;
   }
-
-  /** Other tabs tell what runs by their lock. */
-  readonly isKnown = true;
 
   get isRunning(): boolean {
-    return this.#current !== undefined || this.#others.running !== undefined;
+    return this.#runs.messages.some(isUnderWay);
   }
 
-  /** The drafts of the run, or of the last one. */
+  get isKnown(): boolean {
+    return this.#runs.isKnown;
+  }
+
   get drafts(): readonly Draft[] {
-    return this.#streamedElsewhere?.drafts ?? this.#drafts.all;
+    return currentOf(this.#runs)?.drafts ?? [];
   }
 
-  /** The ids of the whole events of the same run. */
   get wholes(): readonly string[] {
-    return this.#streamedElsewhere?.wholes ?? this.#drafts.wholes;
+    return currentOf(this.#runs)?.wholes ?? [];
   }
 
-  /** The drafts of another tab, if the last run was there. */
-  get #streamedElsewhere(): TabRun | undefined {
-    return this.#current === undefined ? this.#others.streamed : undefined;
-  }
-
-  /** The ids of the calls whose answers wait in the queue or belong to the current run. */
   get answeredNow(): ReadonlySet<string> {
-    return new Set(this.callsAnsweredBy(this.#current?.asked));
+    return new Set(this.#runs.messages.filter(isOpen).flatMap(({ callIds }) => callIds));
   }
 
   follow(listener: () => void): () => void {
-    const remove = this.listen(listener);
-    const stop = this.#others.follow();
+    this.#listeners.add(listener);
+    if (this.#transport.isCut === true) {
+      this.#stopFollowing?.();
+      this.#stopFollowing = undefined;
+    }
+    this.#stopFollowing ??= this.#transport.follow();
     return () => {
-      if (remove()) stop();
+      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
+      this.#stopFollowing?.();
+      this.#stopFollowing = undefined;
     };
   }
 
-  override async ask(asked: AskedMessage): Promise<Event> {
-    if (asked.isOfRewind === true && this.isRunning) await this.cancel(undefined, undefined);
-    return super.ask(asked);
+  ask(asked: AskedMessage): Promise<Event> {
+    return new Promise((resolve, reject) => {
+      this.#queued.set(asked.id, { ...asked, resolve, reject });
+      const { id, callIds, isOfRewind } = asked;
+      this.#take({ type: 'asked', message: { id, callIds, isOfRewind } });
+    });
   }
 
-  /**
-   * Cancels a run, here or in another tab, or removes a message from the queue. Seals a stored message that has no run.
-   *
-   * @param message the newest message, if nobody has answered it
-   */
-  async cancel(messageId: string | undefined, message: Event | undefined): Promise<void> {
-    const isMeant = (id: string | undefined): boolean =>
-      messageId === undefined || id === messageId;
-    const current = this.#current;
-    const { running } = this.#others;
-    if (current && (isMeant(current.message?.id) || isMeant(current.asked.id))) {
-      return this.#cancelCurrent(current);
-    }
-    const waiting = this.queue.find(({ id }) => isMeant(id));
-    if (running === undefined && waiting !== undefined) return void this.discard(waiting.id);
-    if (running !== undefined) {
-      if (!isMeant(running.messageId) && running.messageId !== '') {
-        return void (messageId !== undefined && this.discard(messageId));
-      }
-      this.#others.askToCancel(running.messageId || message?.id);
-      await this.#lock.released(OTHER_TAB_MS);
-    }
-    if (message === undefined || !isMeant(message.id)) return;
-    await this.#lock.hold(() => this.#seal(message, undefined, true));
-    this.changed();
+  isQueued(messageId: string): boolean {
+    return this.#runs.messages.some(({ id, phase }) => id === messageId && phase === 'waiting');
   }
 
-  /** Does the work under the lock, so that no other run begins meanwhile. */
-  async change<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.isRunning) await this.cancel(undefined, undefined);
-    return this.#lock.hold(work);
+  retry(messageId: string): boolean {
+    const isQueued = this.isQueued(messageId);
+    if (isQueued) this.#take({ type: 'resumed' });
+    return isQueued;
   }
 
-  /** Ends the run and empties the queue, because the session is gone. Nothing is sealed. */
+  async cancel(id: string | undefined, unanswered: Event | undefined): Promise<void> {
+    const stopped = this.#take({ type: 'cancelled', id, unanswered: unanswered?.id });
+    for (const messageId of stopped) await this.#transport.stop(messageId);
+    this.#changed();
+  }
+
+  underWay(): RunUnderWay | undefined {
+    return this.#transport.underWay();
+  }
+
   abandon(): void {
-    this.discardAll();
-    if (this.#current === undefined) return;
-    this.#current.isAbandoned = true;
-    this.#current.controller.abort(cancelledError());
+    this.#take({ type: 'abandoned' });
+    this.#transport.abandon();
   }
 
-  protected get next(): QueuedMessage | undefined {
-    return this.isPaused ? undefined : this.queue[0];
-  }
-
-  protected async answerNext(): Promise<void> {
-    const hold = this.#lock.hold(async () => {
-      // The message may have been removed while another tab had the lock.
-      const asked = this.isPaused ? undefined : this.queue.shift();
-      if (asked !== undefined) await this.#run(asked);
-    });
-    // A page that is going away gets no lock.
-    await hold.catch((error: unknown) => this.queue.shift()?.reject(error));
-    this.changed();
-  }
-
-  async #run(asked: QueuedMessage): Promise<void> {
-    const controller = new AbortController();
-    let end = (): void => undefined;
-    const ended = new Promise<void>((resolve) => (end = resolve));
-    const current: CurrentRun = {
-      ...{ asked, controller, message: undefined, isStored: false, isAbandoned: false, ended },
-    };
-    this.#current = current;
-    this.#last = undefined;
-    this.#drafts.clear();
-    const stop = this.#others.begin();
-    let failure: { readonly error: unknown } | undefined;
-    try {
-      await this.#answer(current);
-    } catch (error) {
-      failure = { error };
+  /** Returns the messages whose runs are to be stopped. */
+  #take(happening: Happening): string[] {
+    const { runs, effects } = step(this.#runs, happening);
+    this.#runs = runs;
+    for (const { type, id } of effects) {
+      if (type === 'drop') this.#queued.get(id)?.reject(cancelledError(' Nothing was written.'));
     }
-    const outcome = await this.#end(current, failure);
-    this.#current = undefined;
-    this.#tell(outcome, current.message);
-    stop();
-    end();
-    this.changed();
+    for (const id of this.#queued.keys()) {
+      if (!runs.messages.some((message) => message.id === id)) this.#queued.delete(id);
+    }
+    this.#changed();
+    void this.#work();
+    return effects.flatMap(({ type, id }) => (type === 'stop' ? [id] : []));
   }
 
-  async #answer(current: CurrentRun): Promise<void> {
-    const { asked, controller } = current;
-    const { signal } = controller;
-    const noteStored = (stored: Event): void => {
-      current.isStored = true;
-      asked.resolve(stored);
-      this.changed();
-    };
-    const run = async (admitted: AdmittedMessage): Promise<void> => {
-      const { message } = admitted;
-      current.message = message;
-      if (admitted.isStored) noteStored(message);
-      if (signal.aborted) return;
-      this.changed();
-      this.#tell('running');
-      await runAgent({
-        ...{ key: this.#key, service: this.#service, agent: asked.agent!, signal },
-        ...admitted,
-        streaming: asked.streaming,
-        onStored: noteStored,
-        onPiece: (piece) => {
-          this.#drafts.add(piece);
-          this.#drafted();
-        },
-        onWhole: (whole) => {
-          this.#drafts.end(whole);
-          this.#drafted();
-        },
+  async #work(): Promise<void> {
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    while (this.#next !== undefined) {
+      await this.#transport.send(() => {
+        const id = this.#next;
+        if (id === undefined) return undefined;
+        this.#take({ type: 'sent', id });
+        return this.#queued.get(id);
       });
-    };
-    await storeAdmitted(asked, run, () => current.isStored);
-  }
-
-  /** Settles the caller of a run that has ended, and seals a cancelled run. Never rejects. */
-  async #end(
-    { asked, controller, message, isStored, isAbandoned }: CurrentRun,
-    failure: { readonly error: unknown } | undefined,
-  ): Promise<RunEnd> {
-    // Another process has cancelled the run: its next append is refused.
-    const isCancelled = controller.signal.aborted || isRunCancelled(failure?.error);
-    if (
-      failure !== undefined &&
-      !isCancelled &&
-      !isStored &&
-      isAlreadyStored(failure.error, message)
-    ) {
-      // Another run of this message has begun, in another tab or earlier. No message runs twice.
-      const stored = await this.#storedMessage(message!.id).catch(() => undefined);
-      asked.resolve(stored ?? message!);
-      return 'ended';
     }
-    if (!isCancelled && failure === undefined) return 'ended';
-    this.isPaused = true;
-    if (!isStored || message === undefined) {
-      asked.reject(isCancelled ? cancelledError(' Nothing was written.') : failure?.error);
-      return isCancelled ? 'cancelled' : 'failed';
-    }
-    if (!isCancelled) {
-      this.#last = { status: 'failed', messageId: message.id, error: runError(failure!.error) };
-      return 'failed';
-    }
-    this.#last = { status: 'cancelled', messageId: message.id };
-    if (isAbandoned) return 'cancelled';
-    await this.#seal(message, asked.agent?.agentName, false).catch((error: unknown) => {
-      this.#last = { status: 'failed', messageId: message.id, error };
-    });
-    return 'cancelled';
+    this.#isWorking = false;
   }
 
-  async #storedMessage(eventId: string): Promise<Event | undefined> {
-    const { events } = await this.#service.getEvents({ ...this.#key, eventIds: [eventId] });
-    return events[0]?.event;
+  get #next(): string | undefined {
+    return nextOf(this.#runs, this.#transport.isFree);
   }
 
-  async #seal(message: Event, agentName: string | undefined, isUnanswered: boolean): Promise<void> {
-    const drafts = this.#drafts.all;
-    const run = { key: this.#key, message, drafts, agentName, isUnanswered };
-    for (const event of await sealRun(this.#service, run)) this.#drafts.end(event as Event);
-  }
-
-  async #cancelCurrent(current: CurrentRun): Promise<void> {
-    current.controller.abort(cancelledError());
-    await current.ended;
-  }
-
-  #drafted(): void {
-    this.changed();
-    this.#others.tellSoon();
-  }
-
-  #tell(status: 'running' | RunEnd, message = this.#current?.message): void {
-    if (message === undefined) return;
-    const { id: messageId, invocationId } = message;
-    const error = status === 'failed' ? this.#last?.error : undefined;
-    const told = isSessionError(error) ? { code: error.code, message: error.message } : undefined;
-    const { all: drafts, wholes } = this.#drafts;
-    this.#others.tell({
-      messageId,
-      invocationId,
-      status,
-      drafts,
-      wholes,
-      ...(told && { error: told }),
-    });
+  #changed(): void {
+    for (const listener of [...this.#listeners]) listener();
   }
 }
 
-/** Whether a run failed because its message was stored already. */
-function isAlreadyStored(error: unknown, message: Event | undefined): boolean {
-  return (
-    message !== undefined && isSessionError(error, 'already_exists') && error.key === 'message.id'
-  );
-}
+/** The runs of sessions, which all live stores of a storage or a service share. */
+export class RunsOfSessions {
+  /** By the object that stands for the storage or the service, and then by the session. */
+  readonly #known = new WeakMap<object, Map<string, SessionRuns>>();
 
-function runError(error: unknown): SessionError {
-  if (isSessionError(error)) return error;
-  return new SessionError('run_failed', `The agent failed: ${messageOf(error)}`, { cause: error });
-}
-
-const runsOfStorages = new RunsOfSessions<SessionRuns>();
-
-/** Returns the runs of a session, which all stores of this realm share. */
-export function sessionRunsOf(service: SessionService, key: CompositeSessionKey): SessionRuns {
-  const feed = coreOf(service)?.feed.feed;
-  const make = () => new SessionRuns(service, key, feed?.channelName);
-  return runsOfStorages.get(feed ?? service, key, make);
+  /** Returns the runs of a session. Makes them at the first call. */
+  get(owner: object, key: CompositeSessionKey, make: () => SessionRuns): SessionRuns {
+    const known = this.#known.get(owner) ?? new Map<string, SessionRuns>();
+    this.#known.set(owner, known);
+    const name = sessionName(key);
+    const runs = known.get(name) ?? make();
+    known.set(name, runs);
+    return runs;
+  }
 }

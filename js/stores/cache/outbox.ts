@@ -25,7 +25,7 @@ import {
   notWaiting,
   resetForRetry,
   renewTicks,
-} from './outbox_edits.js';
+} from './sending/outbox_edits.js';
 import type { CacheFailure } from './records/status.js';
 import type { Sender } from './sending/sender.js';
 import type { CacheContext } from './copies/context.js';

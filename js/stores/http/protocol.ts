@@ -7,7 +7,7 @@
 
 /**
  * Version of the protocol: a change that the other side has to know raises the first number. Each side ignores
- * members that it does not know.
+ * members that it does not know, except in `run`.
  */
 export const PROTOCOL_VERSION = '1.0';
 /** Each response of the handler has it. Its absence tells a client that the server is not the handler. */
@@ -17,10 +17,16 @@ export const CREATED_HEADER = 'adk-session-created';
 /** The revision of the session of a response. */
 export const REVISION_HEADER = 'adk-session-revision';
 
+/**
+ * Of the answer to a message with `run`: the start of the server and the number of the run, with a space between them. A
+ * feed of the same start that has told this number tells everything of the run.
+ */
+export const RUN_HEADER = 'adk-session-run';
+
 /** Of a request: the number of the operation and the client, with a space between them; see `StorageOperation`. */
 export const OPERATION_HEADER = 'adk-session-operation';
 
-/** Tells a client what answers, and whether it `keepsOperations`. */
+/** Tells a client what answers, whether it `keepsOperations`, and its `maxBodyBytes`. */
 export const VERSION_PATH = '/version';
 
 /** Returns whether the other side speaks this version, or another one with the same first number. */

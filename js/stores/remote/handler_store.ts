@@ -5,6 +5,7 @@ import type {
   StateAtRead,
 } from '../../core/history_types.js';
 import { LIST_CURSOR } from '../../core/storage/reads/list_cursor.js';
+import type { Placed, WriteKind } from '../../core/write.js';
 import type { Call } from '../../core/call/call.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { isPlainObject } from '../../values/json/rules.js';
@@ -13,6 +14,7 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StoredEvents } from '../../values/model/event_page.js';
 import { cursorText, readPlace } from '../../values/json/cursor.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
+import { parseEventText } from '../../core/storage/stored_events.js';
 import {
   runRead,
   type ChangedSession,
@@ -44,6 +46,8 @@ import {
   storedEventsIn,
 } from './responses.js';
 import type { QueryParameters } from '../http/exchange.js';
+import { RUN_HEADER } from '../http/protocol.js';
+import type { MessageOfRun, RunReports } from './run_reports.js';
 import type { HttpConnection, ReadResponse } from './connection/connection.js';
 import type { ServerStore } from './server_store.js';
 import { absentIfEmpty, bodyOf, HANDLE_EVENTS, pathTo, sendWrite } from './write_request.js';
@@ -57,9 +61,12 @@ const CHUNK = 1000;
 export class HandlerStore implements ServerStore, ReadVerbs {
   readonly traits: StoreTraits;
   readonly #connection: HttpConnection;
+  readonly #runs: RunReports;
 
-  constructor(connection: HttpConnection) {
+  /** @param runs is told the runs that answers name */
+  constructor(connection: HttpConnection, runs: RunReports) {
     this.#connection = connection;
+    this.#runs = runs;
     const keepsOperations = connection.kind?.keepsOperations === true;
     this.traits = { computesHistories: true, computesViews: true, keepsOperations };
   }
@@ -68,7 +75,13 @@ export class HandlerStore implements ServerStore, ReadVerbs {
     await askServerKind(this.#connection, call);
   }
 
-  readonly write: ServerStore['write'] = (write, call) => sendWrite(this.#connection, write, call);
+  readonly write: ServerStore['write'] = (write, call) =>
+    sendWrite(this.#connection, write, call, (headers) => {
+      const [start, number] = headers.get(RUN_HEADER)?.split(' ') ?? [];
+      const message = messageOf(write);
+      if (start === undefined || message === undefined) return;
+      this.#runs.noteBegun(message, { start, number: Number(number) });
+    });
 
   readonly read: ServerStore['read'] = (request, call) => runRead(this, request, call);
 
@@ -197,6 +210,16 @@ export class HandlerStore implements ServerStore, ReadVerbs {
     const request = { method: 'GET', path, query, none: 'not_found' } as const;
     return this.#connection.request(request, call, read);
   }
+}
+
+/** Returns the message that a write has answered. */
+function messageOf(write: Placed<WriteKind>): MessageOfRun | undefined {
+  if (write.kind !== 'rewind' && write.kind !== 'append') return undefined;
+  const [sent] = write.kind === 'append' ? write.events : [];
+  const message = write.kind === 'rewind' ? write.message : sent && parseEventText(sent.text);
+  if (message === undefined) return undefined;
+  const { id: messageId, invocationId } = message;
+  return { ...write.key, messageId, invocationId };
 }
 
 /** Times are never negative, so an earlier time admits all events. */

@@ -2,16 +2,19 @@ import { loadPart } from '../../core/wasm/loader/part.js';
 import type { ServerStore } from './server_store.js';
 import type { HttpConnection } from './connection/connection.js';
 import { HandlerStore } from './handler_store.js';
+import type { RunReports } from './run_reports.js';
 import { askServerKind } from './version.js';
 
 /** A server, which is asked for its kind once, and the store for that kind. */
 export class RemoteServer {
   readonly #connection: HttpConnection;
+  readonly #runs: RunReports;
   #store: ServerStore | undefined;
   #asking: Promise<void> | undefined;
 
-  constructor(connection: HttpConnection) {
+  constructor(connection: HttpConnection, runs: RunReports) {
     this.#connection = connection;
+    this.#runs = runs;
   }
 
   /** Present once {@link RemoteServer.load} has succeeded. */
@@ -22,6 +25,10 @@ export class RemoteServer {
   /** Whether the server has an agent; `undefined` until its kind is known. */
   get runsAgents(): boolean | undefined {
     return this.#connection.kind?.runsAgents;
+  }
+
+  get maxBodyBytes(): number | undefined {
+    return this.#connection.kind?.maxBodyBytes;
   }
 
   /** Asks the server for its kind. Returns `undefined` once it is known. After a failure the next call asks again. */
@@ -40,7 +47,7 @@ export class RemoteServer {
     const connection = this.#connection;
     connection.kind = await askServerKind(connection, {});
     if (connection.kind.isHandler) {
-      this.#store = new HandlerStore(connection);
+      this.#store = new HandlerStore(connection, this.#runs);
       return;
     }
     // Loaded on demand: most pages never need it.

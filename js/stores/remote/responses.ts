@@ -128,7 +128,7 @@ export function readSessionOf(
 export function appendedIn(json: unknown): Appended | undefined {
   if (!isPlainObject(json)) return undefined;
   const { created, revision, lastUpdateTime, since, shared, state } = json;
-  const { unchanged, missed, placed, undone } = json;
+  const { unchanged, missed, placed } = json;
   const isAppended =
     [created, revision].every(isRevision) &&
     (since === undefined || isRevision(since)) &&
@@ -138,8 +138,7 @@ export function appendedIn(json: unknown): Appended | undefined {
     (state === undefined || typeof state === 'string') &&
     isListOf(unchanged, hasNumbers('position', 'revision')) &&
     isListOf(missed, (item) => isPlace(item) && typeof item.text === 'string') &&
-    isListOf(placed, isPlace) &&
-    (undone === undefined || areTexts(undone));
+    isListOf(placed, isPlace);
   return isAppended ? (json as unknown as Appended) : undefined;
 }
 

@@ -146,6 +146,7 @@ export class Subscription {
     if (this.#runs.receive(data, this.#owner)) return;
     const notice = decodeNotice(data);
     if (notice === undefined) return;
+    if (notice.type === 'deleted') this.#runs.forget(notice);
     for (const watcher of this.#watchers) watcher.push([notice]);
   }
 }

@@ -1,6 +1,7 @@
 import type { Call } from '../../core/call/call.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { isCompatible, PROTOCOL_HEADER, PROTOCOL_VERSION, VERSION_PATH } from '../http/protocol.js';
+import { isRevision } from '../../core/storage/checked_rows.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import type { HttpConnection, ServerKind } from './connection/connection.js';
 
@@ -16,8 +17,9 @@ export async function askServerKind(connection: HttpConnection, call: Call): Pro
     if (!isCompatible(version)) throw otherVersion(version);
     // An answer without this member was cut off. If it counted as `false`, a repeated write could be applied twice.
     if (!isPlainObject(json) || typeof json.keepsOperations !== 'boolean') return undefined;
-    const { keepsOperations, runsAgents } = json;
-    return { isHandler: true, keepsOperations, runsAgents: runsAgents === true };
+    const { keepsOperations, runsAgents, maxBodyBytes: most } = json;
+    const maxBodyBytes = isRevision(most) ? most : undefined;
+    return { isHandler: true, keepsOperations, runsAgents: runsAgents === true, maxBodyBytes };
   });
   return kind!;
 }

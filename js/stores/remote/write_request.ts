@@ -51,9 +51,10 @@ const REQUESTS: WriteRequests = {
     if (write.compute !== undefined) throw noFunctions();
     // The server itself makes the changes of titles that a rewind brings.
     const firstTitle = titleChange?.from === '' ? titleChange.to : undefined;
-    const { run } = write;
+    const { run, runRevision } = write;
     const others = {
       position: positionBody(position),
+      runRevision,
       stale,
       expectedRevision,
       expectedEvents,
@@ -127,16 +128,26 @@ function positionBody(position: HandlePosition): object {
   }
 }
 
-/** Sends a write, and takes its result from the response. */
+/**
+ * Sends a write, and takes its result from the response.
+ *
+ * @param onAnswer gets the headers of the response
+ */
 export async function sendWrite<Kind extends WriteKind>(
   connection: HttpConnection,
   write: Placed<Kind>,
   call: Call,
+  onAnswer: (headers: Headers) => void,
 ): Promise<Results[Kind]> {
   const requests: WriteRequests = REQUESTS;
   const { read, absent, ...request } = requests[write.kind](write, connection.kind);
   const { operation } = write;
-  return (await connection.request({ ...request, operation }, call, read)) ?? absent!;
+  const readAnswer: typeof read = (json, headers) => {
+    const result = read(json, headers);
+    if (result !== undefined) onAnswer(headers);
+    return result;
+  };
+  return (await connection.request({ ...request, operation }, call, readAnswer)) ?? absent!;
 }
 
 /** Returns a request that may be sent again: the ids of what it stores tell the server what it has already. */

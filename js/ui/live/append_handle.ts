@@ -1,3 +1,4 @@
+import { coreOf } from '../../core/core_of.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -16,6 +17,8 @@ export class AppendHandle<S extends object> {
   #appends = 0;
   /** The invocations that have an event by this handle, and no final answer yet. */
   readonly #invocations = new Set<string>();
+  /** The revision of a session that this handle has created. */
+  #createdRevision: number | undefined;
   /** The state of a session that is created. */
   initialState: Partial<S> | undefined;
   readonly #key: CompositeSessionKey;
@@ -29,8 +32,8 @@ export class AppendHandle<S extends object> {
 
   /**
    * Takes another handle for the next append. Does nothing while appends are under way: a service keeps the order of
-   * appends only if they go through one handle. Does nothing while an invocation is under way either: only this handle
-   * tells the service that a later rewind has undone the invocation.
+   * appends only if they go through one handle. Does nothing while an invocation is under way either: it is no run that the
+   * service remembers, so only the position of this handle tells that a later rewind has undone it.
    */
   replace(session: Session<S>): void {
     if (this.#appends === 0 && this.#invocations.size === 0)
@@ -68,10 +71,34 @@ export class AppendHandle<S extends object> {
     const request = { ...this.#key, config: { numRecentEvents: 0 } };
     const { initialState: state } = this;
     const used = this.#use(service);
+    if (!mayCreate) return this.#keep(used.getSession(request));
+    const create = (): Promise<Session<S>> => used.getOrCreateSession({ ...request, state });
     // A cache creates a session also while its remote does not answer.
-    return this.#keep(
-      mayCreate ? used.getOrCreateSession({ ...request, state }) : used.getSession(request),
-    );
+    if (coreOf(service)?.epochs !== undefined) return this.#keep(create());
+    const openOrCreate = async (): Promise<Session<S>> => {
+      const session = await used.getSession(request);
+      if (session !== undefined) return session;
+      try {
+        const created = await used.createSession({ ...this.#key, state });
+        this.#createdRevision = service.revisionOf(created);
+        return created;
+      } catch {
+        // Another one has created it, or it is not known who has.
+        return create();
+      }
+    };
+    return this.#keep(openOrCreate());
+  }
+
+  /** Deletes the session if this handle has created it, and nobody has changed it since. Returns whether it did. */
+  async deleteCreated(service: SessionService<S>): Promise<boolean> {
+    const { appName, ...session } = { ...this.#key, revision: this.#createdRevision };
+    this.#createdRevision = undefined;
+    const { deletable } = coreOf(service) ?? {};
+    if (deletable === undefined || session.revision === undefined) return false;
+    const { userId, sessionId, revision } = session;
+    const unchanged = { userId, sessionId, revision, labels: undefined };
+    return deletable.deleteUnchanged(appName, unchanged, {});
   }
 
   /**

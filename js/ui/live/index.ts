@@ -14,7 +14,7 @@ export type {
   LiveSessionOptions,
   LiveSessionSnapshot,
 } from './types/live_session.js';
-export type { Answers } from '../../service/runs/state/user_answers.js';
+export type { Answers } from '../../service/runs/user_answers.js';
 export type { Question } from '../../service/runs/state/questions.js';
 export type {
   MessageHandle,
@@ -22,7 +22,7 @@ export type {
   RunContext,
   SentEvent,
 } from '../../service/runs/agent/run_context.js';
-export type { SessionRun } from '../../service/runs/state/session_run.js';
+export type { SessionRun } from '../../service/runs/state/run_status.js';
 export type {
   LiveSessions,
   LiveSessionsRequest,

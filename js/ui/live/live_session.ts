@@ -2,18 +2,21 @@ import { takeOptions } from '../../core/call/call.js';
 import type { GivenService } from '../../core/call/given_service.js';
 import { KeyedQueue } from '../../core/call/keyed_queue.js';
 import type { TurnBranches } from '../../core/history/index.js';
-import { SessionError } from '../../values/errors/errors.js';
+import { requireMessageFits } from '../../core/core_of.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireObject } from '../../values/errors/option_values.js';
 import type { Content } from '../../values/model/event/content.js';
-import { createEventActions } from '../../values/model/event/create_event.js';
+import { createEventActions, newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
+import { partsOf } from '../../values/model/event/parts.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../../values/state/state_shape.js';
 import { copyEvent, copyState } from '../../service/runs/agent/copies.js';
 import type { RunAgent, SentEvent } from '../../service/runs/agent/run_context.js';
-import type { Answers } from '../../service/runs/state/user_answers.js';
+import type { RunUnderWay } from '../../core/history/append_rewind.js';
+import type { Answers } from '../../service/runs/user_answers.js';
 import { branchChange, type TurnChange, turnChange } from './history/turn_changes.js';
 import { forgottenError } from './snapshot/forgotten.js';
 import { cachingOf, type Send } from './snapshot/unsent_events.js';
@@ -51,9 +54,8 @@ export class LiveSessionStore<S extends object>
 
   async ask(content: Content, options: AskOptions<S> = {}): Promise<Event> {
     const { streaming = true, stateDelta } = takeOptions(options);
-    requireObject('content', content);
     const actions = stateDelta && { actions: createEventActions({ stateDelta }) };
-    return this.#ask(copyEvent({ author: 'user', content, ...actions }), streaming);
+    return this.#ask(messageOf(content, actions), streaming);
   }
 
   async answer(answers: Answers): Promise<Event> {
@@ -85,8 +87,7 @@ export class LiveSessionStore<S extends object>
   }
 
   async edit(eventId: string, content: Content): Promise<Event> {
-    requireObject('content', content);
-    return this.#changeTurn(eventId, copyEvent({ author: 'user', content }).content);
+    return this.#changeTurn(eventId, messageOf(content).content);
   }
 
   regenerate(eventId: string): Promise<Event> {
@@ -100,8 +101,10 @@ export class LiveSessionStore<S extends object>
   }
 
   async switchBranch(branch: string): Promise<void> {
-    const change = (): Promise<unknown> => this.#changeHistory(branchChange(this.key, branch));
-    await this.runs.change(this.use(await this.service()), change);
+    const change = branchChange(this.key, branch);
+    await this.runs.rewind(this.use(await this.service()), (running) =>
+      this.#changeHistory(change, running),
+    );
   }
 
   async retry(eventId: string): Promise<Event | undefined> {
@@ -120,7 +123,8 @@ export class LiveSessionStore<S extends object>
     if (!isQueued && this.unsent.states[eventId]?.error === undefined) return;
     if (this.unsent.sendOf(eventId) !== undefined) {
       this.unsent.setSend(eventId, undefined);
-      this.runs.loaded?.runs.discard(eventId);
+      if (isQueued) await this.runs.loaded?.runs.cancel(eventId, undefined);
+      await this.#deleteCreated();
       return this.changed();
     }
     await this.change(async (service) => cachingOf(service)?.outbox.drop(this.key, eventId));
@@ -144,15 +148,16 @@ export class LiveSessionStore<S extends object>
 
   /** Shows a message at once, and asks it: it is stored when its run begins. */
   #ask(shown: Event, streaming: boolean): Promise<Event> {
-    return this.#store({ event: shown, state: {}, streaming }, (service) =>
-      this.runs.ask(service, {
-        ...{ id: shown.id, callIds: [], streaming },
+    return this.#store({ event: shown, state: {}, streaming }, (service) => {
+      requireMessageFits(this.runs.serverAgent(service), JSON.stringify(shown));
+      return this.runs.ask(service, {
+        ...{ id: shown.id, callIds: [], streaming, isOfRewind: false },
         admit: async () => {
           await this.handle.require(service, this.head.wasThere);
           return { message: copyEvent(shown), isStored: false };
         },
-      }),
-    );
+      });
+    });
   }
 
   #send(shown: Event): Promise<Event> {
@@ -184,31 +189,50 @@ export class LiveSessionStore<S extends object>
       this.unsent.endSend(sent);
       return event;
     } catch (error) {
-      if (!this.isForgotten) this.unsent.endSend(sent, { ...sent, state: { error } });
+      // A message that was given up is gone.
+      const isGivenUp = sent.streaming !== undefined && isSessionError(error, 'aborted');
+      if (!this.isForgotten) {
+        this.unsent.endSend(sent, isGivenUp ? undefined : { ...sent, state: { error } });
+        if (isGivenUp) await this.#deleteCreated();
+      }
       throw error;
     } finally {
       this.changed();
     }
   }
 
+  /** Deletes the session if it was created for a message that was then given up, and if nobody has changed it since. */
+  async #deleteCreated(): Promise<void> {
+    const service = this.use(await this.service());
+    // It is no error that the session stays, for example because this client may not delete it.
+    const isDeleted = await this.handle.deleteCreated(service).catch(() => false);
+    if (!isDeleted) return;
+    this.handle.drop();
+    this.setGone('missing');
+  }
+
   async #changeTurn(eventId: string, content?: Content): Promise<Event> {
     const service = this.use(await this.service());
     const isOfServer = (await this.runs.findServerAgent(service)) !== undefined;
     const run = isOfServer ? { streaming: true } : undefined;
-    const change = turnChange({ ...this.key, eventId, content, run });
+    const id = newEventId();
+    const change = turnChange({ ...this.key, eventId, content, run, messageId: id });
     if (this.runs.agent === undefined && !isOfServer) {
       const message = await this.#changeHistory(change);
       this.handle.noteAppended(message);
       return message;
     }
-    return this.runs.askAfter(service, () => this.#changeHistory(change));
+    return this.runs.askAfter(service, id, (running) => this.#changeHistory(change, running));
   }
 
   /** Rewinds the session, and reads it again, also without subscribers: `send` refuses what was undone. */
-  async #changeHistory<Result>(change: TurnChange<Result>): Promise<Result> {
+  async #changeHistory<Result>(
+    change: TurnChange<Result>,
+    running?: () => RunUnderWay | undefined,
+  ): Promise<Result> {
     const service = this.use(await this.service());
     return this.#changes.run(undefined, async () => {
-      const result = await change(this.use(service));
+      const result = await change(this.use(service), running);
       await this.reread();
       return result;
     });
@@ -231,6 +255,14 @@ export class LiveSessionStore<S extends object>
       await (this.reading ?? this.refresh());
     }
   }
+}
+
+/** Takes a message. @throws SessionError `invalid_argument` */
+function messageOf(content: Content, more: Partial<Event> = {}): Event {
+  requireObject('content', content);
+  const message = copyEvent({ author: 'user', content, ...more });
+  if (partsOf(message).length === 0) throw invalid('content.parts', 'must have a part');
+  return message;
 }
 
 /**

@@ -3,20 +3,21 @@ import { requireFunction } from '../../values/errors/option_values.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
+import type { RunUnderWay } from '../../core/history/append_rewind.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { copyState } from '../../service/runs/agent/copies.js';
 import type { AskedMessage, Runs } from '../../service/runs/runs.js';
 import type { RunView } from '../../service/runs/run_view.js';
-import type { Answers } from '../../service/runs/state/user_answers.js';
+import type { Answers } from '../../service/runs/user_answers.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import { coreOf, type ServerAgent } from '../../core/core_of.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
 import type { LiveSessionSnapshot } from './types/live_session.js';
 
 type RunsPart =
-  | typeof import('../../service/runs/on_demand.js')
-  | typeof import('../../service/runs/remote/on_demand.js');
+  | typeof import('../../service/runs/page_runs.js')
+  | typeof import('../../service/runs/remote_runs.js');
 
 /** The runs of a store's session, once `js/service/runs` is loaded. */
 interface LoadedRuns {
@@ -24,6 +25,9 @@ interface LoadedRuns {
   readonly runs: Runs;
   readonly view: RunView;
 }
+
+/** Rewinds the session, and stops the run that is under way. */
+type Rewind<Result> = (running?: () => RunUnderWay | undefined) => Promise<Result>;
 
 /** What a store without an agent shows of runs. */
 export const NO_RUNS: Pick<LiveSessionSnapshot, 'run' | 'drafts' | 'questions'> = {
@@ -130,17 +134,28 @@ export class StoreRuns {
     const { part } = await this.require(service);
     part.requireAnswers(answers);
     const given = copyState(answers, 'answers');
+    const id = newEventId();
     const admit = async () => ({
-      ...(await part.answerMessage(service, this.#key, given)),
+      ...(await part.answerMessage(service, this.#key, given, id)),
       isStored: false,
     });
-    return this.ask(service, { ...asked(), callIds: Object.keys(given), admit });
+    const callIds = Object.keys(given);
+    return this.ask(service, { id, callIds, streaming: true, isOfRewind: false, admit });
   }
 
-  /** Cancels a run, and then runs the agent for a message that `rewind` stores. */
-  askAfter(service: SessionService, rewind: () => Promise<Event>): Promise<Event> {
-    const admit = async () => ({ message: await rewind(), isStored: true });
-    return this.ask(service, { ...asked(), isOfRewind: true, admit });
+  /** Lets the agent answer a message that a rewind stores: an agent in the page, once it has; the server, with it. */
+  async askAfter(service: SessionService, id: string, rewind: Rewind<Event>): Promise<Event> {
+    const asked = { id, callIds: [], streaming: true, isOfRewind: true };
+    if (this.#agent === undefined) {
+      const admit = async () => ({ message: await rewind(), isStored: true });
+      return this.ask(service, { ...asked, admit });
+    }
+    const { runs } = await this.require(service);
+    const message = await rewind(() => runs.underWay());
+    return this.ask(service, {
+      ...asked,
+      admit: () => Promise.resolve({ message, isStored: true }),
+    });
   }
 
   /** Cancels a run. @param pages the events that are shown */
@@ -153,17 +168,20 @@ export class StoreRuns {
     await runs.cancel(messageId, part.unansweredMessage(pages));
   }
 
-  /** Cancels a run, and then changes the history while no other run can begin. */
-  async change(service: SessionService, change: () => Promise<unknown>): Promise<void> {
-    if (this.#agent === undefined && this.#loaded === undefined) await change();
-    else await (await this.require(service)).runs.change(change);
+  /** Changes the history, and stops the run that is under way. */
+  async rewind(service: SessionService, rewind: Rewind<unknown>): Promise<void> {
+    if (this.#agent === undefined && this.#loaded === undefined) await rewind();
+    else {
+      const { runs } = await this.require(service);
+      await rewind(() => runs.underWay());
+    }
   }
 
   async #load(service: SessionService): Promise<LoadedRuns> {
     const isInPage = this.#agent !== undefined;
     const part: RunsPart = await (isInPage
-      ? loadPart(() => import('../../service/runs/on_demand.js'))
-      : loadPart(() => import('../../service/runs/remote/on_demand.js')));
+      ? loadPart(() => import('../../service/runs/page_runs.js'))
+      : loadPart(() => import('../../service/runs/remote_runs.js')));
     const runs = part.runsOf(service, this.#key);
     const loaded = { part, runs, view: new part.RunView(runs) };
     if (isInPage === (this.#agent !== undefined)) this.#loaded = loaded;
@@ -175,13 +193,4 @@ function withoutAgent(): SessionError {
   const message =
     'Neither the page nor a server has an agent: give liveSession the option run, as runWith(runner), or give it to the sessionHandler of the server.';
   return new SessionError('unsupported', message, { key: 'run' });
-}
-
-/** Returns the queue's entry for a message that is made only when it is admitted. */
-function asked(): {
-  readonly id: string;
-  readonly callIds: readonly string[];
-  readonly streaming: boolean;
-} {
-  return { id: newEventId(), callIds: [], streaming: true };
 }

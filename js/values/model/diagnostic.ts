@@ -88,7 +88,8 @@ export interface HiddenMembers extends WriteIdentity {
   readonly titleChange?: { readonly from: string; readonly to: string } | undefined;
   /**
    * Of an append: it succeeds only if no event with one of the ids is stored, or if this append has stored it before: its
-   * answer may have been lost. A text that no other append has. `js/service/runs/agent/claim.ts` gives it.
+   * answer may have been lost. A text that no other append has. The last event is the message of a run, which begins in
+   * this process: see `RunRevisions`. `js/service/runs/agent/run_storage.ts` gives it.
    */
   readonly claim?: string | undefined;
 }

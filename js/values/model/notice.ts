@@ -118,6 +118,7 @@ export interface WatchRequest {
 export interface WatchOptions extends Abortable {
   /** Absent: the notices are iterated. */
   onNotice?: undefined;
+  onEnd?: undefined;
 }
 
 /** Options for receiving each notice by a callback instead of iterating. */
@@ -127,6 +128,8 @@ export interface ListenOptions extends Abortable {
    * listener. It does not affect appends or other watchers.
    */
   onNotice: (notice: Notice) => void;
+  /** Called once when the watch has ended, for whatever reason: over HTTP also when a login has expired. */
+  onEnd?: (() => void) | undefined;
 }
 
 /**

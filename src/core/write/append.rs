@@ -61,6 +61,8 @@ pub struct Append {
     policy: StalePolicy,
     /// The revision that the session must have; `None` if any will do.
     expected: Option<Revision>,
+    /// The revision up to which the run of the events was neither undone nor cancelled; `None` if that is not known.
+    run: Option<Revision>,
     /// The title that the session gets, if it has the one before that.
     title_change: Option<TitleChange>,
     /// Computes the delta of the only event.
@@ -96,6 +98,7 @@ impl Append {
             events,
             policy,
             expected: None,
+            run: None,
             title_change: None,
             compute: None,
             outcome: Outcome::NONE,
@@ -108,6 +111,17 @@ impl Append {
     #[must_use]
     pub fn expecting(self, revision: Revision) -> Self {
         Self { expected: Some(revision), ..self }
+    }
+
+    /// Makes the append fail with `stale_session` if the run of its events was undone or cancelled after that revision,
+    /// also if the handle has a later one. An append without a handle ignores it.
+    #[must_use]
+    pub fn of_run(mut self, revision: Revision) -> Self {
+        self.run = Some(revision);
+        if let Some(position) = self.progress.position {
+            self.plan.since = self.since(position);
+        }
+        self
     }
 
     /// Makes the append change the title.
@@ -161,7 +175,13 @@ impl Append {
             (_, StalePolicy::Append) => true,
             (_, StalePolicy::Reject) => !position.is_of_event,
         };
-        position.since.filter(|_| !needs_none).unwrap_or(NEVER)
+        self.unended_until(position).filter(|_| !needs_none).unwrap_or(NEVER)
+    }
+
+    /// Returns the revision after which rewinds and seals are looked for: that of the handle, or the earlier one of
+    /// the run. `None` without a handle.
+    fn unended_until(&self, position: ResolvedPosition) -> Option<Revision> {
+        position.since.map(|since| self.run.map_or(since, |run| since.min(run)))
     }
 
     /// Returns what the next plan has to read, if the rows are not all that the decision needs.
@@ -178,28 +198,34 @@ impl Append {
             position: Some(position),
             // Few appends need the states, and reading them costs time in proportion to their size.
             sees_states: self.progress.sees_states || self.needs_states(since, found),
-            look_back: self.look_back(since, before, found),
+            look_back: self.look_back(position, before, found),
         };
         (needed != self.progress).then_some(needed)
     }
 
     /// Returns which events the decision needs because of rewinds.
-    fn look_back(&self, since: Revision, before: SessionHead, found: &Found) -> LookBack {
+    fn look_back(
+        &self,
+        position: ResolvedPosition,
+        before: SessionHead,
+        found: &Found,
+    ) -> LookBack {
         let look_back = self.progress.look_back;
-        let has_missed = before.revision > since;
+        let (Some(since), Some(until)) = (position.since, self.unended_until(position)) else {
+            return look_back;
+        };
         // The policy refuses a handle that has missed events, with or without rewinds.
-        if !has_missed || self.policy == StalePolicy::Reject {
+        let is_refused = self.policy == StalePolicy::Reject && before.revision > since;
+        if before.revision <= until || is_refused {
             return look_back;
         }
         if self.plan.since == NEVER {
-            // A retry finds its events stored. If they directly follow what the handle has, it has
-            // missed nothing before them, and gets nothing after them.
+            // A retry finds its events stored, and writes nothing.
             let stored = match_stored(&self.events, &found.events);
-            let is_retry = stored.len() == self.events.len()
-                && stored.iter().all(|event| event.is_same)
-                && follow_directly(since, &stored);
+            let is_retry =
+                stored.len() == self.events.len() && stored.iter().all(|event| event.is_same);
             if is_retry { look_back } else { LookBack::Missed }
-        } else if has_rewind(&found.changed, since) {
+        } else if has_rewind(&found.changed, until) {
             LookBack::All
         } else {
             look_back
@@ -228,21 +254,13 @@ impl Append {
         let written = WrittenEvents::of(events, &stored, before, found.floor);
         let head = written.head;
         let is_written = head.revision != before.revision;
-        let reads_all = self.progress.look_back == LookBack::All;
-        let missed_rewind = |since: &Revision| reads_all && has_rewind(&found.changed, *since);
-        let mut undone =
-            position.since.filter(missed_rewind).map(|_| undone_invocations(&found.changed));
-        let cancelled = position.since.map(|since| cancelled_invocations(&found.changed, since));
-        let cancelled = cancelled.unwrap_or_default();
         // An event that is stored already is no conflict, so a retry is safe under every policy.
         if is_written {
-            self.check_stale(position, before, &found, undone.as_deref(), &cancelled)?;
-        }
-        if !cancelled.is_empty() {
-            undone.get_or_insert_default().extend(cancelled);
+            self.check_stale(position, before, &found)?;
         }
         self.check_conflicts(&written)?;
         let state = self.progress.sees_states.then(|| stored_state(&found)).transpose()?;
+        let reads_all = self.progress.look_back == LookBack::All;
         let stored_rows = if reads_all { &found.changed } else { &found.events };
         let changes = is_written.then(|| Changes {
             session: Some(SessionChange {
@@ -260,7 +278,8 @@ impl Append {
         if let Some(changes) = &changes {
             changes.check_sizes(&found)?;
         }
-        if reads_all {
+        // Rows that were read for rewinds and seals alone are none that the handle has missed.
+        if reads_all || self.unended_until(position) < position.since {
             let is_missed =
                 |row: &EventRow| position.since.is_some_and(|since| row.revision > since);
             found.changed.retain(is_missed);
@@ -271,7 +290,7 @@ impl Append {
         };
         let (unchanged, stored_at, since) = (written.unchanged, written.stored_at, position.since);
         let shared = changes.as_ref().map(Changes::shared_revisions).unwrap_or_default();
-        let result = Appended { head, unchanged, stored_at, missed, state, since, undone, shared };
+        let result = Appended { head, unchanged, stored_at, missed, state, since, shared };
         Ok(Effect { result, changes })
     }
 
@@ -294,8 +313,6 @@ impl Append {
         position: ResolvedPosition,
         before: SessionHead,
         found: &Found,
-        undone: Option<&[Arc<str>]>,
-        cancelled: &[Arc<str>],
     ) -> Result<(), Error> {
         let actual = before.revision;
         let refuse = |reason, expected| {
@@ -306,11 +323,18 @@ impl Append {
             return refuse(StaleReason::OtherRevision, expected);
         }
         let Some(since) = position.since else { return Ok(()) };
-        if undone.is_some_and(|undone| continues_undone(&self.events, undone)) {
-            return refuse(StaleReason::Undone, since);
+        // A run of an earlier session with the same id says nothing of this one.
+        let run = self.run.filter(|run| *run >= before.created);
+        let until = run.map_or(since, |run| since.min(run));
+        let reads_all = self.progress.look_back == LookBack::All;
+        if reads_all
+            && has_rewind(&found.changed, until)
+            && continues_undone(&self.events, &undone_invocations(&found.changed))
+        {
+            return refuse(StaleReason::Undone, until);
         }
-        if continues_cancelled(&self.events, cancelled) {
-            return refuse(StaleReason::Cancelled, since);
+        if continues_cancelled(&self.events, &cancelled_invocations(&found.changed, until)) {
+            return refuse(StaleReason::Cancelled, until);
         }
         if self.policy != StalePolicy::Reject || !position.is_stale(found, before) {
             return Ok(());
@@ -368,15 +392,6 @@ impl Decide for Append {
         self.make_plan();
         true
     }
-}
-
-/// Whether no other event was written between that revision and the last of these events. Events that the
-/// handle had before fill no gap, and an event that is named twice fills one.
-fn follow_directly(since: Revision, stored: &[StoredEvent]) -> bool {
-    let last = stored.iter().map(|event| event.revision).max().unwrap_or(since);
-    // A wider gap cannot be filled, and is not walked through.
-    let is_stored = |revision| stored.iter().any(|event| event.revision == revision);
-    last <= since.saturating_add(stored.len() as Revision) && (since + 1..=last).all(is_stored)
 }
 
 /// Finds the stored event of each new one that has its id, and compares their texts.

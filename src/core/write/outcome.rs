@@ -1,7 +1,5 @@
 //! The results of writes.
 
-use std::sync::Arc;
-
 use crate::core::error::Error;
 use crate::core::error::reason::broken_storage;
 use crate::core::session::{Revision, SessionHead};
@@ -67,9 +65,6 @@ pub struct Appended {
     /// The revision of the handle before the append: events with a greater `seq` are new to it.
     /// `None` without a handle.
     pub since: Option<Revision>,
-    /// The invocations that may not continue through the handle, because rewinds have undone them or because
-    /// they were cancelled. Present if the handle had missed such a rewind or seal.
-    pub undone: Option<Vec<Arc<str>>>,
     /// The new revisions of the shared states.
     pub shared: SharedRevisions,
 }
@@ -79,11 +74,17 @@ impl Appended {
     /// [`HandlePosition`](crate::core::write::HandlePosition). A handle with a later revision keeps that one.
     ///
     /// It is not always that of the session. A retry that wrote nothing, and brought the handle nothing that it had
-    /// missed, must not go past events of others: a rewind or a seal may be among them.
+    /// missed, does not go past events of others: a rewind or a seal may be among them.
     pub fn handle_revision(&self) -> Revision {
         let Some(since) = self.since else { return self.head.revision };
         if self.unchanged.len() < self.stored_at.len() {
             return self.head.revision;
+        }
+        if self.missed.is_empty() {
+            let follow = |last, (_, revision): &(usize, Revision)| {
+                last + Revision::from(*revision == last + 1)
+            };
+            return self.unchanged.iter().fold(since, follow);
         }
         let unchanged = self.unchanged.iter().map(|(_, revision)| *revision);
         let missed = self.missed.iter().map(|row| row.revision);

@@ -2,7 +2,7 @@
 //! active again, and a cancelled run has ended.
 //!
 //! The rule reads the texts of events, because rows have no column for the invocation. Only an append
-//! whose handle has missed a rewind reads many of them.
+//! whose handle, or whose run, has missed a rewind reads many of them.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use crate::core::session::Revision;
 use crate::core::view_rules::{Kind, Mark, active_events};
 use crate::core::write::rows::EventRow;
 
-/// Which events an append reads to find rewinds that its handle has missed.
+/// Which events an append reads to find rewinds that its handle or its run has missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LookBack {
     /// Those that the policy needs.
     Policy,
-    /// Those that the handle has missed. There may be a rewind among them.
+    /// Those that were stored since the revision of the handle or the run. There may be a rewind among them.
     Missed,
-    /// All: a missed event or an event of the append is a rewind, which may undo any event before it.
+    /// All: such an event or an event of the append is a rewind, which may undo any event before it.
     All,
 }
 

@@ -82,7 +82,7 @@ impl<'a> Appends<'a> {
     }
 
     fn append(&mut self, head: &[f64], events: &[f64]) -> Result<Append, Thrown> {
-        use AppendNumber::{Created, ExpectedRevision, Policy, Revision};
+        use AppendNumber::{Created, ExpectedRevision, Policy, Revision, RunRevision};
         let number = |name: AppendNumber| number(head, name as usize);
         let (key, [last, from, to]) = self.names(head)?;
         let position = position_of(number(Created), number(Revision), last.to_owned());
@@ -94,6 +94,10 @@ impl<'a> Appends<'a> {
         let expected = number(ExpectedRevision);
         if !expected.is_nan() {
             append = append.expecting(expected as u64);
+        }
+        let run = number(RunRevision);
+        if !run.is_nan() {
+            append = append.of_run(run as u64);
         }
         Ok(append)
     }

@@ -229,18 +229,16 @@ struct AppendDetails {
     state: Option<String>,
     /// Absent if all events are new: their `seq` is their revision, and the last one has the session's.
     placed: Option<Vec<EventPlace>>,
-    undone: Option<Vec<String>>,
 }
 
 /// Returns the details of an append; `None` if there are none.
 pub(super) fn append_details(appended: Appended) -> Option<JsValue> {
-    let Appended { head, unchanged, stored_at: placed, missed, state, undone, since, .. } =
-        appended;
+    let Appended { head, unchanged, stored_at: placed, missed, state, since, .. } = appended;
     let before = head.revision.saturating_sub(placed.len() as Revision);
     let are_new = unchanged.is_empty()
         && placed.iter().zip(before + 1..).all(|(place, new)| *place == (new, new));
     let since = since.filter(|since| *since != before);
-    if since.is_none() && are_new && missed.is_empty() && state.is_none() && undone.is_none() {
+    if since.is_none() && are_new && missed.is_empty() && state.is_none() {
         return None;
     }
     let unchanged = unchanged.into_iter().map(|(position, revision)| UnchangedEvent {
@@ -254,7 +252,6 @@ pub(super) fn append_details(appended: Appended) -> Option<JsValue> {
         missed: missed_events(missed),
         state,
         placed: (!are_new).then(|| placed.into_iter().map(place).collect()),
-        undone: undone.map(|names| names.iter().map(ToString::to_string).collect()),
     }))
 }
 

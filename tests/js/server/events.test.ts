@@ -184,3 +184,31 @@ it('A request for a session that does not exist is refused with the code not_fou
     assert.deepEqual([status, (body as { code: string }).code], [404, 'not_found']);
   }
 });
+
+it('An append of a run over HTTP is refused behind what ended the run, also through a newer handle', async () => {
+  const { ask, service } = serve();
+  await seed(service);
+  const before = (await service.getSession(KEY))!;
+  const runRevision = service.revisionOf(before)!;
+  const { created } = await service.listChanges({ ...KEY, since: 0 });
+  const seal = { id: 's', invocationId: 'i1', author: 'guide', errorCode: 'INVOCATION_ABORTED' };
+  await service.appendEvent({ session: before, event: seal });
+  const position = { created, revision: service.revisionOf(before) };
+  const append = (more: object) =>
+    ask(`${SESSION}/handle/events`, {
+      body: { events: [eventJson('e9')], stale: 'merge', position, ...more },
+    });
+  const refused = await append({ runRevision });
+  assert.deepEqual(
+    [refused.status, (refused.body as { code: string }).code],
+    [409, 'stale_session'],
+  );
+  for (const invalid of [-1, 1.5, '3']) {
+    const { status, body } = await append({ runRevision: invalid });
+    assert.deepEqual([status, (body as { code: string }).code], [400, 'invalid_argument']);
+  }
+  const { status, body } = await append({});
+  assert.equal(status, 200);
+  assert.deepEqual((body as { missed: unknown }).missed, []);
+  assert.deepEqual(idsIn(await service.getSession(KEY)), ['e1', 's', 'e9']);
+});

@@ -186,7 +186,9 @@ describe('Limits of requests', () => {
       assert.ok(!text.includes('cause') && !text.includes('stack'), text);
       const isFault = status >= 500 && code !== 'unsupported';
       assert.equal(text.includes('secret'), !isFault, code);
-      assert.deepEqual(heard, isFault ? [error] : []);
+      // Of an agent's failure, what the agent threw.
+      const told = code === 'run_failed' ? error.cause : error;
+      assert.deepEqual(heard, isFault ? [told] : []);
       assert.equal(headers.get('retry-after') !== null, status === 503);
     }
   });

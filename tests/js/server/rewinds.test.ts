@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 
 import { createEventActions } from '../../../js/index.js';
 import type { Authorize, SessionHandlerOptions } from '../../../js/server/index.js';
+import { echo } from '../ui/live/runs/agents.js';
 import { eventJson, idsIn, KEY, serve, SESSION, SESSIONS } from './fixture.js';
 
 const REWIND = `${SESSION}/rewind`;
@@ -175,6 +176,67 @@ describe('A rewind', () => {
       assert.equal((await ask(REWIND, { body })).status, 400, JSON.stringify(body));
     }
     assert.equal((await stored()).events.length, 2);
+  });
+});
+
+describe('The ids of a rewind', () => {
+  const message = { id: 'm2', invocationId: 'i3' };
+  const turn = { place: { turn: 'i2' }, marker: ids, message };
+  const events = [{ ...eventJson('e3'), invocationId: 'i3' }];
+
+  /** Serves two turns; the second has an answer of the agent. */
+  async function serveAnswered() {
+    const served = await serveTurns({ run: echo });
+    const { service, ask, stored } = served;
+    const event = { id: 'a2', invocationId: 'i2', author: 'guide' };
+    await service.appendEvent({ session: await stored(), event });
+    const refuses = async (body: object, key: string): Promise<void> => {
+      const before = await stored();
+      const { status, body: answer } = await ask(REWIND, { body });
+      const { code, key: named } = answer as { code?: string; key?: string };
+      assert.deepEqual([status, code, named], [400, 'invalid_argument', key], JSON.stringify(body));
+      assert.deepEqual(await stored(), before, 'nothing has changed');
+    };
+    return { ...served, refuses };
+  }
+
+  it('are distinct', async () => {
+    const { refuses } = await serveAnswered();
+    for (const run of [undefined, {}]) {
+      await refuses({ ...turn, message: { ...message, id: 'r1' }, run }, 'message.id');
+      await refuses({ ...turn, events: [eventJson('m2')], run }, 'events[0].id');
+    }
+    await refuses({ place, marker: ids, events: [eventJson('r1')] }, 'events[0].id');
+    await refuses({ place, events: [eventJson('e3'), eventJson('e3')] }, 'events[1].id');
+  });
+
+  it('are not those of other events: of an agent, of a user, of another invocation', async () => {
+    const { refuses } = await serveAnswered();
+    for (const id of ['a2', 'i1', 'i2']) {
+      for (const run of [undefined, {}]) {
+        await refuses({ ...turn, message: { id, invocationId: 'i2' }, run }, 'message.id');
+        await refuses({ ...turn, marker: { ...ids, id }, run }, 'marker.id');
+      }
+      await refuses({ place, marker: ids, events: [eventJson(id)] }, 'events[0].id');
+    }
+  });
+
+  it('are all those of the stored rewind, or none', async () => {
+    const { ask, refuses, stored } = await serveAnswered();
+    assert.equal((await ask(REWIND, { body: { ...turn, events } })).status, 200);
+    const { length } = (await stored()).events;
+    for (const run of [undefined, {}]) {
+      await refuses({ ...turn, marker: { id: 'r1', invocationId: 'e-r2' }, run }, 'marker.id');
+      await refuses({ ...turn, marker: { id: 'r2', invocationId: 'e-r1' }, run }, 'message.id');
+      await refuses({ ...turn, message: { ...message, id: 'm3' }, run }, 'message.id');
+      await refuses({ ...turn, message: { id: 'r1', invocationId: 'e-r1' }, run }, 'message.id');
+      await refuses({ ...turn, message: { id: 'i1', invocationId: 'i1' }, run }, 'message.id');
+      await refuses({ ...turn, message: { ...message, invocationId: 'i4' }, run }, 'message.id');
+      await refuses({ ...turn, events: [eventJson('e4')], run }, 'events[0].id');
+      await refuses({ ...turn, events: [eventJson('e3')], run }, 'events[0].id');
+      assert.equal((await ask(REWIND, { body: { ...turn, events, run } })).status, 200);
+    }
+    assert.equal((await stored()).events.length, length);
   });
 });
 

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { type Event, isSessionError } from '../../../js/index.js';
 import type { SessionHandlerOptions } from '../../../js/server/index.js';
 import type { RunAgent } from '../../../js/ui/live/index.js';
-import { gate, says, textsOf } from '../ui/live/runs/agents.js';
+import { gate, says, storesMessage, textsOf } from '../ui/live/runs/agents.js';
 import { KEY, serve, SESSION } from './fixture.js';
 
 const EVENTS = `${SESSION}/events`;
@@ -26,9 +26,8 @@ const asked = (id: string, more = {}) => ({
 /** An agent that repeats the message, and the ids of the messages that it has got. */
 function echoing(go: Promise<void> = Promise.resolve()) {
   const seen: string[] = [];
-  const run: RunAgent = async function* ({ message, storeMessage, streaming }) {
+  const run: RunAgent = async function* ({ message, streaming }) {
     seen.push(message.id);
-    await storeMessage();
     if (streaming) yield { author: 'guide', partial: true, content: says('Gr') };
     await go;
     yield { author: 'guide', content: says(`${message.content?.parts?.[0]?.text}!`) };
@@ -127,6 +126,28 @@ describe('POST …/events with run', () => {
     assert.deepEqual(seen, []);
   });
 
+  it('refuses an unknown member of run, and names it', async () => {
+    const { run, seen } = echoing();
+    const { ask } = await serveSession({ run });
+    const place = { turn: 'm0' };
+    const message = { id: 'm2', invocationId: 'i-m2' };
+    for (const [path, body] of [
+      [EVENTS, asked('m1').body],
+      [
+        `${SESSION}/handle/events`,
+        { ...asked('m1').body, position: { created: -1 }, stale: 'append' },
+      ],
+      [`${SESSION}/rewind`, { place, message }],
+    ] as const) {
+      const { status, body: answer } = await ask(path, {
+        body: { ...body, run: { streeming: 1 } },
+      });
+      assert.deepEqual([status, (answer as { code: string }).code], [400, 'invalid_argument']);
+      assert.match((answer as { detail: string }).detail, /run\.streeming/);
+    }
+    assert.deepEqual(seen, []);
+  });
+
   it('has status 501 without an agent', async () => {
     const { ask, events } = await serveSession({});
     assert.equal((await ask(EVENTS, asked('m1'))).status, 501);
@@ -144,9 +165,9 @@ describe('POST …/events with run', () => {
     const failure = new Error('the key sk-123 is wrong');
     const errors: unknown[] = [];
     const { ask, events } = await serveSession({
-      run: () => {
+      run: storesMessage(() => {
         throw failure;
-      },
+      }),
       onError: (error) => errors.push(error),
     });
     const { status, body } = await ask(EVENTS, asked('m1'));
@@ -187,8 +208,8 @@ describe('POST …/events with run', () => {
     await ask(EVENTS, asked('m1'));
     const other = await ask(`${SESSION}/events`.replace('s1', 's2'), asked('m2'));
     assert.deepEqual(
-      [other.status, (other.body as { code?: string }).code],
-      [503, 'too_many_runs'],
+      [other.status, (other.body as { code?: string }).code, other.headers.get('retry-after')],
+      [503, 'too_many_runs', '1'],
     );
     assert.equal(running.length, 1);
     go.open();
@@ -197,10 +218,29 @@ describe('POST …/events with run', () => {
     assert.deepEqual(seen, ['m1']);
   });
 
+  it('runs to its end if waitUntil throws, which onError gets, and frees the session', async () => {
+    const failure = new Error('no request');
+    const fails = (): never => {
+      throw failure;
+    };
+    for (const waitUntil of [fails, () => Promise.reject(failure)]) {
+      const errors: unknown[] = [];
+      const { run } = echoing();
+      const options = { run, waitUntil, onError: (error: unknown) => void errors.push(error) };
+      const { ask, until, handler } = await serveSession(options);
+      assert.equal((await ask(EVENTS, asked('m1'))).status, 200);
+      await until(2);
+      await sleep(1);
+      assert.equal((await ask(EVENTS, asked('m2'))).status, 200);
+      assert.deepEqual(textsOf(await until(4)), ['m1', 'm1!', 'm2', 'm2!']);
+      assert.deepEqual(errors, [failure, failure]);
+      await handler.close();
+    }
+  });
+
   it('that is cancelled gives its agent the reason aborted', async () => {
     let reason: unknown;
-    const run: RunAgent = async function* ({ storeMessage, signal }) {
-      await storeMessage();
+    const run: RunAgent = async function* ({ signal }) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       reason = signal.reason;
       yield { author: 'guide', content: says('too late') };
@@ -266,9 +306,8 @@ describe('A run on the server', () => {
     const errors: unknown[] = [];
     const running: Promise<unknown>[] = [];
     const { ask, service } = await serveSession({
-      run: async function* ({ storeMessage, signal }) {
+      run: async function* ({ signal }) {
         signals.push(signal);
-        await storeMessage();
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
         yield { author: 'guide', content: says('late') };
       },
@@ -311,6 +350,32 @@ describe('A run on the server', () => {
     const third = await ask(`${SESSION}/rewind`, { body });
     assert.equal(third.status, 200);
     assert.deepEqual(seen, ['m1', 'm2']);
+  });
+
+  it('of a rewind fails and leaves the session free if the service cannot be watched', async (t) => {
+    const failure = new Error('no watch');
+    const errors: unknown[] = [];
+    const { run } = echoing();
+    const { ask, until, service } = await serveSession({
+      run,
+      onError: (error) => errors.push(error),
+    });
+    await ask(EVENTS, asked('m1'));
+    await until(2);
+    const watch = t.mock.method(service, 'watch', () => {
+      throw failure;
+    });
+    const body = {
+      place: { turn: 'm1' },
+      marker: { id: 'r1', invocationId: 'i-r1' },
+      message: { id: 'm2', invocationId: 'i-m2' },
+      run: {},
+    };
+    assert.equal((await ask(`${SESSION}/rewind`, { body })).status, 200);
+    watch.mock.restore();
+    await sleep(1);
+    assert.equal((await ask(EVENTS, asked('m3'))).status, 200);
+    assert.deepEqual(errors, [failure]);
   });
 
   it('of a rewind that is refused leaves the session free', async () => {

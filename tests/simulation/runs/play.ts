@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import type { Event } from '../../../js/index.js';
 import { rewindTargetOf } from '../../../js/core/history/marks.js';
 import { newEventId } from '../../../js/values/model/event/create_event.js';
-import { storedStatus } from '../../../js/service/runs/state/stored_status.js';
+import { storedStatus } from '../../../js/service/runs/state/run_status.js';
 import { OUTSIDE, World } from '../cache/world.js';
 import { Agents } from './agents.js';
 import { Begins, Journal, MAX_RUN_MS, nameOf } from './model.js';
@@ -268,11 +268,11 @@ class Play {
     // prettier-ignore
     const waits = Object.values(unsent).some(({ error }) => error === undefined);
     const mayPause = !isCached && this.journal.mayPause(number, resumed, this.begins);
-    if (waits && !mayPause) return 'has a message that waits for nothing';
+    if (waits && !mayPause && run?.isPaused !== true) return 'has a message that waits for nothing';
     // Messages that wait or were refused are shown, and not stored.
     if (Object.keys(unsent).length > 0) return undefined;
     const expected = storedStatus(stored);
-    if (run?.status === expected?.status) return undefined;
+    if (run?.status === expected?.status || run?.isPaused === true) return undefined;
     const isTold = run?.status === 'failed' && this.begins.failed.has(run.messageId);
     return isTold ? undefined : `shows a run that is ${run?.status}, and the storage says ${expected?.status}`; // prettier-ignore
   }

@@ -166,6 +166,7 @@ export function packAppends(
     numbers[start + AppendNumber.Revision] = isKnown ? position.revision : 0;
     numbers[start + AppendNumber.Policy] = STALE_POLICIES[stale];
     numbers[start + AppendNumber.ExpectedRevision] = expectedRevision;
+    numbers[start + AppendNumber.RunRevision] = append.runRevision ?? NaN;
     numbers[start + AppendNumber.EventCount] = events.length;
     start += AppendNumber.Length;
     for (const { id, timestamp, deltaText, text, whole = '', mayBeMarker } of events) {
@@ -226,10 +227,7 @@ export type PackedAppended = readonly [
 ];
 
 /** The part of the result that most appends do not have; `append_details` in `results.rs`. */
-interface AppendDetails extends Pick<
-  Appended,
-  'since' | 'unchanged' | 'missed' | 'state' | 'undone'
-> {
+interface AppendDetails extends Pick<Appended, 'since' | 'unchanged' | 'missed' | 'state'> {
   /** Absent if all events are new. */
   readonly placed: readonly EventPlace[] | undefined;
 }
@@ -253,7 +251,6 @@ export function unpackAppend(packed: PackedAppended, { position, events }: Place
     missed: details?.missed ?? NO_MISSED,
     state: details?.state,
     placed: details?.placed ?? newPlaces(revision, count),
-    undone: details?.undone,
   };
 }
 

@@ -31,9 +31,13 @@ export function copyEvent(proxied: SentEvent): Event {
 /**
  * Copies a piece of a streamed answer as {@link copyEvent} does. Its texts keep halves of surrogate pairs, since the next
  * piece may have the other half.
+ *
+ * @throws SessionError `unserializable`
  */
 export function copyPiece(given: SentEvent): Event {
   const piece = copyEvent(given);
+  // A piece is told to others as JSON.
+  snapshotEvent({ ...piece }, Date.now, newEventId);
   const texts = partsOf(rawOf(given) as Event).map(({ text }) => text);
   partsOf(piece).forEach((part, index) => {
     const text = texts[index];

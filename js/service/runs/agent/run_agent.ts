@@ -1,148 +1,122 @@
 import { onAbort } from '../../../core/call/on_abort.js';
 import { TimeLimit } from '../../../core/call/time_limit.js';
-import { invalidValue } from '../../../values/errors/invalid.js';
-import { isSessionError, SessionError } from '../../../values/errors/errors.js';
+import { invalid, invalidValue } from '../../../values/errors/invalid.js';
 import { requireObject } from '../../../values/errors/option_values.js';
 import type { Event } from '../../../values/model/event/event.js';
-import type { HostAbortSignal } from '../../../values/model/host.js';
-import type { CompositeSessionKey, Session } from '../../../values/model/session.js';
-import type { SessionService } from '../../../values/model/session_service.js';
-import { claimMessage } from './claim.js';
+import { cancelledError, isFenced } from '../state/cancelled.js';
+import { runFailed } from '../state/run_status.js';
 import { copyEvent, copyPiece } from './copies.js';
-import type { MessageHandle, RunAgent, RunContext, SentEvent } from './run_context.js';
+import {
+  RUN_STORE,
+  type RunAgent,
+  type RunContext,
+  type SentEvent,
+  STORES_MESSAGE,
+} from './run_context.js';
+import { type AgentRun, RunStorage } from './run_storage.js';
 
 /** Milliseconds that a cancelled agent may take to end. After that, nobody waits for it. */
 const END_MS = 1000;
 
-/** A run of an agent. */
-export interface AgentRun {
-  readonly key: CompositeSessionKey;
-  readonly service: SessionService;
-  readonly agent: RunAgent;
-  readonly message: Event;
-  /** Whether the message is stored already, in one step with the rewind before it. */
-  readonly isStored: boolean;
-  /** The revision at which the message was admitted. Absent: any. */
-  readonly expectedRevision?: number | undefined;
-  readonly streaming: boolean;
-  readonly signal: HostAbortSignal;
-  /** Called when the message is stored. */
-  readonly onStored: (message: Event) => void;
-  /** Called with each piece of an answer. */
-  readonly onPiece: (piece: Event) => void;
-  /** Called with each whole event, once it is stored. */
-  readonly onWhole: (event: Event) => void;
-}
-
 /**
- * Lets an agent answer a message. Resolves when the agent has ended and the message is stored, or a second after the
- * signal has fired. Events that the agent yields after the signal are dropped. `storeMessage` rejects after the end.
+ * Stores a message, and lets an agent answer it. An agent that stores its message itself is called first. Resolves when
+ * the agent has ended, or a second after the signal has fired. Events that the agent yields after the signal are dropped.
  *
- * @throws the error of the agent; SessionError as `storeMessage`
+ * @throws SessionError `run_failed` with the `cause` that the agent threw; `already_exists` if the message is stored
+ *   already; `aborted` if the signal fires before the message is stored; `invalid_argument` for what the agent yields; any error
+ *   of `admit` and of the appends
  */
 export async function runAgent(run: AgentRun): Promise<void> {
-  const { key, service, agent, message, signal, streaming } = run;
-  const stored = new StoredMessage(run);
-  const storeMessage = (handle?: MessageHandle): Promise<Session> => stored.store(handle, true);
-  const context: RunContext = { ...key, service, message, streaming, signal, storeMessage };
-  const events = iterate(agent, context);
+  const { key, service, agent, signal, streaming } = run;
+  const storage = new RunStorage(run);
   const limit = new TimeLimit(undefined);
   const ignore = onAbort(signal, () => limit.start(END_MS));
+  let events: AsyncIterator<unknown> | undefined;
   try {
+    const message = await storage.admit();
+    if (agent[STORES_MESSAGE] !== true) await storage.storeMessage();
+    if (signal.aborted) return requireStored(storage);
+    const context: RunContext = {
+      ...{ ...key, service, message, streaming, signal },
+      session: () => storage.session(),
+      [RUN_STORE]: storage,
+    };
+    const fail = (error: unknown): never => {
+      throw storage.isOwn(error) || isFenced(error) ? error : runFailed(error);
+    };
+    events = await attempt(() => iterate(agent, context), fail);
     for (;;) {
-      const next = events.next();
-      const isInTime = await limit.until(next);
-      if (!isInTime || signal.aborted) break;
+      const next = attempt(() => events!.next(), fail);
+      const isInTime = await limit.until(next.catch(() => undefined));
+      if (!isInTime || signal.aborted) {
+        next.catch(() => undefined);
+        break;
+      }
       const result = await next;
+      requireObject('the result of the agent', result);
       if (result.done === true) break;
-      await take(run, stored, result.value);
+      await take(run, storage, message, result.value);
     }
-    if (!signal.aborted) await stored.store();
+    if (!signal.aborted) await storage.storeMessage();
+    requireStored(storage);
   } finally {
-    stored.end();
+    storage.end();
     ignore();
     limit.end();
     // Not awaited: an agent that waits for something may never end.
-    events.return?.().catch(() => undefined);
+    if (events !== undefined) attempt(() => events!.return?.()).catch(() => undefined);
   }
 }
 
-async function take(run: AgentRun, stored: StoredMessage, given: SentEvent): Promise<void> {
+function requireStored(storage: RunStorage): void {
+  if (!storage.isStored) throw cancelledError(' Nothing was written.');
+}
+
+/** Calls foreign code, which may throw, return a promise or return a value. */
+async function attempt<Result>(
+  call: () => Result | PromiseLike<Result>,
+  onError?: (error: unknown) => never,
+): Promise<Result> {
+  try {
+    return await call();
+  } catch (error) {
+    if (onError !== undefined) return onError(error);
+    throw error;
+  }
+}
+
+async function take(
+  { onPiece, onWhole }: AgentRun,
+  storage: RunStorage,
+  message: Event,
+  given: unknown,
+): Promise<void> {
   requireObject('event', given);
-  const { message, onPiece, onWhole } = run;
-  const invocationId = given.invocationId ?? message.invocationId;
-  const isPiece = given.partial === true;
-  const event = (isPiece ? copyPiece : copyEvent)({ ...given, invocationId });
-  const session = await stored.store();
+  const sent = given as SentEvent;
+  const invocationId = sent.invocationId ?? message.invocationId;
+  const isPiece = sent.partial === true;
+  const event = (isPiece ? copyPiece : copyEvent)({ ...sent, invocationId });
+  if (event.id === message.id) {
+    throw invalid('event.id', 'is the id of the message that the run answers');
+  }
+  await storage.storeMessage();
   if (isPiece) return onPiece(event);
-  await storeWhole(stored.service, session, event);
+  await storage.storeWhole(event);
   onWhole(event);
 }
 
-/** Stores a whole event that was yielded, unless the agent has stored it. */
-async function storeWhole(
-  service: Pick<SessionService, 'appendEvent'>,
-  session: Session,
-  event: Event,
-): Promise<void> {
-  if (session.events.findLast(({ id }) => id === event.id) !== undefined) return;
-  try {
-    await service.appendEvent({ session, event, expectedEvents: { [event.id]: null } });
-  } catch (error) {
-    // The agent has stored it in another form, through another handle.
-    if (!isSessionError(error, 'stale_session') || error.actualEvents === undefined) throw error;
-  }
-}
-
-/** The message of a run, which is stored once. */
-class StoredMessage {
-  /** The service that the events of the run are stored with. */
-  service: Pick<SessionService, 'appendEvent'>;
-  readonly #run: AgentRun;
-  #storing: Promise<Session> | undefined;
-  #isOver = false;
-
-  constructor(run: AgentRun) {
-    this.service = run.service;
-    this.#run = run;
-  }
-
-  /** @param needsEvents whether the session is for an agent, which reads its events */
-  store(handle?: MessageHandle, needsEvents = false): Promise<Session> {
-    if (this.#isOver) {
-      return Promise.reject(new SessionError('aborted', 'The run has ended. Nothing was written.'));
-    }
-    return (this.#storing ??= this.#store(handle, needsEvents));
-  }
-
-  end(): void {
-    this.#isOver = true;
-  }
-
-  async #store(handle: MessageHandle | undefined, needsEvents: boolean): Promise<Session> {
-    const { key, service, isStored, expectedRevision, onStored } = this.#run;
-    const config = needsEvents ? {} : { numRecentEvents: 0 };
-    const session = handle?.session ?? (await service.getSession({ ...key, config }));
-    if (session === undefined) {
-      throw new SessionError('not_found', `The session "${key.sessionId}" does not exist.`);
-    }
-    this.service = handle?.service ?? this.service;
-    const { content = this.#run.message.content } = handle ?? {};
-    const message = { ...this.#run.message, ...(content !== undefined && { content }) };
-    if (isStored) {
-      // A plugin may have changed the message.
-      if (handle?.content !== undefined)
-        await this.service.appendEvent({ session, event: message });
-    } else await claimMessage(this.service, session, message, expectedRevision);
-    onStored(message);
-    return session;
-  }
-}
-
 /** @throws SessionError `invalid_argument` if the function does not return events; what it throws */
-function iterate(agent: RunAgent, context: RunContext): AsyncIterator<SentEvent> {
+function iterate(agent: RunAgent, context: RunContext): AsyncIterator<unknown> {
   const events: unknown = agent(context);
-  const { [Symbol.asyncIterator]: iterator } = Object(events) as Partial<AsyncIterable<SentEvent>>;
-  if (typeof iterator === 'function') return Reflect.apply(iterator, events, []);
-  throw invalidValue('run', 'must be an async generator, or return an async iterable', events);
+  const { [Symbol.asyncIterator]: iterator } = Object(events) as Partial<AsyncIterable<unknown>>;
+  if (typeof iterator === 'function') {
+    const made: unknown = Reflect.apply(iterator, events, []);
+    const { next, return: end } = Object(made) as Partial<AsyncIterator<unknown>>;
+    // Without `return` nothing could end the agent of a cancelled run.
+    if (typeof next === 'function' && typeof end === 'function')
+      return made as AsyncIterator<unknown>;
+  }
+  const what =
+    'must be an async generator, or return an async iterable whose iterator has next and return';
+  throw invalidValue('run', what, events);
 }

@@ -13,12 +13,32 @@ export type SentEvent = Omit<NewEvent, 'invocationId'> & {
   readonly invocationId?: string | undefined;
 };
 
-/** The handle of an agent through which a run stores its message. Without one, the run opens a handle. */
+/**
+ * The member of an agent that stores its message itself, in the middle of its own work: a `Runner` stores it after its
+ * plugins. The run of any other agent stores the message before it calls the agent.
+ */
+export const STORES_MESSAGE = Symbol.for('adk-session-wasm.storesMessage');
+
+/** The member of a context by which such an agent stores its message. A symbol, so that a spread keeps it. */
+export const RUN_STORE = Symbol.for('adk-session-wasm.runStore');
+
+/** How an agent that stores its message itself reaches the storage of its run. */
+export interface RunStore {
+  readonly isStored: boolean;
+  /** Stores the message once, through the agent's handle, which gets it. Repeats that if the session has changed. */
+  storeMessage(handle: MessageHandle): Promise<void>;
+  /** Does other work of the run, and not of its agent. The error of such work keeps its code. */
+  own<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+/** The handle of an agent through which its run stores the message. */
 export interface MessageHandle {
   /** The service that made the handle. */
   readonly service: Pick<SessionService, 'appendEvent'>;
   /** The handle, which gets the message. */
   readonly session: Session;
+  /** The message of the context. */
+  readonly message: Event;
   /** The content as a plugin has changed it. Default: that of the message. */
   readonly content?: Content | undefined;
 }
@@ -34,18 +54,23 @@ export interface RunContext extends CompositeSessionKey {
   /** Fires when the run is cancelled. */
   readonly signal: HostAbortSignal;
   /**
-   * Stores the message, once, and returns the session with it. If the agent has not called it, the run calls it at the
-   * agent's first event. If it rejects, the run has to end.
+   * Returns the session with the message, for an `Invocation`: the handle through which the run stores what the agent
+   * yields.
    *
-   * @throws SessionError `already_exists` if the message is stored already: another run answers it. Any error of
-   *   `appendEvent`
+   * @throws SessionError (as a rejection) `not_found` while the message is not stored, or if the session was deleted;
+   *   `aborted` after the run has ended
    */
-  storeMessage(handle?: MessageHandle): Promise<Session>;
+  session(): Promise<Session>;
+  /** @internal See {@link RunStore}. */
+  readonly [RUN_STORE]?: RunStore | undefined;
 }
 
 /**
- * Answers a message of a user. It yields events. Pieces of an answer have `partial: true`: they are shown and not
- * stored. All other events are stored, unless the agent has stored them itself.
+ * Answers a message of a user, which is stored before the function is called. It yields events. Pieces of an answer have
+ * `partial: true`: they are shown and not stored. All other events are stored, unless the agent has stored them itself.
+ *
+ * The run fails if the function throws, or yields something else than events, an event with the id of the message, or one
+ * with the id of a stored event of another invocation.
  *
  * @example
  * ```ts
@@ -64,4 +89,6 @@ export interface RunAgent {
    * user's.
    */
   readonly agentName?: string | undefined;
+  /** @internal See {@link STORES_MESSAGE}. */
+  readonly [STORES_MESSAGE]?: boolean | undefined;
 }

@@ -1,36 +1,32 @@
-import { type RunChannel, runChannelOf } from './run_channel.js';
+import type { Report } from '../state/run_status.js';
+import { errorToTell, toldError } from '../state/run_status.js';
+import { type RunChannel, type RunMessage, runChannelOf } from './run_channel.js';
 import type { RunLock } from './run_lock.js';
-import type { RunMessage, TabRun } from './run_messages.js';
-import type { SessionRun } from '../state/session_run.js';
-import { toldError } from '../state/told_error.js';
 
 /** Milliseconds between two messages about a run that streams. */
 const MESSAGE_MS = 150;
 
-/** Milliseconds after the release of a run's lock in which the message about its end may still arrive. */
-const END_MESSAGE_MS = 500;
-
-/** What other tabs ask of the runs of this tab. */
+/** What other tabs ask of the runs of this tab, and tell it. */
 export interface TabRequests {
-  /** Called when another tab has told something. */
-  changed(): void;
-  cancel(messageId: string): void;
-  /** Called when another tab asks for the run under way and its drafts. */
+  /** Called with the run of another tab as it is now; `undefined` if none runs. */
+  told(report: Report | undefined): void;
+  stop(messageId: string): void;
+  /** Called when other tabs are to be told the run under way and its drafts. */
   tellNow(): void;
 }
 
 /**
- * Exchanges the runs of one session with the other tabs. Keeps what they have told, and tells them the runs of this
- * tab.
+ * The other tabs, as a feed of the runs of one session. A lock that a tab holds means that it runs an agent, also before
+ * it has told of its run. If the lock is free, and no end was told, that tab is gone.
  */
 export class OtherTabs {
   readonly #session: string;
   readonly #channel: RunChannel | undefined;
   readonly #lock: RunLock;
   readonly #requests: TabRequests;
-  /** The last run that another tab has told. */
-  #told: TabRun | undefined;
-  /** Whether another tab runs an agent, as its lock says. */
+  /** The last run that another tab has told; absent if this tab has run an agent since. */
+  told: Report | undefined;
+  /** Whether another tab runs an agent, and has not told of it. */
   #isHeld = false;
   #isRunningHere = false;
   #users = 0;
@@ -51,24 +47,9 @@ export class OtherTabs {
     this.#requests = requests;
   }
 
-  /** The run of another tab. Its ids are empty until that tab has told them. */
-  get running(): Pick<TabRun, 'messageId' | 'invocationId'> | undefined {
-    if (this.#isRunningHere) return undefined;
-    if (this.#told?.status === 'running') return this.#told;
-    return this.#isHeld ? { messageId: '', invocationId: '' } : undefined;
-  }
-
-  /** The outcome of another tab's last run, if it failed or was cancelled. */
-  get last(): SessionRun | undefined {
-    const { status, messageId, error } = this.#told ?? {};
-    if (messageId === undefined || status === 'running' || status === 'ended') return undefined;
-    if (status === 'cancelled') return { status, messageId };
-    return { status: 'failed', messageId, error: toldError(error) };
-  }
-
-  /** Another tab's last run, with its drafts; absent if this tab has run an agent since. */
-  get streamed(): TabRun | undefined {
-    return this.#told;
+  /** Whether another tab runs an agent, so far as this tab knows. */
+  get isRunning(): boolean {
+    return !this.#isRunningHere && (this.#isHeld || this.told?.status === 'running');
   }
 
   /** Finds out whether another tab runs an agent now, and listens until the returned function is called. */
@@ -81,7 +62,7 @@ export class OtherTabs {
   /** Notes that this tab runs an agent, until the returned function is called. */
   begin(): () => void {
     this.#isRunningHere = true;
-    this.#told = undefined;
+    this.told = undefined;
     this.#isHeld = false;
     const stop = this.#listen();
     return () => {
@@ -90,13 +71,19 @@ export class OtherTabs {
     };
   }
 
-  tell(run: TabRun): void {
+  tell({ error, ...run }: Report): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#channel?.send({ type: 'run', session: this.#session, ...run });
+    const told = errorToTell(error);
+    this.#channel?.send({
+      type: 'run',
+      session: this.#session,
+      ...run,
+      ...(told && { error: told }),
+    });
   }
 
-  /** Tells the drafts a little later. */
+  /** Tells the run a little later. */
   tellSoon(): void {
     if (this.#channel === undefined) return;
     this.#timer ??= setTimeout(() => {
@@ -105,8 +92,7 @@ export class OtherTabs {
     }, MESSAGE_MS);
   }
 
-  askToCancel(messageId: string | undefined): void {
-    if (messageId === undefined) return;
+  askToStop(messageId: string): void {
     this.#channel?.send({ type: 'cancel', session: this.#session, messageId });
   }
 
@@ -128,39 +114,39 @@ export class OtherTabs {
 
   async #find(): Promise<void> {
     this.#channel?.send({ type: 'ask', session: this.#session });
-    if (!(await this.#lock.isHeld()) || this.#isRunningHere) return;
+    if (!(await this.#lock.isHeld()) || this.#isRunningHere || this.isRunning) return;
     this.#isHeld = true;
     this.#awaitRelease();
-    this.#requests.changed();
+    const untold = { messageId: '', invocationId: '', drafts: [], wholes: [] };
+    this.#requests.told({ ...untold, status: 'running' });
   }
 
   #receive(message: RunMessage): void {
     if (message.type === 'ask') {
       if (this.#isRunningHere) this.#requests.tellNow();
-    } else if (message.type === 'cancel') this.#requests.cancel(message.messageId);
+    } else if (message.type === 'cancel') this.#requests.stop(message.messageId);
     else if (!this.#isRunningHere) {
-      this.#told = message;
+      const { messageId, invocationId, status, drafts, wholes } = message;
+      const error = status === 'failed' ? toldError(message.error) : undefined;
+      this.told = { messageId, invocationId, status, drafts, wholes, error };
       this.#isHeld = false;
-      if (message.status === 'running') this.#awaitRelease();
-      this.#requests.changed();
+      if (status === 'running') this.#awaitRelease();
+      this.#requests.told(this.told);
     }
   }
 
-  /** Forgets a run once its lock is free and nobody has told its end: the tab is gone. */
   #awaitRelease(): void {
     if (this.#waiting !== undefined || !this.#lock.isShared) return;
     const waiting = (this.#waiting = new AbortController());
-    const forget = (told: TabRun | undefined): void => {
+    this.#lock.onRelease(() => {
       if (this.#waiting !== waiting) return;
       this.#waiting = undefined;
+      if (!this.isRunning) return;
       this.#isHeld = false;
-      if (this.#told === told && told?.status === 'running') this.#told = undefined;
-      else if (this.#told?.status === 'running') this.#awaitRelease();
-      this.#requests.changed();
-    };
-    this.#lock.onRelease(() => {
-      const told = this.#told;
-      setTimeout(() => forget(told), END_MESSAGE_MS);
+      this.told = undefined;
+      this.#requests.told(undefined);
+      // The next tab may have begun.
+      void this.#find();
     }, waiting.signal);
   }
 }

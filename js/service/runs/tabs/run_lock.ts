@@ -34,6 +34,12 @@ export class RunLock {
     });
   }
 
+  /** Does the work at once: takes the lock away from a tab that still holds it. */
+  async take<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#locks === undefined) return work();
+    return await this.#locks.request(this.#name, { steal: true }, work);
+  }
+
   /** Whether this tab or another one holds the lock now. */
   async isHeld(): Promise<boolean> {
     const { held = [] } = (await this.#locks?.query()) ?? {};

@@ -32,15 +32,22 @@ const REFUSALS: readonly string[] = [
   'ambiguous',
   'unsupported',
   'corrupt_record',
+  'run_failed',
 ];
 
 /** Whether the same request will fail again. */
 export function isRefusal(error: unknown): error is SessionError {
   return (
     (isSessionError(error) && REFUSALS.includes(error.code)) ||
+    isGivenUp(error) ||
     // The response has no code.
     hasStatus(error, ...REFUSING)
   );
+}
+
+/** Whether the remote refuses a message because it was cancelled before it came. */
+export function isGivenUp(error: unknown): boolean {
+  return isSessionError(error, 'aborted') && error.status === 409;
 }
 
 /** Codes of a remote that cannot serve any request now. */

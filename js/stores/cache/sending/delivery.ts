@@ -12,8 +12,9 @@ import type { StateFetcher } from '../copies/state_fetcher.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isWaitingForRun } from '../../http/http_errors.js';
-import { failureOf, isRefusal, refusalOfDeleted } from '../records/failures.js';
+import { failureOf, isGivenUp, isRefusal, refusalOfDeleted } from '../records/failures.js';
 import {
+  askedMessageOf,
   type Copy,
   eventOf,
   isOfEvent,
@@ -33,6 +34,7 @@ import { birthOfCopy } from '../overlay/session_overlay.js';
 import { joinedDelta } from '../overlay/shared_overlay.js';
 import { type Operations, stillWaiting } from './arrived.js';
 import { batchOf, expectedOf, type CanSend } from './batch.js';
+import { dropOperations } from './outbox_edits.js';
 import { landAppends, revisionBefore, titleOf } from './landed_appends.js';
 import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
 import { landDeletion, landDescription, landRewind, landStates } from './landing.js';
@@ -157,6 +159,12 @@ export class Delivery {
     if (code === 'not_found' && batch.kind === 'rewind') return this.#refuseRewind(batch, error);
     if (code === 'not_found' && isSession(key)) {
       return this.#land(batch, operation === 'applied' ? landBeforeDeletion : landMissingSession);
+    }
+    const messageId = isGivenUp(error) ? askedMessageOf(first) : undefined;
+    if (messageId !== undefined && isSession(key)) {
+      return this.#land(batch, async (transaction, dropped) =>
+        dropOperations(transaction, key, await transaction.outbox.of(key), dropped, messageId),
+      );
     }
     if (operations.length > 1) {
       this.#limits.set(nameOf(key), Math.ceil(operations.length / 2));

@@ -1,6 +1,8 @@
 import { backgroundTimer } from '../../../core/call/program_hold.js';
 import { backoff } from '../../../core/call/backoff.js';
 import type { ServerAgent } from '../../../core/core_of.js';
+import { isSessionError } from '../../../values/errors/errors.js';
+import { retryAfterOf } from '../../http/http_errors.js';
 import { isSession, keyOfName } from '../records/cache_key.js';
 
 /**
@@ -41,23 +43,31 @@ export class RunWaits {
     return wait?.number === number && wait.timer !== undefined;
   }
 
-  /** @param atLeast the shortest pause, in milliseconds, unless a run ends before */
-  begin(name: string, number: number, atLeast = 0): void {
+  /** @param refusal why the operation has to wait: a run of its session, or too many runs */
+  begin(name: string, number: number, refusal: unknown): void {
     const earlier = this.#waits.get(name);
     if (earlier !== undefined) stop(earlier);
     const count = earlier?.number === number ? earlier.count + 1 : 0;
-    const pause = Math.max(backoff(count, FIRST_PAUSE, LONGEST_PAUSE), atLeast);
+    const isOfAll = isSessionError(refusal, 'too_many_runs');
+    const atLeast = retryAfterOf(refusal);
+    const pause =
+      isOfAll && atLeast > 0
+        ? atLeast
+        : Math.max(backoff(count, FIRST_PAUSE, LONGEST_PAUSE), atLeast);
     const timer = backgroundTimer(() => this.end(name), pause);
     const key = keyOfName(name);
     // The first report may be older than the refusal. In it, only the status `ended` is an end, and not that there is no run.
-    let isFirst = true;
+    let isFirst = !isOfAll;
     const stopListening = isSession(key)
-      ? this.#agent?.follow(key, (report, isKnown) => {
-          if (!isKnown) return;
-          const hasEnded = isFirst ? report?.status === 'ended' : report?.status !== 'running';
-          isFirst = false;
-          if (hasEnded) this.end(name);
-        })
+      ? this.#agent?.follow(
+          isOfAll ? { appName: key.appName, userId: key.userId } : key,
+          (report, isKnown) => {
+            if (!isKnown || (isOfAll && report === undefined)) return;
+            const hasEnded = isFirst ? report?.status === 'ended' : report?.status !== 'running';
+            isFirst = false;
+            if (hasEnded) this.end(name);
+          },
+        )
       : undefined;
     this.#waits.set(name, { number, count, timer, stopListening });
   }

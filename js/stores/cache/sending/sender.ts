@@ -295,7 +295,7 @@ export class Sender {
     } catch (error) {
       if (isWaitingForRun(error)) {
         const next = pending.next(name);
-        if (next !== undefined) this.#runWaits.begin(name, next.number, retryAfterOf(error));
+        if (next !== undefined) this.#runWaits.begin(name, next.number, error);
       } else if (error === LEADERSHIP_LOST || isOutage(error) || isSignedOut(error)) {
         this.#endRun(error);
       } else {

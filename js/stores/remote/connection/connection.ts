@@ -46,6 +46,8 @@ export interface ServerKind {
   readonly keepsOperations: boolean;
   /** Whether it has an agent that answers messages. */
   readonly runsAgents: boolean;
+  /** The most bytes of a request. Absent: the server does not tell. */
+  readonly maxBodyBytes?: number | undefined;
 }
 
 /** A request, relative to the URL of the server. */

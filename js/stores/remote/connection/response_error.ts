@@ -47,9 +47,9 @@ const ADVICE: Readonly<Record<number, string>> = {
 };
 
 /** Returns what the code of a response is on this side of the connection. */
-function translate(code: unknown): SessionErrorCode {
-  // Another signal than the caller's ended the request: the server's time limit.
-  if (code === 'aborted') return 'connection_lost';
+function translate(code: unknown, status: number): SessionErrorCode {
+  // Another signal than the caller's ended the request: the server's time limit. Status 409: the message was cancelled.
+  if (code === 'aborted') return status === 409 ? code : 'connection_lost';
   if (code === 'closed') return 'storage_unavailable';
   return KEPT_CODES.includes(code) ? (code as SessionErrorCode) : 'remote';
 }
@@ -64,7 +64,7 @@ export function refusalOf(status: number, headers: Headers, answer: string): Ses
   const { detail, code, ...fields } = isPlainObject(json) ? json : {};
   const reason = typeof detail === 'string' ? detail.slice(0, MAX_SHOWN_BODY) : '';
   const known = code ?? codeOf(status, reason);
-  const translated = translate(known);
+  const translated = translate(known, status);
   const message =
     reason && translated === known && status < 500
       ? reason

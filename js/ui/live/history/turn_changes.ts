@@ -1,3 +1,4 @@
+import type { RunUnderWay } from '../../../core/history/append_rewind.js';
 import type { TurnBranches } from '../../../core/history/index.js';
 import { keepEqual } from '../../../values/json/equal.js';
 import type { AskedRun } from '../../../values/model/asked_run.js';
@@ -11,7 +12,10 @@ import { loadPart } from '../../../core/wasm/loader/part.js';
 type BranchesRequest = CompositeSessionKey & Abortable & Pick<BranchesRead, 'fromEventId'>;
 
 /** A change of the history. Most pages make none, so the first call loads the code. */
-export type TurnChange<Result> = (service: SessionService) => Promise<Result>;
+export type TurnChange<Result> = (
+  service: SessionService,
+  running?: () => RunUnderWay | undefined,
+) => Promise<Result>;
 
 export const loadTurns = () => loadPart(() => import('../../../core/history/turns.js'));
 
@@ -23,18 +27,20 @@ export function turnChange({
   readonly eventId: string;
   readonly content?: Content | undefined;
   readonly run?: AskedRun | undefined;
+  readonly messageId: string;
 }): TurnChange<Event> {
-  return async (service) => {
+  return async (service, running) => {
     const { editTurn, regenerateTurn } = await loadTurns();
     return content === undefined
-      ? regenerateTurn(service, request)
-      : editTurn(service, { ...request, content });
+      ? regenerateTurn(service, { ...request, running })
+      : editTurn(service, { ...request, content, running });
   };
 }
 
 /** Shows another branch. */
 export function branchChange(key: CompositeSessionKey, branch: string): TurnChange<unknown> {
-  return async (service) => (await loadTurns()).switchBranch(service, { ...key, branch });
+  return async (service, running) =>
+    (await loadTurns()).showBranch(service, { ...key, branch, running });
 }
 
 /** The branches of a session, which are read only when they may have changed. */

@@ -3,10 +3,10 @@ import type { Content } from '../../../values/model/event/content.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { HistoryView } from '../../../values/model/values/history_view.js';
-import type { Answers } from '../../../service/runs/state/user_answers.js';
+import type { Answers } from '../../../service/runs/user_answers.js';
 import type { Question } from '../../../service/runs/state/questions.js';
 import type { RunAgent, SentEvent } from '../../../service/runs/agent/run_context.js';
-import type { SessionRun } from '../../../service/runs/state/session_run.js';
+import type { SessionRun } from '../../../service/runs/state/run_status.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../../../values/state/state_shape.js';
 import type { LiveStore } from './live_store.js';
 import type { ShownTurns } from './shown_turn.js';
@@ -108,7 +108,8 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    *
    * @param content the message, as `{ role: 'user', parts: [{ text: 'Which tea?' }] }`
    * @returns the message, once it is stored. The snapshot's `run` then tells about its run
-   * @throws SessionError `unsupported` without an agent; `aborted` if it was cancelled before it was stored; what the agent
+   * @throws SessionError `invalid_argument` if the content has no part; `unsupported` without an agent; `remote` with status 413 if
+   *   the message is larger than the server takes; `aborted` if it was cancelled before it was stored; what the agent
    *   threw before; any error of `appendEvent`
    */
   ask(content: Content, options?: AskOptions<S>): Promise<Event>;
@@ -151,7 +152,7 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
   /**
    * Edits a message of the user: undoes its turn and all later ones by a rewind, and stores the new message with it, in an
    * invocation of its own. Nothing is deleted: the turns are another branch. A title that came from the message changes
-   * with it. A run is cancelled first. Then the agent answers, as for `ask`.
+   * with it. A run under way ends with it. Then the agent answers, as for `ask`.
    *
    * @param content the new message, as `{ role: 'user', parts: [{ text: 'Black tea?' }] }`
    * @returns the event of the message, once it is stored
@@ -161,7 +162,7 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
   edit(eventId: string, content: Content): Promise<Event>;
   /**
    * Gets another answer: undoes a turn and all later ones by a rewind, and stores the user's message again with it, in
-   * an invocation of its own. A run is cancelled first. Then the agent answers, as for `ask`.
+   * an invocation of its own. A run under way ends with it. Then the agent answers, as for `ask`.
    *
    * @param eventId any event of the turn
    * @returns the event of the message, once it is stored

@@ -51,6 +51,8 @@ export interface EventTexts {
 
 /** A snapshot of an event: what is stored, and what the caller's objects get after that. */
 export interface EventSnapshot extends EventTexts {
+  /** The event's invocation; `''` if it has none. */
+  readonly invocationId: string;
   /** The object of `deltaText`. It is new and shares nothing with the caller's. */
   readonly delta: Record<string, unknown>;
   /**
@@ -124,8 +126,10 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
     : deltaSnapshot.delta;
   actions.stateDelta = isRemoving ? (JSON.parse(storedText) as StateShape) : delta;
   const isPossibleMarker = mayBeMarker(copy, actions);
+  const { invocationId } = copy as { invocationId?: unknown };
   return {
     id,
+    invocationId: typeof invocationId === 'string' ? invocationId : '',
     timestamp,
     text,
     mayBeMarker: isPossibleMarker,

@@ -24,7 +24,7 @@ export function isLongRunning({ longRunningToolIds }: Event, { id }: FunctionCal
 }
 
 /** Returns whether an event answers the calls of a run that was stopped. */
-export function isAbort({ errorCode }: Event): boolean {
+export function isAbort({ errorCode }: Pick<Event, 'errorCode'>): boolean {
   return errorCode === ABORTED;
 }
 

@@ -48,6 +48,8 @@ pub enum AppendNumber {
     Policy,
     /// The revision that the session must have; NaN without one.
     ExpectedRevision,
+    /// The revision up to which the run of the events was neither undone nor cancelled; NaN without one.
+    RunRevision,
     /// How many events follow.
     EventCount,
     /// The end of the list.

@@ -26,8 +26,7 @@ function streaming() {
     texts.push(text);
     wake();
   };
-  const run: RunAgent = async function* ({ storeMessage }) {
-    await storeMessage();
+  const run: RunAgent = async function* () {
     for (let all = ''; ;) {
       while (texts.length === 0) await new Promise<void>((resolve) => (wake = resolve));
       const text = texts.shift();
@@ -121,6 +120,85 @@ describe('The feed of an app', () => {
   });
 });
 
+describe('The report of a run that has ended', () => {
+  /** Serves an agent that streams a text and then fails, or waits until it is stopped; asks it, and waits for its end. */
+  async function endedAs(end: 'failed' | 'cancelled', text = 'Gre') {
+    const served = await serveSession(async function* ({ signal }) {
+      yield { author: 'guide', partial: true, content: says(text) };
+      if (end === 'failed') throw new Error('no');
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    });
+    const follower = await served.feed(`${USER}/changes`);
+    await follower.next();
+    await served.ask(`${SESSION}/events`, asked('m1'));
+    if (end === 'cancelled') await served.ask(`${SESSION}/run`, { method: 'DELETE' });
+    while ((await follower.next()).status !== end);
+    /** Returns what a new feed tells first. */
+    const told = async () => {
+      const { next, end } = await served.feed(`${USER}/changes`);
+      const { runs } = (await next()) as unknown as { runs: RunReport[] };
+      await end();
+      return runs;
+    };
+    return { ...served, follower, told };
+  }
+
+  it('has no drafts after a cancel, and at most 64 KB of their texts after a failure', async () => {
+    for (const [end, text, count] of [
+      ['cancelled', 'Gre', 0],
+      ['failed', 'Gre', 1],
+      ['failed', 'é'.repeat(2 ** 15), 1],
+      ['failed', `${'é'.repeat(2 ** 15)}x`, 0],
+    ] as const) {
+      const { told, follower } = await endedAs(end, text);
+      const runs = await told();
+      assert.deepEqual(
+        runs.map(({ status, drafts }) => [status, drafts.length]),
+        [[end, count]],
+      );
+      await follower.end();
+    }
+  });
+
+  it('goes with its session or its user, and followers are told that nothing runs', async () => {
+    for (const remove of ['session', 'sessions', 'user'] as const) {
+      const { told, follower, service } = await endedAs('failed');
+      assert.equal((await told()).length, 1);
+      if (remove === 'session') await service.deleteSession(KEY);
+      if (remove === 'sessions') await service.deleteSessions({ appName: KEY.appName });
+      if (remove === 'user') await service.deleteUser(KEY);
+      assert.deepEqual(await told(), [], remove);
+      const { status, drafts } = (await follower.next()) as unknown as RunReport;
+      assert.deepEqual([status, drafts], ['ended', []]);
+      await follower.end();
+    }
+  });
+
+  it('stays when another session is deleted', async () => {
+    const { told, follower, service } = await endedAs('failed');
+    const other = { ...KEY, sessionId: 's2' };
+    await service.createSession(other);
+    await service.deleteSession(other);
+    await service.deleteUser({ ...KEY, userId: 'eve' });
+    assert.equal((await told()).length, 1);
+    await follower.end();
+  });
+
+  it('has no text if the session was deleted during the run, also while the agent ignores that', async () => {
+    const served = await serveSession(async function* () {
+      yield { author: 'guide', partial: true, content: says('secret') };
+      await new Promise(() => undefined);
+    });
+    await served.ask(`${SESSION}/events`, asked('m1'));
+    await sleep(5);
+    await served.service.deleteSession(KEY);
+    const { next, end } = await served.feed(`${USER}/changes`);
+    assert.doesNotMatch(JSON.stringify(await next()), /secret/);
+    await end();
+    await served.handler.close();
+  });
+});
+
 describe('A remote service', () => {
   it('joins what was added, and keeps the last failure for whoever comes later', async () => {
     const { run, say } = streaming();
@@ -129,7 +207,6 @@ describe('A remote service', () => {
         yield* run(context);
         return;
       }
-      await context.storeMessage();
       throw new Error('the key sk-1 is wrong');
     };
     const { handler, service } = await serveSession(failing);

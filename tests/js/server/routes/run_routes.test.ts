@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { createEvent, type Event, type EventActions } from '../../../../js/index.js';
 import type { SessionHandlerOptions } from '../../../../js/server/index.js';
 import type { RunAgent } from '../../../../js/ui/live/index.js';
-import { gate, says, textsOf } from '../../ui/live/runs/agents.js';
+import { gate, says, storesMessage, textsOf } from '../../ui/live/runs/agents.js';
 import { APP, type FeedEvent, feedEvents, KEY, requestTo, serve, SESSION } from '../fixture.js';
 
 const IDS = { appName: APP, userId: 'ada', sessionId: 's1' };
@@ -68,11 +68,16 @@ const answering: RunAgent = async function* ({ message, streaming }) {
   };
 };
 
-const untilStopped: RunAgent = async function* ({ storeMessage, signal }) {
-  await storeMessage();
-  yield { author: 'guide', partial: true, content: says('Gr') };
-  await new Promise((resolve) => signal.addEventListener('abort', resolve));
-};
+/** An agent that streams a piece, and then waits for its signal. `said` resolves when the run has the piece. */
+function untilStopped() {
+  const { open, opened: said } = gate();
+  const run: RunAgent = async function* ({ signal }) {
+    yield { author: 'guide', partial: true, content: says('Gr') };
+    open();
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  };
+  return { run, said };
+}
 
 describe('POST /run', () => {
   it('returns the events of the run in the form of adk api_server, without the message', async () => {
@@ -104,8 +109,7 @@ describe('POST /run', () => {
 
   it('waits for a run that takes longer than timeoutMs', async () => {
     const { ask } = await serveSession(
-      async function* ({ storeMessage }) {
-        await storeMessage();
+      async function* () {
         await sleep(120);
         yield { author: 'guide', content: says('late') };
       },
@@ -127,10 +131,11 @@ describe('POST /run', () => {
   });
 
   it('is cancelled and sealed when the client leaves', async () => {
-    const { respond, until } = await serveSession(untilStopped);
+    const { run, said } = untilStopped();
+    const { respond, until } = await serveSession(run);
     const client = new AbortController();
     const answered = respond('/run', ASKED, client.signal);
-    await until(1);
+    await said;
     client.abort();
     assert.equal((await answered).status, 504);
     const [, text, seal] = await until(3);
@@ -246,8 +251,7 @@ describe('POST /run_sse', () => {
   it('ends with an error if the agent throws after the message is stored, and onError gets what it throws', async () => {
     const failure = new Error('the key sk-123 is wrong');
     for (const before of [0, 1]) {
-      const { stream, errors } = await serveSession(async function* ({ storeMessage }) {
-        await storeMessage();
+      const { stream, errors } = await serveSession(async function* () {
         if (before > 0) yield { author: 'guide', content: says('one') };
         throw failure;
       });
@@ -264,9 +268,11 @@ describe('POST /run_sse', () => {
 
   it('has status 500 and stores nothing if the agent throws before the message is stored', async () => {
     const failure = new Error('no');
-    const { ask, errors, events } = await serveSession(() => {
-      throw failure;
-    });
+    const { ask, errors, events } = await serveSession(
+      storesMessage(() => {
+        throw failure;
+      }),
+    );
     const { status, body } = await ask('/run_sse', { body: ASKED });
     assert.deepEqual([status, (body as { code: string }).code], [500, 'run_failed']);
     assert.deepEqual([errors, await events()], [[failure], []]);
@@ -274,10 +280,11 @@ describe('POST /run_sse', () => {
 
   it('is cancelled and sealed when the client leaves, by its signal or by the stream', async () => {
     for (const leave of ['signal', 'stream']) {
-      const { respond, until, service } = await serveSession(untilStopped);
+      const { run, said } = untilStopped();
+      const { respond, until, service } = await serveSession(run);
       const client = new AbortController();
       const { body } = await respond('/run_sse', { ...ASKED, streaming: true }, client.signal);
-      await until(1);
+      await said;
       if (leave === 'signal') client.abort();
       else await body!.cancel();
       const [, text, seal] = await until(3);
@@ -288,11 +295,12 @@ describe('POST /run_sse', () => {
 
   it('is cancelled by a client that leaves before the message is stored', async () => {
     const go = gate();
-    const { respond, events, errors } = await serveSession(async function* ({ signal }) {
+    const waiting = storesMessage(async function* ({ signal }) {
       await go.opened;
       signal.throwIfAborted();
       yield { author: 'guide', content: says('late') };
     });
+    const { respond, events, errors } = await serveSession(waiting);
     const client = new AbortController();
     const response = respond('/run_sse', ASKED, client.signal);
     await sleep(20);
@@ -307,12 +315,12 @@ describe('POST /run_sse', () => {
     const go = gate();
     let signal: AbortSignal | undefined;
     const { respond, events } = await serveSession(
-      async function* (run) {
+      storesMessage(async function* (run) {
         signal = run.signal;
         await go.opened;
         signal.throwIfAborted();
         yield { author: 'guide', content: says('late') };
-      },
+      }),
       { timeoutMs: 30 },
     );
     const { status } = await respond('/run_sse', ASKED);
@@ -324,19 +332,60 @@ describe('POST /run_sse', () => {
   });
 
   it('is cancelled and sealed within about a second if the agent ignores its signal', async () => {
-    const { respond, until } = await serveSession(async function* ({ storeMessage }) {
-      await storeMessage();
+    const { open, opened: said } = gate();
+    const { respond, until } = await serveSession(async function* () {
       yield { author: 'guide', partial: true, content: says('Gr') };
+      open();
       await new Promise(() => undefined);
     });
     const { body } = await respond('/run_sse', ASKED);
-    await until(1);
+    await said;
     await body!.cancel();
     assert.equal((await until(3))[2]?.errorCode, 'INVOCATION_ABORTED');
   });
 
+  it('leaves out pieces while nobody reads, and sends every whole event', async () => {
+    const text = 'x'.repeat(1024);
+    const { respond, until } = await serveSession(async function* () {
+      for (let piece = 0; piece < 1000; piece += 1)
+        yield { author: 'guide', partial: true, content: says(text) };
+      for (let whole = 0; whole < 100; whole += 1) yield { author: 'guide', content: says(text) };
+    });
+    const response = await respond('/run_sse', { ...ASKED, streaming: true });
+    await until(101);
+    const all: Data[] = [];
+    for await (const { data } of feedEvents(response)) all.push(data as Data);
+    const pieces = all.filter(({ partial }) => partial);
+    assert.ok(pieces.length > 10 && pieces.length < 100, `${pieces.length} pieces`);
+    assert.deepEqual([all.length - pieces.length, all.at(-1)?.error], [100, undefined]);
+  });
+
+  it('is cancelled and sealed when more than 8 MiB of whole events wait for the reader', async () => {
+    const text = 'x'.repeat(2 ** 20);
+    const { respond, until } = await serveSession(async function* ({ signal }) {
+      while (!signal.aborted) yield { author: 'guide', content: says(text) };
+    });
+    const { body } = await respond('/run_sse', ASKED);
+    for (let count = 1; ; count += 1) {
+      assert.ok(count < 20, 'the run goes on');
+      if ((await until(count)).at(-1)?.errorCode === 'INVOCATION_ABORTED') break;
+    }
+    await assert.rejects(body!.getReader().read());
+  });
+
+  it('goes on for a reader that reads late, with a whole event of more than 8 MiB', async () => {
+    const text = 'x'.repeat(9 * 2 ** 20);
+    const { respond, until } = await serveSession(async function* () {
+      yield { author: 'guide', partial: true, content: says('x') };
+      yield { author: 'guide', content: says(text) };
+    });
+    const response = await respond('/run_sse', { ...ASKED, streaming: true });
+    await until(2);
+    assert.ok((await response.text()).length > text.length);
+  });
+
   it('sends a comment every eight seconds while the agent says nothing', async (t) => {
-    const { respond } = await serveSession(untilStopped);
+    const { respond } = await serveSession(untilStopped().run);
     t.mock.timers.enable({ apis: ['setInterval'] });
     const { body } = await respond('/run_sse', ASKED);
     const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -363,7 +412,10 @@ describe('POST /run_sse', () => {
       ['delete', 'not_found', {}],
       ['wait', 'timeout', { maxRunMs: 30 }],
     ] as const) {
-      const { stream, until, ask, handler, service } = await serveSession(untilStopped, options);
+      const { stream, until, ask, handler, service } = await serveSession(
+        untilStopped().run,
+        options,
+      );
       const streamed = stream();
       await until(1);
       if (stop === 'cancel') await ask(`${SESSION}/run`, { method: 'DELETE' });
@@ -376,8 +428,7 @@ describe('POST /run_sse', () => {
 
   it('is shown in the feed of the user, and refuses a second message meanwhile', async () => {
     const go = gate();
-    const { ask, respond, handler } = await serveSession(async function* ({ storeMessage }) {
-      await storeMessage();
+    const { ask, respond, handler } = await serveSession(async function* () {
       await go.opened;
       yield { author: 'guide', content: says('done') };
     });
@@ -398,7 +449,7 @@ describe('POST /run_sse', () => {
 
   it('counts among maxRuns, and is given to waitUntil', async () => {
     const running: Promise<unknown>[] = [];
-    const { ask, respond, service } = await serveSession(untilStopped, {
+    const { ask, respond, service } = await serveSession(untilStopped().run, {
       maxRuns: 1,
       waitUntil: (one) => running.push(one),
     });

@@ -35,7 +35,8 @@ async function run(
 ): Promise<Event[]> {
   const pieces: Event[] = [];
   await runAgent({
-    ...{ key, service, agent, message, isStored, streaming, signal },
+    ...{ key, service, agent, streaming, signal },
+    admit: async () => ({ message, isStored }),
     onStored: () => undefined,
     onPiece: (piece) => pieces.push(piece),
     onWhole: () => undefined,

@@ -14,6 +14,7 @@ import {
 } from '../../../../js/index.js';
 import type { ListSessionsPageRequest } from '../../../../js/values/model/session_list.js';
 import type { Storage, StorageListRequest } from '../../../../js/core/storage/index.js';
+import { walkSessions } from '../../../../js/service/read/session_lists.js';
 import { findDifference } from './list_model.js';
 import { findLostSession, type Walked } from './walk_model.js';
 import { imported } from '../fixture.js';
@@ -321,5 +322,16 @@ describe('sessions', () => {
     await withSessions(service, 30);
     assert.equal((await all(service.sessions({ ...shop, limit: 4 }))).length, 30);
     assert.equal(lists, 3);
+  });
+
+  it('ends if a server repeats a cursor', async () => {
+    let lists = 0;
+    const list = () => {
+      lists += 1;
+      assert.ok(lists < 10, 'the walk does not end');
+      return Promise.resolve({ sessions: [], page: 1, limit: 50, nextCursor: 'same' });
+    };
+    assert.deepEqual(await all(walkSessions(shop, list, Date.now)), []);
+    assert.equal(lists, 4, 'two of each pass');
   });
 });

@@ -9,7 +9,7 @@ import {
   openSessionService,
   type SessionService,
 } from '../../../../js/index.js';
-import { claimMessage } from '../../../../js/service/runs/agent/claim.js';
+import { claimMessage } from '../../../../js/service/runs/agent/run_storage.js';
 import { KEY, overStorages } from '../fixture.js';
 
 const message = () =>

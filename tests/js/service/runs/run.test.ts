@@ -6,8 +6,10 @@ import {
   type Event,
   InMemorySessionService,
   Invocation,
+  isSessionError,
 } from '../../../../js/index.js';
-import { type AgentRun, runAgent } from '../../../../js/service/runs/agent/run_agent.js';
+import { runAgent } from '../../../../js/service/runs/agent/run_agent.js';
+import type { AgentRun } from '../../../../js/service/runs/agent/run_storage.js';
 import type { RunAgent } from '../../../../js/service/runs/agent/run_context.js';
 import { failsWith } from '../../fails_with.js';
 
@@ -23,7 +25,8 @@ async function start(agent: RunAgent, more: Partial<AgentRun> = {}) {
   const wholes: Event[] = [];
   let storedAt: string | undefined;
   const run: AgentRun = {
-    ...{ key, service, agent, message, isStored: false, streaming: true },
+    ...{ key, service, agent, streaming: true },
+    admit: async () => ({ message, isStored: false }),
     signal: controller.signal,
     onStored: ({ id }) => (storedAt = id),
     onPiece: (piece) => pieces.push(piece),
@@ -33,15 +36,28 @@ async function start(agent: RunAgent, more: Partial<AgentRun> = {}) {
   const ended = runAgent(run);
   ended.catch(() => undefined);
   const stored = async () => (await service.getSession(key))?.events ?? [];
-  return { service, run, ended, controller, pieces, wholes, stored, storedAt: () => storedAt };
+  return {
+    service,
+    run,
+    message,
+    ended,
+    controller,
+    pieces,
+    wholes,
+    stored,
+    storedAt: () => storedAt,
+  };
 }
+
+const failsBy = (thrown: unknown) => (error: unknown) =>
+  isSessionError(error, 'run_failed') && error.cause === thrown;
 
 const textsOf = (events: readonly Event[]) =>
   events.map(({ content }) => content?.parts?.map(({ text }) => text).join(''));
 
 describe('A run', () => {
   it('stores its message before the first event, and the whole events that are yielded', async () => {
-    const { ended, stored, pieces, run, storedAt } = await start(async function* () {
+    const { ended, stored, pieces, message, storedAt } = await start(async function* () {
       yield { author: 'guide', partial: true, content: says('Gr') };
       yield { author: 'guide', content: says('Green') };
     });
@@ -49,7 +65,7 @@ describe('A run', () => {
     const events = await stored();
     assert.deepEqual(textsOf(events), ['hi', 'Green']);
     assert.deepEqual(textsOf(pieces), ['Gr']);
-    assert.equal(storedAt(), run.message.id);
+    assert.equal(storedAt(), message.id);
     assert.deepEqual(
       events.map(({ invocationId }) => invocationId),
       ['i1', 'i1'],
@@ -65,8 +81,8 @@ describe('A run', () => {
   });
 
   it('stores an event once that the agent has stored itself', async () => {
-    const { ended, stored, wholes } = await start(async function* ({ service, storeMessage }) {
-      const session = await storeMessage();
+    const { ended, stored, wholes } = await start(async function* ({ service, session: open }) {
+      const session = await open();
       const invocation = new Invocation({ service, session, invocationId: 'i1' });
       const context = invocation.context({ agentName: 'guide' });
       yield await invocation.append({ content: says('Green') }, { context });
@@ -80,13 +96,13 @@ describe('A run', () => {
     assert.deepEqual(textsOf(wholes), ['Green', 'Black']);
   });
 
-  it('stores nothing if the agent throws before its first event', async () => {
+  it('keeps the message if the agent throws before its first event', async () => {
     const thrown = new Error('no model');
     const { ended, stored } = await start(() => {
       throw thrown;
     });
-    await assert.rejects(ended, thrown);
-    assert.deepEqual(await stored(), []);
+    await assert.rejects(ended, failsBy(thrown));
+    assert.deepEqual(textsOf(await stored()), ['hi']);
   });
 
   it('keeps the message if the agent throws after its first event', async () => {
@@ -95,12 +111,12 @@ describe('A run', () => {
       yield { author: 'guide', content: says('Let me look.') };
       throw thrown;
     });
-    await assert.rejects(ended, thrown);
+    await assert.rejects(ended, failsBy(thrown));
     assert.deepEqual(textsOf(await stored()), ['hi', 'Let me look.']);
   });
 
   for (const [what, agent, code] of [
-    ['a function that returns no events', (() => 7) as unknown as RunAgent, 'invalid_argument'],
+    ['a function that returns no events', (() => 7) as unknown as RunAgent, 'run_failed'],
     [
       'a yielded value that is not an event',
       async function* () {
@@ -112,14 +128,13 @@ describe('A run', () => {
     it(`refuses ${what}`, async () => {
       const { ended, stored } = await start(agent);
       await assert.rejects(ended, failsWith(code));
-      assert.deepEqual(await stored(), []);
+      assert.deepEqual(textsOf(await stored()), ['hi']);
     });
   }
 
   it('calls no model if its message is stored already', async () => {
     let calls = 0;
-    const agent: RunAgent = async function* ({ storeMessage }) {
-      await storeMessage();
+    const agent: RunAgent = async function* () {
       calls += 1;
       yield { author: 'guide', content: says('Green') };
     };
@@ -134,11 +149,11 @@ describe('A run', () => {
     const isOver = new Promise<void>((resolve) => (goOn = resolve));
     let lateCall = (call: Promise<unknown>): unknown => call;
     const late = new Promise<unknown>((resolve) => (lateCall = resolve));
-    const { ended, controller, stored } = await start(async function* ({ storeMessage }) {
+    const { ended, controller, stored } = await start(async function* ({ session }) {
       yield { author: 'guide', content: says('Let me look.') };
       controller.abort();
       await isOver;
-      lateCall(storeMessage());
+      lateCall(session());
       yield { author: 'guide', content: says('Late') };
     });
     const begin = performance.now();

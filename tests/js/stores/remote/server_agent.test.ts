@@ -6,7 +6,8 @@ import { describe, it } from 'node:test';
 import { InMemorySessionService } from '../../../../js/index.js';
 import { RemoteSessionService } from '../../../../js/service/remote/index.js';
 import type { RunAgent } from '../../../../js/ui/live/index.js';
-import { asks, says, textsOf } from '../../ui/live/runs/agents.js';
+import { RUN_STORE } from '../../../../js/service/runs/agent/run_context.js';
+import { asks, says, storesMessage, textsOf } from '../../ui/live/runs/agents.js';
 import { fetchFrom, handlerOn, KEY, openRemote, URL_OF_SERVER } from './fixture.js';
 import { failsWith } from '../../fails_with.js';
 
@@ -50,11 +51,17 @@ describe('appendEvent with run', () => {
   });
 
   it('gives the event and the handle the content that a plugin has changed', async () => {
-    const { remote, service } = openWith(async function* ({ storeMessage, service, sessionId }) {
-      const session = (await service.getSession({ ...KEY, sessionId }))!;
-      await storeMessage({ service, session, content: asks('changed') });
-      yield { author: 'guide', content: says('ok') };
-    });
+    const { remote, service } = openWith(
+      storesMessage(async function* (context) {
+        const { service, message } = context;
+        const session = (await service.getSession(context))!;
+        await context[RUN_STORE]!.storeMessage({
+          ...{ service, session, message },
+          content: asks('changed'),
+        });
+        yield { author: 'guide', content: says('ok') };
+      }),
+    );
     const session = await remote.createSession(KEY);
     const event = message('m1');
     await remote.appendEvent({ session, event, run: {} });
@@ -79,8 +86,7 @@ describe('appendEvent with run', () => {
   });
 
   it('rejects with agent_running during another run, which cancelRun ends', async () => {
-    const { remote } = openWith(async function* ({ storeMessage, signal }) {
-      await storeMessage();
+    const { remote } = openWith(async function* ({ signal }) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       yield { author: 'guide', content: says('ok') };
     });

@@ -5,7 +5,8 @@ import { describe, it } from 'node:test';
 
 import { MemoryLocalStore } from '../../../../../js/service/cache/index.js';
 import { createEvent, InMemorySessionService } from '../../../../../js/index.js';
-import type { RunAgent } from '../../../../../js/ui/live/index.js';
+import { RUN_STORE } from '../../../../../js/service/runs/agent/run_context.js';
+import { storesMessage } from '../../../ui/live/runs/agents.js';
 import { coreOf } from '../../../../../js/core/core_of.js';
 import { idsOf, KEY, openCache, Server, until, untilSent } from '../fixture.js';
 
@@ -22,13 +23,13 @@ const message = (id: string) =>
 function serve({ change, maxRuns }: { change?: (id: string) => string; maxRuns?: number } = {}) {
   const runs: string[] = [];
   const gate = { isOpen: true };
-  const agent: RunAgent = async function* (context) {
+  const agent = storesMessage(async function* (context) {
     const { message, signal } = context;
     runs.push(message.id);
     const content = change && { role: 'user', parts: [{ text: change(message.id) }] };
     const { service } = context;
     const session = (await service.getSession(context))!;
-    await context.storeMessage({ service, session, content });
+    await context[RUN_STORE]!.storeMessage({ service, session, message, content });
     while (!gate.isOpen && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, 5));
     if (signal.aborted) return;
     yield {
@@ -36,7 +37,7 @@ function serve({ change, maxRuns }: { change?: (id: string) => string; maxRuns?:
       author: 'guide',
       content: { role: 'model', parts: [{ text: 'yes' }] },
     };
-  };
+  });
   const options = { authorize: () => true as const, run: agent, maxRuns };
   const server = new Server(new InMemorySessionService(), options);
   return { server, runs, gate };
@@ -144,6 +145,30 @@ describe('Messages that a cache sends to the agent of its remote', () => {
     gate.isOpen = true;
     await until(async () => (await storedIds(server)).length === 4);
     assert.deepEqual(runs, ['m1', 'm2']);
+    t.mock.restoreAll();
+    await cache.close();
+  });
+
+  it('after too_many_runs are sent when a run of any session of the user has ended', async (t) => {
+    const { server, runs, gate } = serve({ maxRuns: 1 });
+    for (const key of [KEY, OTHER]) await server.service.createSession(key);
+    const { cache } = openCache(server);
+    const session = (await cache.getSession(KEY))!;
+    const other = (await cache.getSession(OTHER))!;
+    await until(() => server.feedRequests === 1);
+    gate.isOpen = false;
+    await cache.appendEvent({ session: other, event: message('o1'), run });
+    await until(() => runs.length === 1 && untilSent(cache));
+    const begin = globalThis.setTimeout;
+    t.mock.method(globalThis, 'setTimeout', (call: () => void, pause: number) =>
+      begin(call, pause < 200 ? pause : 1_000_000).unref(),
+    );
+    const sent = () => server.requests.filter((one) => one.endsWith('/handle/events')).length;
+    await cache.appendEvent({ session, event: message('m1'), run });
+    await until(() => sent() === 2);
+    gate.isOpen = true;
+    await until(async () => (await storedIds(server)).length === 2);
+    assert.deepEqual([runs, sent()], [['o1', 'm1'], 3]);
     t.mock.restoreAll();
     await cache.close();
   });

@@ -1,5 +1,6 @@
 // What the tests of runs in a page share: agents that wait for the test, and a store with a subscriber.
 
+import { STORES_MESSAGE } from '../../../../../js/service/runs/agent/run_context.js';
 import { InMemorySessionService, type SessionService } from '../../../../../js/index.js';
 import {
   liveSession,
@@ -39,3 +40,8 @@ export async function openChat(
 
 export const textsOf = (events: readonly { content?: { parts?: { text?: string }[] } }[]) =>
   events.map(({ content }) => content?.parts?.map(({ text }) => text).join(''));
+
+/** Makes an agent that stores its message itself, as a `Runner` does. */
+export function storesMessage(agent: RunAgent): RunAgent {
+  return Object.assign(agent, { [STORES_MESSAGE]: true });
+}

@@ -7,7 +7,7 @@ import {
   type LiveSessionSnapshot,
   type RunAgent,
 } from '../../../../../js/ui/live/index.js';
-import { idsOf, KEY, snapshotOf } from '../stores.js';
+import { KEY, snapshotOf } from '../stores.js';
 import { asks, echo, gate, openChat, says, textsOf } from './agents.js';
 import { failsWith } from '../../../fails_with.js';
 
@@ -63,7 +63,7 @@ describe('ask', () => {
     await Promise.all(asking);
     await snapshotOf(chat, ({ events, run }) => events.length === 6 && run === undefined);
     assert.deepEqual(textsOf(chat.getSnapshot().events), ['1', '1!', '2', '2!', '3', '3!']);
-    assert.deepEqual(seen, [0, 2, 4]);
+    assert.deepEqual(seen, [1, 3, 5]);
     stop();
   });
 
@@ -110,6 +110,8 @@ describe('ask', () => {
     const chat = liveSession(service, KEY, { run: echo });
     await chat.ask(asks('hi'));
     assert.deepEqual(textsOf(chat.getSnapshot().events), ['hi']);
+    const isAnswered = async () => (await service.getSession(KEY))?.events.length === 2;
+    while (!(await isAnswered())) await new Promise((resolve) => setTimeout(resolve, 1));
     await chat.reload();
     assert.deepEqual(textsOf(chat.getSnapshot().events), ['hi', 'hi!']);
   });
@@ -120,9 +122,12 @@ describe('ask', () => {
     stop();
   });
 
-  it('refuses a message that is no content, and an agent that is no function', async () => {
+  it('refuses a message that is no content or has no part, and an agent that is no function', async () => {
     const { chat, stop } = await openChat(echo);
     await assert.rejects(chat.ask('hi' as never), failsWith('invalid_argument'));
+    await assert.rejects(chat.ask({ role: 'user' }), failsWith('invalid_argument'));
+    await assert.rejects(chat.edit('m', { parts: [] }), failsWith('invalid_argument'));
+    assert.deepEqual(chat.getSnapshot().events, []);
     stop();
     assert.throws(
       () => liveSession(new InMemorySessionService(), KEY, { run: 7 as never }),
@@ -182,8 +187,8 @@ describe('A draft', () => {
 
   it('leaves when a run ends whose answer somebody else stores', async () => {
     const service = new InMemorySessionService();
-    const agent: RunAgent = async function* ({ storeMessage, message: { invocationId } }) {
-      const session = await storeMessage();
+    const agent: RunAgent = async function* ({ session: open, message: { invocationId } }) {
+      const session = await open();
       yield { author: 'guide', partial: true, content: says('Green') };
       const event = { invocationId, author: 'guide', content: says('Green tea') };
       await service.appendEvent({ session: { ...session, events: [] }, event });
@@ -199,22 +204,22 @@ describe('A draft', () => {
 });
 
 describe('A run that fails', () => {
-  it('before its first event leaves the message unsent, and retry asks it again', async () => {
+  it('before its first event leaves the stored message, and regenerate asks it again', async () => {
     let fails = true;
     const agent: RunAgent = (context) => {
       if (fails) throw new Error('no model');
       return echo(context);
     };
     const { service, chat, stop } = await openChat(agent);
-    await assert.rejects(chat.ask(asks('hi')), /no model/);
-    const { events, unsent, run } = chat.getSnapshot();
-    const [id] = idsOf(events);
-    assert.match(String(unsent[id!]?.error), /no model/);
-    assert.equal(run, undefined);
-    assert.deepEqual((await service.getSession(KEY))?.events, []);
+    const message = await chat.ask(asks('hi'));
+    const { run, unsent } = await snapshotOf(chat, hasStatus('failed'));
+    assert.equal(run?.messageId, message.id);
+    assert.ok(isSessionError(run.error, 'run_failed'));
+    assert.match(String(run.error.cause), /no model/);
+    assert.deepEqual(Object.keys(unsent), []);
+    assert.deepEqual(textsOf((await service.getSession(KEY))?.events ?? []), ['hi']);
     fails = false;
-    const message = await chat.retry(id!);
-    assert.equal(message?.id, id);
+    await chat.regenerate(message.id);
     await snapshotOf(chat, ({ events, run }) => events.length === 2 && run === undefined);
     stop();
   });
@@ -245,8 +250,7 @@ describe('A run that fails', () => {
   it('keeps the messages after it until the next one is asked', async () => {
     let calls = 0;
     const go = gate();
-    const agent: RunAgent = async function* ({ message, storeMessage }) {
-      await storeMessage();
+    const agent: RunAgent = async function* ({ message }) {
       calls += 1;
       if (calls === 1) {
         await go.opened;

@@ -23,10 +23,9 @@ export function scripted() {
   const steps: (string | undefined)[] = [];
   const asked: string[] = [];
   let wake = (): void => undefined;
-  const run: RunAgent = async function* ({ message, storeMessage, signal }) {
+  const run: RunAgent = async function* ({ message, signal }) {
     asked.push(textsOf([message])[0]!);
     signal.addEventListener('abort', () => wake());
-    await storeMessage();
     let all = '';
     while (!signal.aborted) {
       if (steps.length === 0) await new Promise<void>((resolve) => (wake = resolve));
@@ -67,7 +66,10 @@ export class ServedAgent {
     this.#run = run;
   }
 
-  async open(run = this.#run, limits: { maxRuns?: number } = {}): Promise<this> {
+  async open(
+    run = this.#run,
+    limits: { maxRuns?: number; maxBodyBytes?: number } = {},
+  ): Promise<this> {
     this.#run = run;
     const authorize = () => (this.isSignedIn ? (true as const) : ('unauthenticated' as const));
     const options = { authorize, ...(run && { run }), ...limits };

@@ -231,12 +231,13 @@ for (const [name, open] of Object.entries(SERVICES)) {
       const { chat: later } = await served.page(open(served));
       const { run: going } = await snapshotOf(later, hasDrafts('Green'));
       assert.deepEqual(going, { status: 'running', messageId: message.id });
+      await chat.reload();
+      await snapshotOf(chat, hasDrafts('Green'));
       await served.end();
     });
 
     it('shows why the run has failed, also to whoever comes later', async () => {
-      const failing: RunAgent = async function* ({ storeMessage }) {
-        await storeMessage();
+      const failing: RunAgent = async function* () {
         yield { author: 'guide', partial: true, content: says('Gre') };
         throw new Error('the key sk-1 is wrong');
       };
@@ -262,6 +263,38 @@ for (const [name, open] of Object.entries(SERVICES)) {
       answer('Green');
       await snapshotOf(chat, isIdleWith(2));
       assert.deepEqual(textsOf(chat.getSnapshot().events), ['hi', 'Green']);
+      await served.end();
+    });
+
+    it('refuses a message without a part, and one that the server would not take, before it is sent', async () => {
+      const { run, asked } = scripted();
+      const served = await new ServedAgent(run).open(run, { maxBodyBytes: 2000 });
+      const service = open(served);
+      const { chat } = await served.page(service);
+      await snapshotOf(chat, ({ status }) => status !== 'loading');
+      await service.createSession(KEY);
+      for (const content of [{ role: 'user' }, { parts: [] }, { parts: ['hi' as never] }]) {
+        const isRefused = (error: unknown) => isSessionError(error, 'invalid_argument');
+        await assert.rejects(chat.ask(content), isRefused);
+        const session = (await service.getSession(KEY))!;
+        const appending = service.appendEvent({
+          session,
+          event: { author: 'user', invocationId: 'i', content },
+          run: {},
+        });
+        await assert.rejects(appending, isRefused);
+      }
+      const isTooLarge = (error: unknown) =>
+        isSessionError(error, 'remote') &&
+        error.status === 413 &&
+        /too large: it has 2\d\d\d bytes, and the server takes 2000/.test(error.message);
+      const large = asks('x'.repeat(2000));
+      await assert.rejects(chat.ask(large), isTooLarge);
+      const session = (await service.getSession(KEY))!;
+      const event = { author: 'user', invocationId: 'i', content: large };
+      await assert.rejects(service.appendEvent({ session, event, run: {} }), isTooLarge);
+      assert.deepEqual((await service.getSession(KEY))?.events, []);
+      assert.deepEqual(asked, []);
       await served.end();
     });
 
@@ -358,7 +391,7 @@ describe('The queue of a page whose server has the agent', () => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     assert.deepEqual([asked, chat.getSnapshot().run?.status], [['first'], 'queued']);
     answer('one');
-    // The server asks for a pause of 10 seconds.
+    // The server asks for a pause of one second.
     await second;
     say('two', undefined);
     await snapshotOf(chat, isIdleWith(2));

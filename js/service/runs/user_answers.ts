@@ -1,11 +1,11 @@
-import { invalid } from '../../../values/errors/invalid.js';
-import { requireObject } from '../../../values/errors/option_values.js';
-import { sessionNotFound } from '../../../values/errors/session_not_found.js';
-import type { Event } from '../../../values/model/event/event.js';
-import type { CompositeSessionKey } from '../../../values/model/session.js';
-import type { SessionService } from '../../../values/model/session_service.js';
-import { copyEvent } from '../agent/copies.js';
-import { answeredCalls, openQuestions } from './questions.js';
+import { invalid } from '../../values/errors/invalid.js';
+import { requireObject } from '../../values/errors/option_values.js';
+import { sessionNotFound } from '../../values/errors/session_not_found.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import { copyEvent } from './agent/copies.js';
+import { answeredCalls, openQuestions } from './state/questions.js';
 
 /** The answers to calls, by the ids of the calls. */
 export type Answers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -14,8 +14,9 @@ export type Answers = Readonly<Record<string, Readonly<Record<string, unknown>>>
 const FIRST_WINDOW = 64;
 
 /**
- * Makes the message that answers open calls.
+ * Makes the message that answers open calls. It may be called again for the same message.
  *
+ * @param id the id of the message
  * @returns the message, and the revision at which the calls were open
  * @throws SessionError `not_found` for the session; `invalid_argument` for a call that is not open
  */
@@ -23,6 +24,7 @@ export async function answerMessage(
   service: SessionService,
   key: CompositeSessionKey,
   answers: Answers,
+  id: string,
 ): Promise<{ readonly message: Event; readonly expectedRevision: number | undefined }> {
   const callIds = Object.keys(answers);
   for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
@@ -37,7 +39,8 @@ export async function answerMessage(
         const functionResponse = { id, name: open.get(id)!.callName, response: answers[id]! };
         return { functionResponse };
       });
-      const message = copyEvent({ author: 'user', content: { role: 'user', parts } });
+      const content = { role: 'user', parts };
+      const message = copyEvent({ id, invocationId: `e-${id}`, author: 'user', content });
       return { message, expectedRevision: service.revisionOf(session) };
     }
     if (answeredCalls(events).has(unknown)) {

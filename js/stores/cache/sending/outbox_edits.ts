@@ -1,14 +1,14 @@
 /** The changes that users of a cache make to its outbox. */
-import { ownerOf } from '../../core/storage/scopes.js';
-import { SessionError } from '../../values/errors/errors.js';
-import type { EventSnapshot } from '../../values/model/event/snapshot.js';
-import type { CompositeSessionKey } from '../../values/model/session.js';
-import { SHARED_SCOPES } from '../../values/state/scope.js';
-import { CopyDraft } from './copies/copy_draft.js';
-import { removeCopy } from './copies/copy_writer.js';
-import type { CacheTransaction } from './data/cache_transaction.js';
-import { renumber } from './data/renumber.js';
-import { type CacheKey, isSession } from './records/cache_key.js';
+import { ownerOf } from '../../../core/storage/scopes.js';
+import { SessionError } from '../../../values/errors/errors.js';
+import type { EventSnapshot } from '../../../values/model/event/snapshot.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { SHARED_SCOPES } from '../../../values/state/scope.js';
+import { CopyDraft } from '../copies/copy_draft.js';
+import { removeCopy } from '../copies/copy_writer.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import { renumber } from '../data/renumber.js';
+import { type CacheKey, isSession } from '../records/cache_key.js';
 import {
   eventsOf,
   isOf,
@@ -19,10 +19,10 @@ import {
   type OutboxEvent,
   UNSENT,
   withBasis,
-} from './records/records.js';
-import { withoutKeys } from './sending/strip.js';
-import { removeUnsent, withoutPrevious } from './verbs/deletion.js';
-import { deltaOf, sharedWrites, writesOfCreation } from './overlay/shared_overlay.js';
+} from '../records/records.js';
+import { withoutKeys } from './strip.js';
+import { removeUnsent, withoutPrevious } from '../verbs/deletion.js';
+import { deltaOf, sharedWrites, writesOfCreation } from '../overlay/shared_overlay.js';
 
 export function notWaiting(eventId: string): SessionError {
   const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;

@@ -1,0 +1,178 @@
+import { coreOf } from '../../core/core_of.js';
+import type { RunUnderWay } from '../../core/history/append_rewind.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import { sessionName } from '../../values/model/values/session_name.js';
+import { LocalRun, type StopReason } from './agent/local_run.js';
+import { isClaimed } from './agent/run_storage.js';
+import type { Happening } from './run_table.js';
+import {
+  type QueuedMessage,
+  RunsOfSessions,
+  SessionRuns,
+  type RunTransport,
+} from './session_runs.js';
+import { sealingOf, sealRun } from './state/cancelled.js';
+import { OtherTabs } from './tabs/other_tabs.js';
+import { RunLock } from './tabs/run_lock.js';
+
+export { RunView, unansweredMessage } from './run_view.js';
+export { answerMessage, requireAnswers } from './user_answers.js';
+
+/** Milliseconds for a run to end once it is stopped: a second for the agent, and the rest for its seal. */
+const END_MS = 3000;
+
+/** The agent is in the page: one of all tabs runs at a time, and the others show its run. */
+class PageRuns implements RunTransport {
+  /** The lock decides. */
+  readonly isFree = true;
+  readonly #service: SessionService;
+  readonly #key: CompositeSessionKey;
+  readonly #happened: (happening: Happening) => void;
+  readonly #lock: RunLock;
+  readonly #others: OtherTabs;
+  #current: LocalRun | undefined;
+  /** The author of the seals of other tabs' runs. */
+  #agentName: string | undefined;
+
+  constructor(
+    service: SessionService,
+    key: CompositeSessionKey,
+    happened: (happening: Happening) => void,
+    channelName: string | undefined,
+  ) {
+    this.#service = service;
+    this.#key = key;
+    this.#happened = happened;
+    const session = sessionName(key);
+    this.#lock = new RunLock(channelName && `${channelName}:run:${session}`);
+    this.#others = new OtherTabs(session, channelName, this.#lock, {
+      told: (report) => happened({ type: 'told', report }),
+      stop: (messageId) => void this.#stopOwn(messageId, 'cancelled'),
+      tellNow: () => this.#tell(),
+    });
+  }
+
+  follow(): () => void {
+    return this.#others.follow();
+  }
+
+  async send(take: () => QueuedMessage | undefined): Promise<void> {
+    let taken: QueuedMessage | undefined;
+    try {
+      await this.#lock.hold(async () => {
+        taken = take();
+        if (taken !== undefined) await this.#run(taken);
+      });
+    } catch (error) {
+      // A page that is going away gets no lock, and a tab that was silent for long has lost it: its run was sealed.
+      if (this.#current !== undefined) return void (await this.#current.stop('rewound'));
+      taken ??= take();
+      if (taken !== undefined) this.#refuse(taken, error);
+    }
+  }
+
+  async #run(asked: QueuedMessage): Promise<void> {
+    const { id, admit, streaming } = asked;
+    this.#agentName = asked.agent!.agentName;
+    const end = this.#others.begin();
+    const run: LocalRun = new LocalRun({
+      ...{ key: this.#key, service: this.#service, agent: asked.agent!, streaming, admit },
+      onChange: () => this.#note(run),
+    });
+    this.#current = run;
+    run.stored.then(asked.resolve, () => undefined);
+    const { status, error } = await run.ended;
+    this.#current = undefined;
+    if (status !== 'refused') {
+      this.#tell(run);
+    } else if (isClaimed(error)) {
+      // Another run of this message has begun, in another tab or earlier. No message runs twice.
+      const read = this.#service.getEvents({ ...this.#key, eventIds: [id] });
+      await read.then(({ events: [stored] }) => asked.resolve(stored!.event)).catch(asked.reject);
+      this.#happened({ type: 'left', id, pauses: false });
+    } else this.#refuse(asked, error);
+    end();
+  }
+
+  #refuse({ id, reject }: QueuedMessage, error: unknown): void {
+    this.#happened({ type: 'left', id, pauses: true });
+    reject(error);
+  }
+
+  #note(run: LocalRun): void {
+    const { report } = run;
+    if (report === undefined) return;
+    this.#happened({ type: 'told', report });
+    if (!run.isOver) this.#others.tellSoon();
+  }
+
+  #tell(run = this.#current): void {
+    if (run?.report !== undefined) this.#others.tell(run.report);
+  }
+
+  async stop(messageId: string): Promise<void> {
+    if (this.#current !== undefined) return this.#stopOwn(messageId, 'cancelled');
+    if (this.#others.isRunning) {
+      this.#others.askToStop(messageId);
+      await this.#lock.released(END_MS);
+    }
+    const message = await this.#messageOf(messageId);
+    if (message === undefined) return;
+    const drafts = this.#others.told?.messageId === messageId ? this.#others.told.drafts : [];
+    const run = { key: this.#key, message, drafts, agentName: this.#agentName, isUnanswered: true };
+    // A tab that is silent keeps its lock, and its run goes on until its next append is refused.
+    await this.#lock.take(() => sealRun(this.#service, run));
+    this.#happened({ type: 'told', report: undefined });
+  }
+
+  async #messageOf(messageId: string) {
+    const { events } = await this.#service.getEvents({ ...this.#key, eventIds: [messageId] });
+    return events[0]?.event;
+  }
+
+  async #stopOwn(messageId: string, reason: StopReason): Promise<void> {
+    const { report } = this.#current ?? {};
+    if (report === undefined || report.messageId === messageId) await this.#current?.stop(reason);
+  }
+
+  underWay(): RunUnderWay | undefined {
+    const own = this.#current?.underWay;
+    if (own !== undefined) {
+      const { id } = own.message;
+      const abort = async (): Promise<void> => {
+        // It holds up nothing behind it.
+        this.#happened({ type: 'cancelled', id, unanswered: undefined });
+        await own.abort();
+      };
+      return { ...own, abort };
+    }
+    const { told, isRunning } = this.#others;
+    if (!isRunning || told === undefined) return undefined;
+    const { messageId: id, invocationId, drafts } = told;
+    const message = { id, invocationId };
+    return {
+      message,
+      sealing: (events) => sealingOf({ message, drafts, agentName: this.#agentName }, events),
+      cancel: () => this.stop(id),
+      abort: () => Promise.resolve(this.#others.askToStop(id)),
+    };
+  }
+
+  abandon(): void {
+    void this.#current?.stop('deleted');
+  }
+}
+
+const runsOfStorages = new RunsOfSessions();
+
+/** Returns the runs of a session by an agent in the page, which all stores of this realm share. */
+export function runsOf(service: SessionService, key: CompositeSessionKey): SessionRuns {
+  const feed = coreOf(service)?.feed.feed;
+  const make = (): SessionRuns =>
+    new SessionRuns((happened) => new PageRuns(service, key, happened, feed?.channelName), {
+      mayPause: true,
+      isKnown: true,
+    });
+  return runsOfStorages.get(feed ?? service, key, make);
+}

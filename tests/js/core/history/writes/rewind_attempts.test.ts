@@ -1,0 +1,180 @@
+// Rewinds that others overtake: how often they are computed again, and what becomes of the run under way.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  appendRewind,
+  type RewindOptions,
+  type RunUnderWay,
+} from '../../../../../js/core/history/append_rewind.js';
+import { sendRewind } from '../../../../../js/core/history/rewind.js';
+import type { RewindWrite } from '../../../../../js/core/history_types.js';
+import { InMemorySessionService, SessionError } from '../../../../../js/index.js';
+import { isSessionError } from '../../../../../js/values/errors/errors.js';
+
+const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+const write: RewindWrite = {
+  ...{ kind: 'rewind', key, marker: { id: 'r1', invocationId: 'i-r1' } },
+  place: { before: { invocationId: 'i1' } },
+};
+const message = { id: 'm1', invocationId: 'i1', author: 'user' };
+
+/** A session with the message of a run, and appends that come before each attempt to rewind. */
+async function overtaken(comeBefore: (attempt: number) => string | undefined) {
+  const service = new InMemorySessionService();
+  const append = async (invocationId: string, members = {}): Promise<void> => {
+    const session = (await service.getSession(key))!;
+    await service.appendEvent({ session, event: { invocationId, author: 'guide', ...members } });
+  };
+  await service.createSession(key);
+  await append('i1', message);
+  let attempts = 0;
+  const { appendEvents } = service;
+  service.appendEvents = async function (request) {
+    attempts += 1;
+    const invocationId = comeBefore(attempts);
+    if (invocationId !== undefined) await append(invocationId);
+    return Reflect.apply(appendEvents, service, [request]);
+  };
+  const calls: string[] = [];
+  let isOver = false;
+  const seal = { invocationId: 'i1', author: 'guide', errorCode: 'INVOCATION_ABORTED' };
+  const run: RunUnderWay = {
+    message,
+    sealing: () => [seal],
+    async cancel() {
+      calls.push('cancel');
+      await append('i1', seal);
+      isOver = true;
+    },
+    abort() {
+      calls.push('abort');
+      return Promise.resolve();
+    },
+  };
+  const rewind = (options: RewindOptions = {}, given = write) =>
+    appendRewind(service, given, { running: () => (isOver ? undefined : run), ...options });
+  const names = async () =>
+    (await service.getSession(key))!.events.map(
+      ({ id, author, errorCode }) => errorCode ?? (author === 'user' ? id : author),
+    );
+  return { service, run, rewind, names, calls, attempts: () => attempts };
+}
+
+describe('appendRewind', () => {
+  it('repeats five times when others append, and then throws stale_session', async () => {
+    const { rewind, names, calls, attempts } = await overtaken(() => 'i2');
+    await assert.rejects(rewind(), (error) => {
+      assert.ok(isSessionError(error, 'stale_session'));
+      assert.equal(error.staleReason, 'other_revision');
+      return true;
+    });
+    assert.equal(attempts(), 6);
+    assert.equal((await names()).includes('r1'), false);
+    assert.deepEqual(calls, [], 'the run continues');
+  });
+
+  it('succeeds at its last attempt', async () => {
+    const { rewind, names, calls } = await overtaken((attempt) => (attempt < 6 ? 'i2' : undefined));
+    assert.equal((await rewind()).isNew, true);
+    assert.deepEqual((await names()).slice(-2), ['INVOCATION_ABORTED', 'r1']);
+    assert.deepEqual(calls, ['abort']);
+  });
+
+  it('does not repeat for a conflict of ids', async () => {
+    const { service, rewind } = await overtaken(() => undefined);
+    const conflict = new SessionError('stale_session', 'stored', { actualEvents: { r1: 1 } });
+    let attempts = 0;
+    service.appendEvents = () => {
+      attempts += 1;
+      return Promise.reject(conflict);
+    };
+    await assert.rejects(rewind(), conflict);
+    assert.equal(attempts, 1);
+  });
+
+  it('cancels the run when its own events come first three times, and is then stored', async () => {
+    const { rewind, names, calls, attempts } = await overtaken((attempt) =>
+      attempt <= 3 ? 'i1' : undefined,
+    );
+    assert.equal((await rewind()).isNew, true);
+    assert.deepEqual([calls, attempts()], [['cancel'], 4]);
+    const run = ['m1', 'guide', 'guide', 'guide', 'INVOCATION_ABORTED'];
+    assert.deepEqual(await names(), [...run, 'r1']);
+  });
+
+  it('does not cancel the run when its rights are refused after that', async () => {
+    const { rewind, calls } = await overtaken(() => 'i1');
+    let asked = 0;
+    const refused = new Error('refused');
+    const admit: RewindOptions['admit'] = (events) => {
+      asked += 1;
+      return asked > 3 ? Promise.reject(refused) : Promise.resolve([...events]);
+    };
+    await assert.rejects(rewind({ admit }), refused);
+    assert.deepEqual([asked, calls], [4, []]);
+  });
+
+  it('does not count events of others as those of the run', async () => {
+    const { rewind, calls } = await overtaken((attempt) =>
+      attempt <= 4 ? (attempt % 2 === 0 ? 'i1' : 'i2') : undefined,
+    );
+    await rewind();
+    assert.deepEqual(calls, ['abort']);
+  });
+
+  it('asks for the run anew at each attempt, and leaves alone one whose message it has not read', async () => {
+    const { rewind, names, calls } = await overtaken((attempt) => (attempt < 2 ? 'i2' : undefined));
+    let asked = 0;
+    const running = (): RunUnderWay => {
+      asked += 1;
+      const stored = asked === 1 ? message : { id: 'm9', invocationId: 'i9' };
+      return {
+        message: stored,
+        sealing: () => [{ invocationId: 'i9', author: 'guide', errorCode: 'INVOCATION_ABORTED' }],
+        cancel: () => Promise.resolve(void calls.push('cancel')),
+        abort: () => Promise.resolve(void calls.push('abort')),
+      };
+    };
+    await rewind({ running });
+    assert.deepEqual([asked, calls], [2, []]);
+    assert.deepEqual(await names(), ['m1', 'guide', 'r1']);
+  });
+
+  it('seals no run that an earlier rewind has undone, and behind its marker one that it brings back', async () => {
+    const { service, rewind, names } = await overtaken(() => undefined);
+    await appendRewind(service, write);
+    const place = { before: { invocationId: 'i-r1' } } as const;
+    const marker = { id: 'r2', invocationId: 'i-r2' };
+    await rewind({}, { ...write, marker });
+    assert.deepEqual(await names(), ['m1', 'r1', 'r2']);
+    await rewind({}, { ...write, marker: { id: 'r3', invocationId: 'i-r3' }, place });
+    assert.deepEqual(await names(), ['m1', 'r1', 'r2', 'r3', 'INVOCATION_ABORTED']);
+  });
+
+  it('refuses the id of an event that stands there, and changes nothing', async () => {
+    const { rewind, names, calls } = await overtaken(() => undefined);
+    const taken: RewindWrite = {
+      ...{ ...write, place: { turn: 'm1' } },
+      message: { id: 'm1', invocationId: 'i2' },
+    };
+    await assert.rejects(rewind({}, taken), (error) => {
+      return isSessionError(error, 'invalid_argument') && error.key === 'message.id';
+    });
+    assert.deepEqual([await names(), calls], [['m1'], []]);
+  });
+});
+
+describe('sendRewind', () => {
+  it('ends the run under way by the append, and does not end it when it is refused', async () => {
+    const { service, run, names, calls } = await overtaken(() => undefined);
+    const running = () => run;
+    const none = { before: { invocationId: 'none' } };
+    const refused = sendRewind(service, key, none, { running });
+    await assert.rejects(refused, (error) => isSessionError(error, 'not_found'));
+    assert.deepEqual([await names(), calls], [['m1'], []]);
+    const { event } = await sendRewind(service, key, write.place, { running });
+    assert.deepEqual([await names(), calls], [['m1', 'INVOCATION_ABORTED', event.id], ['abort']]);
+  });
+});
