@@ -220,7 +220,9 @@ export class Journal {
     const target = rewindTargetOf(end);
     const cut = target === undefined ? at : events.findIndex(({ invocationId }) => invocationId === target); // prettier-ignore
     if (cut < 0 || (target === undefined && !isAbort(end))) return undefined;
-    const ended = new Set(events.slice(cut, Math.max(at, cut + 1)).map(({ invocationId }) => invocationId)); // prettier-ignore
+    // A run is undone if its message is.
+    const undone = events.slice(cut, at).filter(({ author }) => author === 'user');
+    const ended = new Set((target === undefined ? [end] : undone).map(({ invocationId }) => invocationId)); // prettier-ignore
     const late = events.slice(at + 1).find((event) => {
       if (event.author === 'user' || !ended.has(event.invocationId)) return false;
       if (target === undefined && isAbort(event)) return false;
