@@ -18,10 +18,9 @@ const MOST_FAILURES = 10;
 /**
  * Runs before the first test begins: within a test of Node's runner, promises take twice the time.
  *
- * @param first the first seed
  * @param isGate whether a seed that is chosen by hand runs here
  */
-export async function checkRuns(seeds: number, first: number, isGate = false): Promise<void> {
+export async function checkRuns(seeds: readonly number[], isGate = false): Promise<void> {
   // A program whose promises never settle ends before a test is there, and must not pass.
   process.exitCode = 1;
   const isChosen = SEED !== undefined || SCRIPT !== undefined;
@@ -34,10 +33,11 @@ export async function checkRuns(seeds: number, first: number, isGate = false): P
     it('the script keeps the promises of runs', () => assert.equal(problem, undefined));
     return;
   }
-  const [from, count] = isChosen ? [Number(SEED), Number(COUNT)] : [first, seeds];
+  const first = Number(SEED);
+  const chosen = isChosen ? seedsFrom(first, Number(COUNT)) : seeds;
   const failures: string[] = [];
   let shortest: string | undefined;
-  for (let seed = from; seed < from + count; seed += 1) {
+  for (const seed of chosen) {
     const { problem } = await run(scriptOf(seed));
     if (problem === undefined) continue;
     if (isChosen) console.log(`seed ${seed}: ${problem.split('\n', 1)[0]}`);
@@ -46,9 +46,13 @@ export async function checkRuns(seeds: number, first: number, isGate = false): P
     if (!isChosen && failures.length === MOST_FAILURES) break;
   }
   process.exitCode = 0;
-  it(`two pages and two servers keep the promises of runs with ${count} seeds from ${from}`, () => {
+  it(`two pages and two servers keep the promises of runs with ${chosen.length} seeds from ${chosen[0]}`, () => {
     assert.equal(failures.length, 0, [...failures.slice(0, MOST_FAILURES), shortest].join('\n'));
   });
+}
+
+export function seedsFrom(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => first + index);
 }
 
 let isWarm = false;
