@@ -12,7 +12,7 @@ import {
   SessionRuns,
   type RunTransport,
 } from './session_runs.js';
-import { sealingOf, sealRun } from './state/cancelled.js';
+import { type SealedRun, sealingOf, sealRun } from './state/cancelled.js';
 import { OtherTabs } from './tabs/other_tabs.js';
 import { RunLock } from './tabs/run_lock.js';
 
@@ -32,6 +32,8 @@ class PageRuns implements RunTransport {
   readonly #lock: RunLock;
   readonly #others: OtherTabs;
   #current: LocalRun | undefined;
+  /** The run that a rewind has ended which a cache has not sent yet. Its remote may refuse the rewind. */
+  #undone: SealedRun | undefined;
   /** The author of the seals of other tabs' runs. */
   #agentName: string | undefined;
 
@@ -75,6 +77,7 @@ class PageRuns implements RunTransport {
   async #run(asked: QueuedMessage): Promise<void> {
     const { id, admit, streaming } = asked;
     this.#agentName = asked.agent!.agentName;
+    this.#undone = undefined;
     const end = this.#others.begin();
     const run: LocalRun = new LocalRun({
       ...{ key: this.#key, service: this.#service, agent: asked.agent!, streaming, admit },
@@ -113,16 +116,21 @@ class PageRuns implements RunTransport {
 
   async stop(messageId: string): Promise<void> {
     if (this.#current !== undefined) return this.#stopOwn(messageId, 'cancelled');
-    if (this.#others.isRunning) {
+    const { told, isRunning } = this.#others;
+    let isSilent = false;
+    if (isRunning) {
+      // It runs another message, and that run goes on.
+      if (told !== undefined && told.messageId !== messageId) return;
       this.#others.askToStop(messageId);
-      await this.#lock.released(END_MS);
+      isSilent = !(await this.#lock.released(END_MS));
     }
     const message = await this.#messageOf(messageId);
     if (message === undefined) return;
-    const drafts = this.#others.told?.messageId === messageId ? this.#others.told.drafts : [];
+    const drafts = told?.messageId === messageId ? told.drafts : [];
     const run = { key: this.#key, message, drafts, agentName: this.#agentName, isUnanswered: true };
-    // A tab that is silent keeps its lock, and its run goes on until its next append is refused.
-    await this.#lock.take(() => sealRun(this.#service, run));
+    const seal = () => sealRun(this.#service, run);
+    // A tab that is silent keeps its lock. Its run goes on until its next append is refused.
+    await (isSilent ? this.#lock.take(seal) : this.#lock.hold(seal));
     this.#happened({ type: 'told', report: undefined });
   }
 
@@ -143,6 +151,7 @@ class PageRuns implements RunTransport {
       const abort = async (): Promise<void> => {
         // It holds up nothing behind it.
         this.#happened({ type: 'cancelled', id, unanswered: undefined });
+        if (coreOf(this.#service)?.epochs !== undefined) this.#undone = own.sealed;
         await own.abort();
       };
       return { ...own, abort };
@@ -157,6 +166,14 @@ class PageRuns implements RunTransport {
       cancel: () => this.stop(id),
       abort: () => Promise.resolve(this.#others.askToStop(id)),
     };
+  }
+
+  async sealRefused(): Promise<void> {
+    if (this.#undone === undefined) return;
+    // Nothing is sealed while the rewind undoes the message.
+    const run = { ...this.#undone, key: this.#key, isUnanswered: false };
+    const sealing = await sealRun(this.#service, run).catch(() => []);
+    if (sealing.length > 0) this.#undone = undefined;
   }
 
   abandon(): void {

@@ -209,32 +209,10 @@ function cancelled(
 /** Returns the message that is to be sent next, if its turn has come. `isFree`: also while a run is under way. */
 export function nextOf({ messages, isPaused }: RunsOfSession, isFree: boolean): string | undefined {
   const next = messages.find(isWaiting);
-  if (next === undefined || isPaused || next.isHeld) return undefined;
+  // A rewind undoes what has failed, so nothing holds it up.
+  if (next === undefined || (isPaused && !next.isOfRewind) || next.isHeld) return undefined;
   if (messages.some(({ phase }) => phase === 'sending')) return undefined;
   return isFree || next.isOfRewind || !messages.some(isUnderWay) ? next.id : undefined;
-}
-
-/** Returns the run that is under way, or the last one. */
-export function currentOf({ messages }: RunsOfSession): MessageRun | undefined {
-  return (
-    messages.find(({ phase }) => phase === 'running') ?? messages.find((each) => !isUnsent(each))
-  );
-}
-
-/** Returns what users are shown, as far as it is known without the stored events. */
-export function shownRun(runs: RunsOfSession): SessionRun | undefined {
-  const current = currentOf(runs);
-  const { phase, id = '' } = current ?? {};
-  const waiting = runs.messages.find(isWaiting);
-  const isPaused = runs.isPaused && waiting !== undefined;
-  const paused = isPaused && { isPaused };
-  if (phase === 'running') return { status: phase, messageId: id, ...paused };
-  const unsent = runs.messages.find(isUnsent);
-  const queued = phase === 'stored' ? current : isPaused && unsent === waiting ? undefined : unsent;
-  if (queued !== undefined) return { status: 'queued', messageId: queued.id };
-  if (phase === 'cancelled') return { status: phase, messageId: id, ...paused };
-  if (phase === 'failed') return { status: phase, messageId: id, error: current?.error, ...paused };
-  return waiting && { status: 'queued', messageId: waiting.id, isPaused: true };
 }
 
 function only(runs: RunsOfSession, messages: readonly MessageRun[]): Step {
@@ -261,8 +239,9 @@ function ended(message: MessageRun): MessageRun {
   return message.phase === 'running' ? { ...message, phase: 'over' } : message;
 }
 
-const isWaiting = ({ phase }: MessageRun): boolean => phase === 'waiting';
-const isUnsent = ({ phase }: MessageRun): boolean => phase === 'waiting' || phase === 'sending';
+export const isWaiting = ({ phase }: MessageRun): boolean => phase === 'waiting';
+export const isUnsent = ({ phase }: MessageRun): boolean =>
+  phase === 'waiting' || phase === 'sending';
 /** Whether a message has had its turn, and its run has not ended. */
 export const isUnderWay = ({ phase }: MessageRun): boolean =>
   phase === 'sending' || phase === 'stored' || phase === 'running';

@@ -24,13 +24,14 @@ import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { sessionName } from '../../values/model/values/session_name.js';
 import {
-  currentOf,
   type Happening,
   isOpen,
   isUnderWay,
+  isUnsent,
+  isWaiting,
+  type MessageRun,
   nextOf,
   type RunsOfSession,
-  shownRun,
   step,
 } from './run_table.js';
 import type { AskedMessage, Runs } from './runs.js';
@@ -62,6 +63,8 @@ export interface RunTransport {
   stop(messageId: string): Promise<void>;
   /** See `Runs`. */
   underWay(): RunUnderWay | undefined;
+  /** See `Runs`. */
+  sealRefused?(): Promise<void>;
   /** Ends the run of this program, because the session is gone. */
   abandon(): void;
 }
@@ -158,6 +161,10 @@ export class SessionRuns implements Runs {
     return this.#transport.underWay();
   }
 
+  async sealRefused(): Promise<void> {
+    await this.#transport.sealRefused?.();
+  }
+
   abandon(): void {
     this.#take({ type: 'abandoned' });
     this.#transport.abandon();
@@ -199,6 +206,29 @@ export class SessionRuns implements Runs {
   #changed(): void {
     for (const listener of [...this.#listeners]) listener();
   }
+}
+
+/** Returns the run that is under way, or the last one. */
+export function currentOf({ messages }: RunsOfSession): MessageRun | undefined {
+  return (
+    messages.find(({ phase }) => phase === 'running') ?? messages.find((each) => !isUnsent(each))
+  );
+}
+
+/** Returns what users are shown, as far as it is known without the stored events. */
+export function shownRun(runs: RunsOfSession): SessionRun | undefined {
+  const current = currentOf(runs);
+  const { phase, id = '' } = current ?? {};
+  const waiting = runs.messages.find(isWaiting);
+  const isPaused = runs.isPaused && waiting !== undefined;
+  const paused = isPaused && { isPaused };
+  if (phase === 'running') return { status: phase, messageId: id, ...paused };
+  const unsent = runs.messages.find(isUnsent);
+  const queued = phase === 'stored' ? current : isPaused && unsent === waiting ? undefined : unsent;
+  if (queued !== undefined) return { status: 'queued', messageId: queued.id };
+  if (phase === 'cancelled') return { status: phase, messageId: id, ...paused };
+  if (phase === 'failed') return { status: phase, messageId: id, error: current?.error, ...paused };
+  return waiting && { status: 'queued', messageId: waiting.id, isPaused: true };
 }
 
 /** The runs of sessions, which all live stores of a storage or a service share. */

@@ -203,6 +203,8 @@ export class LiveSessionStore<S extends object>
 
   /** Deletes the session if it was created for a message that was then given up, and if nobody has changed it since. */
   async #deleteCreated(): Promise<void> {
+    // Another message may need it.
+    if (this.unsent.events.length > 0) return;
     const service = this.use(await this.service());
     // It is no error that the session stays, for example because this client may not delete it.
     const isDeleted = await this.handle.deleteCreated(service).catch(() => false);

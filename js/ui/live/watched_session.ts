@@ -199,12 +199,18 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     const [entry] = await caching.outbox.list(this.key);
     const gone = this.unsent.setOutbox(entry);
     this.changed();
-    if (gone === undefined) return;
-    // It was sent, or given up: `listChanges` does not report a removed event.
-    const shown = this.history.list.from(gone);
+    void this.runs.loaded?.runs.sealRefused();
+    if (gone.length === 0) return;
+    // They were sent, or given up: `listChanges` does not report a removed event. A marker is not shown.
+    const { list } = this.history;
+    const first = gone.find((id) => list.get(id) !== undefined);
+    const shown = first === undefined ? [] : list.from(first);
     const session = await this.#getSession(service, shown.length, signal);
-    const isSame = session?.events.every(({ id }, position) => id === shown[position]?.id);
-    if (isSame !== true) await this.#readWindow(service, signal, false);
+    const isSame =
+      first !== undefined &&
+      session?.events.length === shown.length &&
+      session.events.every(({ id }, position) => id === shown[position]?.id);
+    if (!isSame) await this.#readWindow(service, signal, false);
   }
 
   /** Reads which shown turns have other versions, if a page asks for them. */

@@ -13,6 +13,13 @@ import { serveModule, type Server } from '../server.js';
 /** A tab with an agent that streams its answer, and ends it when it is told so. */
 export function page() {
   const key = { appName: 'shop', userId: 'ada', sessionId: location.hash.slice(1) };
+  const channels: BroadcastChannel[] = [];
+  globalThis.BroadcastChannel = class extends BroadcastChannel {
+    constructor(name: string) {
+      super(name);
+      channels.push(this);
+    }
+  };
   const service = openSessionService({ storage: 'indexeddb', name: 'runs' });
   const model = (text: string) => ({ role: 'model', parts: [{ text }] });
   let finish = (): void => undefined;
@@ -66,6 +73,10 @@ export function page() {
       void store.ask({ role: 'user', parts: [{ text }] });
     },
     finish: () => finish(),
+    /** Hears no other tab any more, as a frozen tab. */
+    fallSilent(): void {
+      for (const channel of channels) channel.onmessage = null;
+    },
     cancel: () => store.cancel(),
     async regenerate(): Promise<void> {
       await store.regenerate(store.getSnapshot().events[0]?.id ?? '');
@@ -137,6 +148,18 @@ describe('Runs in several tabs', () => {
           for (const tab of [one, other]) {
             await tab!.call('waitFor', 'cancelled|tea|tea is asked|-');
           }
+        });
+      });
+
+      it('are sealed by another tab if theirs is silent, and that tab can ask', async () => {
+        await inTabs<ReturnType<typeof page>>(browser, urls('silent'), async ([one, other]) => {
+          await one!.call('ask', 'tea');
+          await other!.call('waitFor', 'running|tea|(tea is asked)');
+          await one!.call('fallSilent');
+          await other!.call('cancel');
+          await other!.call('waitFor', 'cancelled|tea|tea is asked|-');
+          await other!.call('ask', 'quick');
+          await other!.call('waitFor', 'idle|tea|tea is asked|-|quick|quick is asked');
         });
       });
 

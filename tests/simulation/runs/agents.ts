@@ -108,6 +108,8 @@ export class Agents {
     if (plan.throwsAtOnce) throw begun.failed(new Error('the agent throws at once'));
     const events = this.#note(begun, this.#events(plan, context));
     if (!plan.lacksReturn) return events;
+    // The run refuses it, because nothing could end it.
+    begun.failed(new Error('the iterator has no return'));
     return { [Symbol.asyncIterator]: () => ({ next: () => events.next() }) };
   };
 
@@ -122,7 +124,8 @@ export class Agents {
       this.#begins.noteMessage(context.message, context.signal);
       return run(context);
     };
-    return Object.assign(noted, { agentName: run.agentName });
+    // It stores its message after its plugins.
+    return Object.assign(noted, run);
   }
 
   /** The events of an invocation of a Runner. */
@@ -194,7 +197,12 @@ export class Agents {
   async *#events(plan: Plan, context: RunContext): AsyncGenerator<SentEvent> {
     const { appName, userId, sessionId, service, message, signal } = context;
     for await (const given of this.#actions(plan, message, signal)) {
-      const isStored = plan.appendsItself && given.partial !== true && given.content !== undefined;
+      // What an agent stores by itself is its own business, unless it yields it.
+      const isStored =
+        plan.appendsItself &&
+        given.partial !== true &&
+        given.content !== undefined &&
+        given.id !== message.id;
       if (!isStored) {
         yield given;
         continue;

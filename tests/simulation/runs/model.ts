@@ -139,6 +139,7 @@ export class Journal {
     readonly at: number;
     readonly kind: string;
     readonly label: string;
+    ended: number;
   }[] = [];
   /** The messages of a cache that its remote has refused, and the user has dropped. */
   readonly dropped = new Set<string>();
@@ -209,7 +210,7 @@ export class Journal {
       return false;
     return !this.causes.some((cause) => {
       if (cause.at > abortedAt + 1 || cause.label === own.label) return false;
-      return cause.page !== own.page || own.isCached || cause.at > own.began;
+      return cause.page !== own.page || own.isCached || cause.ended > own.began;
     });
   }
 
@@ -219,10 +220,13 @@ export class Journal {
     const target = rewindTargetOf(end);
     const cut = target === undefined ? at : events.findIndex(({ invocationId }) => invocationId === target); // prettier-ignore
     if (cut < 0 || (target === undefined && !isAbort(end))) return undefined;
-    const ended = new Set(events.slice(cut, Math.max(at, cut + 1)).map(({ invocationId }) => invocationId)); // prettier-ignore
+    // A run is undone if its message is.
+    const undone = events.slice(cut, at).filter(({ author }) => author === 'user');
+    const ended = new Set((target === undefined ? [end] : undone).map(({ invocationId }) => invocationId)); // prettier-ignore
     const late = events.slice(at + 1).find((event) => {
       if (event.author === 'user' || !ended.has(event.invocationId)) return false;
-      if (target === undefined && isAbort(event)) return false;
+      // A rewind that leaves the message of a run has its texts and its seal behind it.
+      if (isAbort(event) || event.interrupted === true) return false;
       const writer = this.writers.get(event.id);
       return isOneProcess || (writer !== undefined && writer === this.writers.get(end.id));
     });

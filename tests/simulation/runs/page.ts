@@ -173,15 +173,14 @@ export class Page {
     const asked: Asked = { label, page: this.number, isCached: this.isCached, began: this.#world.now, ended: Infinity, state: 'pending' }; // prettier-ignore
     if (isAsking) this.#journal.asked.push(asked);
     if (isAsking || step.do === 'retry') this.resumed = this.#now;
-    if (ENDING.includes(step.do)) {
-      this.#journal.causes.push({ page: this.number, at: this.#now, kind: step.do, label });
-    }
+    const cause = { page: this.number, at: this.#now, kind: step.do, label, ended: Infinity };
+    if (ENDING.includes(step.do)) this.#journal.causes.push(cause);
     const isCalm = step.do === 'cancel' && this.#servers.isCalm;
     this.pending.add(label);
     const settle = (outcome: string): boolean => {
       if (tab.isDead || !this.pending.delete(label)) return false;
       this.#world.note(`  ${label} ${outcome}`);
-      asked.ended = this.#world.now;
+      asked.ended = cause.ended = this.#world.now;
       if (isCalm && asked.ended - asked.began > MOST_CANCEL_MS) {
         this.#world.fail(`${label} has taken ${asked.ended - asked.began} ms`);
       }

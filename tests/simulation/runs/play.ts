@@ -18,6 +18,12 @@ const QUIET_MS = 10_000;
 /** The most times that the user sends again, or gives up, what was refused. */
 const MOST_ROUNDS = 12;
 
+/** Milliseconds in which a call has ended whose request was lost. */
+const MOST_CALL_MS = 4000;
+
+/** The most calls that may wait behind a refused one. */
+const MOST_PENDING = 8;
+
 /** The most requests of a page that wait for their fates. */
 const MOST_FATES = 2;
 
@@ -173,6 +179,16 @@ class Play {
       await this.#converge(`after the last message of page ${page.number}`);
       await this.#resume();
     }
+    // A call that was refused pauses the queue, and each further message resumes it.
+    for (let n = 1; n <= MOST_PENDING; n += 1) {
+      for (const page of this.pages) {
+        // A request of it may have been lost.
+        if (await world.until(() => page.pending.size === 0, MOST_CALL_MS)) continue;
+        await page.start({ n: 1000 + 2 * n + page.number, do: 'ask', page: page.number, wait: 0 });
+        await this.#converge(`after message ${n} of page ${page.number}`);
+        await this.#resume();
+      }
+    }
     if (world.problem !== undefined) return;
     const pending = this.pages.flatMap((page) => [...page.pending, ...page.requests]);
     if (pending.length > 0) return world.fail(`these calls never end: ${pending.join()}`);
@@ -235,18 +251,18 @@ class Play {
       const { status, events, drafts, unsent } = page.snapshot;
       const name = `page ${page.number}`;
       const isGone = stored === undefined;
+      const outbox = (await page.outbox()) ?? [];
+      if (outbox.length > 0) {
+        // What the user has changed is shown, and what was refused holds it up.
+        if (outbox.some(({ error }) => error !== undefined)) continue;
+        return `${name} has changes that wait for nothing: ${inspect(outbox, { depth: 4 })}`;
+      }
       // A server does not tell what another program deletes.
       if (isGone && this.script.isSqlite) continue;
       if (!isGone && status !== 'ready') {
         // A session that was deleted, and made again by the other page.
         if (status === 'deleted' && this.journal.deletions.length > 0) continue;
         return `${name} has the status ${status}: ${inspect(page.snapshot.error)}`;
-      }
-      const outbox = (await page.outbox()) ?? [];
-      if (outbox.length > 0) {
-        // What the user has changed is shown, and what was refused holds it up.
-        if (outbox.some(({ error }) => error !== undefined)) continue;
-        return `${name} has changes that wait for nothing: ${inspect(outbox, { depth: 4 })}`;
       }
       const shown = events.filter(({ id }) => !Object.hasOwn(unsent, id)).map(nameOf);
       const expected = (stored ?? []).filter(({ id }) => !Object.hasOwn(unsent, id)).map(nameOf);
@@ -268,12 +284,14 @@ class Play {
     // prettier-ignore
     const waits = Object.values(unsent).some(({ error }) => error === undefined);
     const mayPause = !isCached && this.journal.mayPause(number, resumed, this.begins);
-    if (waits && !mayPause) return 'has a message that waits for nothing';
+    if (waits && !mayPause && run?.isPaused !== true) return 'has a message that waits for nothing';
     // Messages that wait or were refused are shown, and not stored.
     if (Object.keys(unsent).length > 0) return undefined;
     const expected = storedStatus(stored);
-    if (run?.status === expected?.status) return undefined;
-    const isTold = run?.status === 'failed' && this.begins.failed.has(run.messageId);
+    if (run?.status === expected?.status || run?.isPaused === true) return undefined;
+    // The server tells how a run has ended that is left in the middle.
+    const isEnd = run?.status === 'failed' || run?.status === 'cancelled';
+    const isTold = isEnd && this.begins.failed.has(run.messageId);
     return isTold ? undefined : `shows a run that is ${run?.status}, and the storage says ${expected?.status}`; // prettier-ignore
   }
 }

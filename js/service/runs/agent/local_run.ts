@@ -86,11 +86,11 @@ export class LocalRun {
   }
 
   /** The run for a rewind that undoes it. `undefined` unless it is under way, and its message stored. */
-  get underWay(): RunUnderWay | undefined {
+  get underWay(): (RunUnderWay & { readonly sealed: SealedRun }) | undefined {
     const message = this.#message;
     if (message === undefined || this.isOver) return undefined;
     return {
-      message,
+      ...{ message, sealed: this.#sealed },
       sealing: (events) => sealingOf(this.#sealed, events),
       cancel: () => this.stop('cancelled'),
       abort: () => this.stop('rewound'),

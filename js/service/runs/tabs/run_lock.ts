@@ -54,12 +54,13 @@ export class RunLock {
     released.then(run, () => undefined);
   }
 
-  /** Resolves once no tab holds the lock, at most after some milliseconds. */
-  async released(timeoutMs: number): Promise<void> {
+  /** Waits until no tab holds the lock, at most so many milliseconds. Returns whether it was released. */
+  async released(timeoutMs: number): Promise<boolean> {
     const waiting = new AbortController();
     const released = new Promise<void>((resolve) => this.onRelease(resolve, waiting.signal));
-    await endsWithin(timeoutMs, released);
+    const isReleased = await endsWithin(timeoutMs, released);
     waiting.abort();
+    return isReleased;
   }
 }
 

@@ -79,12 +79,12 @@ export class UnsentEvents {
   /**
    * Sets what a cache lists of the session.
    *
-   * @returns the first event that the list had before and has no more: it was sent, or given up
+   * @returns the events that the list had before and has no more: they were sent, or given up
    */
-  setOutbox({ events = [], error }: Partial<OutboxEntry> = {}): string | undefined {
+  setOutbox({ events = [], error }: Partial<OutboxEntry> = {}): readonly string[] {
     const ids = events.map(({ id }) => id);
     const outbox = JSON.stringify([ids, error]);
-    if (outbox === this.#outbox) return undefined;
+    if (outbox === this.#outbox) return [];
     this.#outbox = outbox;
     const before = [...this.#waiting.keys()];
     const failed = error && { error: sessionErrorOf(error.code, error.message, error) };
@@ -92,7 +92,7 @@ export class UnsentEvents {
       failed !== undefined && (error?.eventId ?? id) === id ? failed : {};
     this.#waiting = new Map(ids.map((id) => [id, stateOf(id)]));
     this.#update();
-    return before.find((id) => !this.#waiting.has(id));
+    return before.filter((id) => !this.#waiting.has(id));
   }
 
   #update(): void {

@@ -75,7 +75,6 @@ const REPLIES: readonly Reply[] = [
   'Done',
 ];
 
-const says = (text: string) => ({ role: 'user', parts: [{ text }] });
 const textOf = ({ content }: Event) => content?.parts?.[0]?.text;
 
 /** Changes the text of each message. */
@@ -226,7 +225,7 @@ describe('A Runner', () => {
   it('that reads no recent events gets the edited message', async () => {
     const service = new MemoryService();
     const session = await service.createSession(key);
-    const earlier = { invocationId: 'e-0', author: 'user', content: says('before') };
+    const earlier = { invocationId: 'e-0', author: 'user', content: messageOf('before').content! };
     await service.appendEvent({ session, event: earlier });
     const message = messageOf('hi');
     await service.appendEvent({ session, event: structuredClone(message) });

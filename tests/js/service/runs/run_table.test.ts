@@ -4,14 +4,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import {
-  currentOf,
   type Effect,
   type Happening,
   nextOf,
   type RunsOfSession,
-  shownRun,
   step,
 } from '../../../../js/service/runs/run_table.js';
+import { currentOf, shownRun } from '../../../../js/service/runs/session_runs.js';
 import type { Report } from '../../../../js/service/runs/state/run_status.js';
 
 const NONE: RunsOfSession = { messages: [], isPaused: false, mayPause: true, isKnown: true };
