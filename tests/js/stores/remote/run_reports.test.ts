@@ -134,16 +134,20 @@ describe('A run that the answer to its message has named', () => {
   const mark = (number: number, start = 'a') => ({ start, number });
   /** The first message of a feed, as this version sends it. */
   const first = (number: number, ...runs: unknown[]) => ({ ...runsOf(...runs), ...mark(number) });
-  const opened = (number: number, ...runs: unknown[]) => {
+  const followed = () => {
     const reports = new RunReports();
+    reports.follow(KEY, () => undefined);
+    return reports;
+  };
+  const opened = (number: number, ...runs: unknown[]) => {
+    const reports = followed();
     reports.receive(first(number, ...runs), USER);
     return reports;
   };
   const runningIn = (reports: RunReports) => reports.of(KEY)?.messageId;
 
   it('before the first report of the feed counts as running, until the feed has told it', () => {
-    const reports = new RunReports();
-    reports.follow(KEY, () => undefined);
+    const reports = followed();
     reports.noteBegun(message, mark(2));
     assert.equal(runningIn(reports), undefined);
     reports.receive(first(1), USER);
@@ -154,8 +158,7 @@ describe('A run that the answer to its message has named', () => {
 
   it('is over if the first report of the feed comes after its end, or from another start', () => {
     for (const begins of [first(2), { ...first(0), start: 'b' }, runsOf()]) {
-      const reports = new RunReports();
-      reports.follow(KEY, () => undefined);
+      const reports = followed();
       reports.noteBegun(message, mark(2));
       reports.receive(begins, USER);
       assert.equal(runningIn(reports), undefined);
@@ -178,20 +181,12 @@ describe('A run that the answer to its message has named', () => {
     const reports = opened(1);
     reports.receive(runOf({ ...message, number: 2 }), USER);
     reports.receive(runOf({ ...message, status: 'ended', number: 2 }), USER);
-    reports.follow(KEY, () => undefined);
-    reports.noteBegun(message, mark(2));
-    assert.equal(runningIn(reports), undefined);
-  });
-
-  it('that nobody follows is not kept', () => {
-    const reports = opened(1);
     reports.noteBegun(message, mark(2));
     assert.equal(runningIn(reports), undefined);
   });
 
   it('of another start than the feed, or over a feed without a start, tells nothing', () => {
     const reports = opened(1);
-    reports.follow(KEY, () => undefined);
     reports.noteBegun(message, mark(9, 'b'));
     assert.equal(runningIn(reports), undefined);
     const { reports: older } = told();
@@ -201,7 +196,6 @@ describe('A run that the answer to its message has named', () => {
 
   it('is not ended by the end of an earlier run that is told after the answer', () => {
     const reports = opened(1, report({ number: 1 }));
-    reports.follow(KEY, () => undefined);
     reports.noteBegun(message, mark(2));
     reports.receive(runOf({ status: 'ended', number: 1 }), USER);
     assert.equal(runningIn(reports), 'm2');
@@ -214,6 +208,13 @@ describe('A run that the answer to its message has named', () => {
     const reports = opened(1);
     reports.noteBegun(message, mark(2));
     reports.receive(runOf({ ...OTHER, number: 3 }), USER);
+    assert.equal(runningIn(reports), undefined);
+  });
+
+  it('is not kept if nobody follows its session', () => {
+    const reports = new RunReports();
+    reports.noteBegun(message, mark(2));
+    reports.receive(first(1), USER);
     assert.equal(runningIn(reports), undefined);
   });
 
