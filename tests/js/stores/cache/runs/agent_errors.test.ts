@@ -38,6 +38,7 @@ for (const code of ['not_found', 'agent_running', 'stale_session', 'closed'] as 
       await cache.sync();
       const [setAside, ...others] = await cache.outbox.list(KEY);
       assert.deepEqual([setAside?.error?.code, others], ['run_failed', []]);
+      assert.deepEqual(setAside?.error?.cause, { code });
       assert.equal((await served.service.getSession(KEY))?.events.length, 0);
       await chat.ask(asks('hi'));
       await cache.sync();
