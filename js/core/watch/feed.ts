@@ -1,4 +1,5 @@
 import { RunRevisions } from '../handle/run_revisions.js';
+import type { StateOwner } from '../storage/scopes.js';
 import type { Notice } from '../../values/model/notice.js';
 import type { TabChannel } from './tab_channel.js';
 import type { Watcher } from './watcher.js';
@@ -28,6 +29,9 @@ export class Feed {
   get hasReceivers(): boolean {
     return this.#watchers.size > 0 || this.#channel !== undefined;
   }
+
+  /** Whether notices of an owner come already, so that a new watcher hears no `resync` first. Absent: never. */
+  isOpenFor?(owner: StateOwner): boolean;
 
   /** Counts one more service. The channel is closed when the last one releases the feed. */
   retain(): void {

@@ -1,3 +1,4 @@
+import type { StateOwner } from '../../core/storage/scopes.js';
 import { Feed } from '../../core/watch/feed.js';
 import type { Watcher } from '../../core/watch/watcher.js';
 import type { HttpConnection } from './connection/connection.js';
@@ -31,10 +32,14 @@ export class RemoteFeed extends Feed {
     // The server publishes.
   }
 
+  override isOpenFor(owner: StateOwner): boolean {
+    return this.#subscriptions.get(nameOf(owner))?.isOpen === true;
+  }
+
   override add(watcher: Watcher): void {
     // A browser has few connections to a server, and each feed takes one for good.
     const { appName, userId } = watcher.request;
-    const name = JSON.stringify([appName, userId]);
+    const name = nameOf({ appName, userId });
     const subscription =
       this.#subscriptions.get(name) ??
       new Subscription(this.#connection, { appName, userId }, this.runs, this.#onError);
@@ -44,4 +49,8 @@ export class RemoteFeed extends Feed {
       this.runs.end({ appName, userId });
     });
   }
+}
+
+function nameOf({ appName, userId }: StateOwner): string {
+  return JSON.stringify([appName, userId]);
 }

@@ -33,6 +33,7 @@ export class Subscription {
   readonly #ended = new AbortController();
   /** Id of the last event. The server begins with `resync` if it does not know it. */
   #lastEventId = '0';
+  #isOpen = false;
 
   /**
    * @param owner without `userId`, all users of the app are watched
@@ -49,6 +50,11 @@ export class Subscription {
     this.#connection = connection;
     this.#owner = owner;
     this.#onError = onError;
+  }
+
+  /** Whether the server sends notices now. */
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   /**
@@ -128,7 +134,7 @@ export class Subscription {
       for await (const data of serverSentEvents(response, silence.signal, onId)) {
         silence.restart();
         if (!isFeed) onOpen();
-        isFeed = true;
+        isFeed = this.#isOpen = true;
         if (data !== undefined) this.#deliver(parseJson(data));
       }
       // For example the page of a proxy, with status 200.
@@ -136,6 +142,7 @@ export class Subscription {
     } catch (cause) {
       throw connectionError(SERVER, cause, SILENCE_MS);
     } finally {
+      this.#isOpen = false;
       silence.end();
       silence.abort();
     }

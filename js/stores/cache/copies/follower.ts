@@ -96,7 +96,10 @@ export class Follower {
     if (this.#refused.get(name) === this.#recoveries) return;
     const { appName, userId } = keyOfName(name);
     const owner = { appName, userId };
-    const notices = this.#parts.feed.watch(owner, {}) as Notices;
+    const { feed, report } = this.#parts;
+    // The tab follows runs there. It has missed what came before, and another tab that led may have missed it too.
+    if (feed.feed.isOpenFor?.(owner) === true) void this.#resync(owner).catch(report);
+    const notices = feed.watch(owner, {}) as Notices;
     this.#watches.set(name, notices);
     void this.#handleNotices(name, owner, notices);
   }

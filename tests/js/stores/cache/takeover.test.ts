@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { MemoryLocalStore } from '../../../../js/service/cache/index.js';
 import { event, hasCode, idsOf, KEY, openCache, Server, until } from './fixture.js';
@@ -76,6 +77,44 @@ it(
     assert.deepEqual([stored?.state, idsOf(stored)], [{ again: true }, ['e1']]);
     assert.deepEqual(idsOf(await frozen.getSession(KEY)), ['e1']);
     await Promise.all([frozen.close(), second.close()]);
+  },
+);
+
+it(
+  'a tab that takes over, and whose feed is open, fetches what came before',
+  { timeout: 30_000 },
+  async () => {
+    const server = new Server();
+    const memory = new MemoryLocalStore();
+    const ice = new Gate();
+    const frozenStore = new HeldStore(memory);
+    const { cache: frozen } = openCache(server, { local: frozenStore });
+    const session = await frozen.createSession(KEY);
+    await frozen.sync();
+    const remote = server.client();
+    const { cache: second } = openCache(server, { remote, local: new HeldStore(memory) });
+    // A live session follows runs there.
+    const notices: string[] = [];
+    remote.watch(
+      { appName: session.appName, userId: session.userId },
+      { onNotice: ({ type }) => notices.push(type) },
+    );
+    await until(() => notices.includes('resync'));
+    await second.getSession(KEY);
+    // The read asks the remote in the background.
+    await pause(100);
+    frozenStore.before = () => ice.pass();
+    const theirs = await server.service.getSession(KEY);
+    await server.service.appendEvent({ session: theirs!, event: event('e1') });
+    await until(() => notices.includes('appended'));
+    const copied = async () =>
+      idsOf(await second.getSession({ ...KEY, config: { reads: 'cache-only' } }))?.join();
+    for (let waits = 0; waits < 80 && (await copied()) !== 'e1'; waits += 1) await pause(100);
+    assert.equal(await copied(), 'e1');
+    frozenStore.before = () => undefined;
+    ice.open();
+    await Promise.all([frozen.close(), second.close()]);
+    await remote.close();
   },
 );
 
