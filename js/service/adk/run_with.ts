@@ -1,8 +1,8 @@
 import type { Runner } from '@google/adk';
 import { coreOf } from '../../core/core_of.js';
-import { isSessionError, SessionError } from '../../values/errors/errors.js';
+import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
-import type { AppendedEvent, NewEvent } from '../../values/model/event/event.js';
+import type { NewEvent } from '../../values/model/event/event.js';
 import {
   RUN_STORE,
   type RunAgent,
@@ -53,7 +53,11 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
   let isStored = false;
   const appendOwn: ServedRun['append'] = async (request, append) => {
     if (signal.aborted) throw new SessionError('aborted', 'The run was cancelled.');
-    if (isStored) return appendNew(context, request, append);
+    if (isStored && request.event.id === message.id) {
+      throw invalid('event.id', 'is the id of the message that the run answers');
+    }
+    // A compactor of the framework replaces events of earlier invocations.
+    if (isStored) return append(request);
     requireMessage(request, context);
     isStored = true;
     const { content } = request.event;
@@ -89,29 +93,6 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
   for await (const event of events) {
     if (!isStored) await store.own(() => Promise.reject(changedOrder()));
     yield event;
-  }
-}
-
-/**
- * Appends an event that is not stored yet, or that this invocation has stored before.
- *
- * @throws SessionError `invalid_argument` if another event has its id
- */
-async function appendNew(
-  { service, appName, userId, sessionId, message }: RunContext,
-  request: AppendEventRequest,
-  append: (request: AppendEventRequest) => Promise<AppendedEvent<NewEvent>>,
-): Promise<AppendedEvent<NewEvent>> {
-  const { id, invocationId } = request.event;
-  if (id === undefined || id === '') return append(request);
-  try {
-    return await append({ ...request, expectedEvents: { [id]: null } });
-  } catch (error) {
-    if (!isSessionError(error, 'stale_session') || error.actualEvents === undefined) throw error;
-    const { events } = await service.getEvents({ appName, userId, sessionId, eventIds: [id] });
-    const isOwn = events.every(({ event }) => event.invocationId === invocationId);
-    if (isOwn && id !== message.id) return append(request);
-    throw invalid('event.id', 'is the id of another event of the session');
   }
 }
 

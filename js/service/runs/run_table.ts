@@ -148,11 +148,9 @@ export function step(runs: RunsOfSession, happening: Happening): Step {
 function sent(messages: readonly MessageRun[], id: string): MessageRun[] {
   const isOfRewind = messages.find((message) => message.id === id)?.isOfRewind === true;
   // What has ended before is over now. A rewind stops what runs, and that holds up nothing.
-  const open = messages
-    .filter(isOpen)
-    .map((message) =>
-      isOfRewind && isUnderWay(message) ? { ...message, isStopping: true } : message,
-    );
+  const open = messages.filter(isOpen).map((message) => {
+    return isOfRewind && isUnderWay(message) ? { ...message, isStopping: true } : message;
+  });
   return change(open, id, { phase: 'sending' });
 }
 
@@ -178,8 +176,7 @@ function told(
   const hasFailed = (phase === 'failed' || phase === 'cancelled') && before?.phase !== phase;
   // A failure of another program's message, or of one from before this page, holds up nothing.
   const pauses = runs.mayPause && hasFailed && next.isOwn && !next.isStopping;
-  const isPaused = runs.isPaused || pauses;
-  return [{ ...runs, isPaused }, [next, ...others]];
+  return [{ ...runs, isPaused: runs.isPaused || pauses }, [next, ...others]];
 }
 
 function cancelled(
@@ -190,7 +187,9 @@ function cancelled(
   const meant = runs.messages.filter(
     (message) => id === undefined || message.id === id || isUntold(message),
   );
-  const target = meant.find(isUnderWay) ?? meant.find(isWaiting);
+  // Another tab may run an untold message, which is meant only if no known one is.
+  const named = runs.messages.find((message) => message.id === id && isOpen(message));
+  const target = named ?? meant.find(isUnderWay) ?? meant.find(isWaiting);
   if (target === undefined) {
     const left = id ?? unanswered;
     return { runs, effects: left === undefined ? [] : [{ type: 'stop', id: left }] };

@@ -107,7 +107,9 @@ export class RunReports {
    */
   noteBegun(run: MessageOfRun, mark: RunMark): void {
     const feed = this.#feedOf(run);
-    if (feed !== undefined && hasTold(feed, mark)) return;
+    // Without a listener nobody asks, and without a feed nothing would remove it.
+    const isFollowed = this.#followed.has(sessionName(run));
+    if (!isFollowed || (feed !== undefined && hasTold(feed, mark))) return;
     const report: RunReport = { ...run, status: 'running', drafts: [], wholes: [] };
     this.#begun.set(sessionName(run), { report, mark });
     if (feed !== undefined) this.#put(feed, report);

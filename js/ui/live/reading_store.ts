@@ -241,15 +241,17 @@ export abstract class ReadingStore<
     const given = this.service();
     const service = isPromise(given) ? await given : given;
     if (signal.aborted) return;
-    this.#watched = signal;
     const onNotice: ListenOptions['onNotice'] = (notice) => {
       if (!signal.aborted && !this.isForgotten && this.note(notice)) void this.refresh();
     };
+    let hasEnded = false;
     // For example a login has expired. The next read watches again.
     const onEnd = (): void => {
+      hasEnded = true;
       if (this.#watched === signal) this.#watched = undefined;
     };
     this.watch(service, { signal, onNotice, onEnd });
+    if (!hasEnded) this.#watched = signal;
     const stop = coreOf(service)?.epochs?.onErased(() => this.changed());
     if (stop !== undefined) signal.addEventListener('abort', stop);
   }

@@ -300,6 +300,64 @@ describe('DELETE …/run', () => {
   });
 });
 
+describe('A message that was cancelled before it came', () => {
+  const cancel = (ask: ReturnType<typeof serve>['ask'], id: string) =>
+    ask(`${RUN}?messageId=${id}`, { method: 'DELETE' });
+
+  it('is refused with aborted for 30 seconds, and nothing is stored; other messages run', async (t) => {
+    const { run, seen } = echoing();
+    const { ask, events, until } = await serveSession({ run });
+    t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
+    assert.deepEqual((await cancel(ask, 'm1')).body, { cancelled: false });
+    for (const passedMs of [0, 29_999]) {
+      t.mock.timers.setTime(1_000_000 + passedMs);
+      const { status, body, headers } = await ask(EVENTS, asked('m1'));
+      assert.deepEqual([status, (body as { code: string }).code], [409, 'aborted']);
+      assert.equal(headers.get('retry-after'), null);
+    }
+    assert.deepEqual([await events(), seen], [[], []]);
+    assert.equal((await ask(EVENTS, asked('m2'))).status, 200);
+    await until(2);
+    assert.deepEqual(seen, ['m2']);
+  });
+
+  it('runs after 30 seconds', async (t) => {
+    const { run, seen } = echoing();
+    const { ask, until } = await serveSession({ run });
+    t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
+    await cancel(ask, 'm1');
+    t.mock.timers.setTime(1_030_000);
+    assert.equal((await ask(EVENTS, asked('m1'))).status, 200);
+    assert.deepEqual(textsOf(await until(2)), ['m1', 'm1!']);
+    assert.deepEqual(seen, ['m1']);
+  });
+
+  it('is refused by a rewind too, which changes nothing', async () => {
+    const { run, seen } = echoing();
+    const { ask, events, until } = await serveSession({ run });
+    await ask(EVENTS, asked('m1'));
+    await until(2);
+    await cancel(ask, 'm2');
+    const body = {
+      place: { turn: 'm1' },
+      marker: { id: 'r1', invocationId: 'i-r1' },
+      message: messageJson('m2'),
+      run: {},
+    };
+    const { status, body: refusal } = await ask(`${SESSION}/rewind`, { body });
+    assert.deepEqual([status, (refusal as { code: string }).code], [409, 'aborted']);
+    assert.deepEqual([textsOf(await events()), seen], [['m1', 'm1!'], ['m1']]);
+  });
+
+  it('in one session is not refused in another one', async () => {
+    const { run } = echoing();
+    const { ask, service } = await serveSession({ run });
+    await service.createSession({ ...KEY, sessionId: 's2' });
+    await cancel(ask, 'm1');
+    assert.equal((await ask(EVENTS.replace('s1', 's2'), asked('m1'))).status, 200);
+  });
+});
+
 describe('A run on the server', () => {
   it('ends when its session is deleted, and nothing is stored', async () => {
     const signals: AbortSignal[] = [];

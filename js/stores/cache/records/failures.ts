@@ -78,8 +78,11 @@ export function isOutage(error: unknown): boolean {
 
 /** Converts an error to a record, with all its public members. */
 export function failureOf(error: unknown): CacheFailure {
-  const members = isSessionError(error) ? fieldsOf(error) : {};
-  return { ...members, code: codeOf(error), message: messageOf(error) };
+  if (!isSessionError(error)) return { code: codeOf(error), message: messageOf(error) };
+  const { code, message, cause } = error;
+  const { code: thrown } = Object(cause) as { readonly code?: unknown };
+  const told = code === 'run_failed' && typeof thrown === 'string' && { cause: { code: thrown } };
+  return { ...fieldsOf(error), code, message, ...told };
 }
 
 /** Returns an error that says the same as one that {@link failureOf} has converted. */

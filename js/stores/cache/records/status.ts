@@ -20,6 +20,8 @@ export interface CacheFailure extends Omit<SessionErrorFields, 'cause'> {
   readonly code: SessionErrorCode;
   /** What was wrong. It holds no token and no password. */
   readonly message: string;
+  /** The code of what an agent threw, if the code is `run_failed`. */
+  readonly cause?: { readonly code: string } | undefined;
 }
 
 /** The loss of the local data: the browser has deleted them. */

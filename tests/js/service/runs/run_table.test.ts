@@ -238,6 +238,11 @@ describe('The machine of runs', () => {
     assert.deepEqual(after(untold).shown, { status: 'running', messageId: '' });
   });
 
+  it('drops a waiting message that is named, also while another tab has an unknown run', () => {
+    const { effects } = after(told('', 'running'), ask('m2'), cancel('m2'));
+    assert.deepEqual(effects, [{ type: 'drop', id: 'm2' }]);
+  });
+
   it('takes the report of a message as that of the run that was untold', () => {
     const drafts = [{ event: { id: 'd1' } }] as unknown as Report['drafts'];
     const { runs, phases } = after(told('', 'running'), told('m1', 'running', { drafts }));

@@ -128,3 +128,111 @@ describe('The reports of a server', () => {
     assert.deepEqual([status, wholes, taken], ['failed', ['w1'], undefined]);
   });
 });
+
+describe('A run that the answer to its message has named', () => {
+  const message = { ...KEY, messageId: 'm2', invocationId: 'i2' };
+  const mark = (number: number, start = 'a') => ({ start, number });
+  /** The first message of a feed, as this version sends it. */
+  const first = (number: number, ...runs: unknown[]) => ({ ...runsOf(...runs), ...mark(number) });
+  const followed = () => {
+    const reports = new RunReports();
+    reports.follow(KEY, () => undefined);
+    return reports;
+  };
+  const opened = (number: number, ...runs: unknown[]) => {
+    const reports = followed();
+    reports.receive(first(number, ...runs), USER);
+    return reports;
+  };
+  const runningIn = (reports: RunReports) => reports.of(KEY)?.messageId;
+
+  it('before the first report of the feed counts as running, until the feed has told it', () => {
+    const reports = followed();
+    reports.noteBegun(message, mark(2));
+    assert.equal(runningIn(reports), undefined);
+    reports.receive(first(1), USER);
+    assert.equal(runningIn(reports), 'm2');
+    reports.receive(runOf({ ...message, status: 'ended', number: 2 }), USER);
+    assert.equal(runningIn(reports), undefined);
+  });
+
+  it('is over if the first report of the feed comes after its end, or from another start', () => {
+    for (const begins of [first(2), { ...first(0), start: 'b' }, runsOf()]) {
+      const reports = followed();
+      reports.noteBegun(message, mark(2));
+      reports.receive(begins, USER);
+      assert.equal(runningIn(reports), undefined);
+    }
+  });
+
+  it('between two reports of the feed counts as running, and is told once', () => {
+    const reports = opened(1);
+    const statuses: (string | undefined)[] = [];
+    reports.follow(KEY, (run) => statuses.push(run?.status));
+    reports.noteBegun(message, mark(2));
+    assert.deepEqual([runningIn(reports), statuses], ['m2', ['running']]);
+    reports.receive(runOf({ ...message, number: 2 }), USER);
+    assert.deepEqual(textsOf(reports.of(KEY)!.drafts.map(({ event }) => event)), ['Gre']);
+    reports.receive(runOf({ ...message, status: 'failed', number: 2 }), USER);
+    assert.deepEqual(statuses, ['running', 'running', 'failed']);
+  });
+
+  it('after the feed has told its end does not begin again', () => {
+    const reports = opened(1);
+    reports.receive(runOf({ ...message, number: 2 }), USER);
+    reports.receive(runOf({ ...message, status: 'ended', number: 2 }), USER);
+    reports.noteBegun(message, mark(2));
+    assert.equal(runningIn(reports), undefined);
+  });
+
+  it('of another start than the feed, or over a feed without a start, tells nothing', () => {
+    const reports = opened(1);
+    reports.noteBegun(message, mark(9, 'b'));
+    assert.equal(runningIn(reports), undefined);
+    const { reports: older } = told();
+    older.noteBegun(message, mark(9));
+    assert.equal(runningIn(older), undefined);
+  });
+
+  it('is not ended by the end of an earlier run that is told after the answer', () => {
+    const reports = opened(1, report({ number: 1 }));
+    reports.noteBegun(message, mark(2));
+    reports.receive(runOf({ status: 'ended', number: 1 }), USER);
+    assert.equal(runningIn(reports), 'm2');
+    reports.receive(runOf({ ...message, number: 2 }), USER);
+    reports.receive(runOf({ ...message, status: 'ended', number: 2 }), USER);
+    assert.equal(runningIn(reports), undefined);
+  });
+
+  it('is over once the feed tells a later run of another session', () => {
+    const reports = opened(1);
+    reports.noteBegun(message, mark(2));
+    reports.receive(runOf({ ...OTHER, number: 3 }), USER);
+    assert.equal(runningIn(reports), undefined);
+  });
+
+  it('is not kept if nobody follows its session', () => {
+    const reports = new RunReports();
+    reports.noteBegun(message, mark(2));
+    reports.receive(first(1), USER);
+    assert.equal(runningIn(reports), undefined);
+  });
+
+  it('is forgotten when the feed ends', () => {
+    const reports = opened(1);
+    reports.noteBegun(message, mark(2));
+    reports.end(USER);
+    reports.receive(first(1), USER);
+    assert.equal(runningIn(reports), undefined);
+  });
+});
+
+describe('The feed of a server that does not tell its start and the numbers of its runs', () => {
+  it('tells its runs as it did', () => {
+    const { reports, texts } = told(report());
+    reports.receive(runOf({ drafts: undefined, changes: [{ index: 0, text: 'en' }] }), USER);
+    assert.deepEqual(texts(), ['Green']);
+    reports.receive(runOf({ status: 'ended' }), USER);
+    assert.equal(reports.of(KEY), undefined);
+  });
+});

@@ -331,6 +331,23 @@ describe('A cancelled message of the outbox', () => {
     await cache.close();
   });
 
+  it('that another device has cancelled before it came is given up, and those behind it run', async () => {
+    const { server, runs } = serve();
+    await server.service.createSession(KEY);
+    const { cache } = openCache(server);
+    const session = (await cache.getSession(KEY))!;
+    const other = coreOf(server.client()).serverAgent!;
+    assert.equal(await other.cancel({ ...KEY, messageId: 'm1' }), false);
+    await cache.appendEvent({ session, event: message('m1'), run });
+    await cache.appendEvent({ session, event: message('m2'), run });
+    await until(async () => (await storedIds(server)).length === 2);
+    await until(() => untilSent(cache));
+    assert.deepEqual([runs, await storedIds(server)], [['m2'], ['m2', 'm2!']]);
+    assert.deepEqual([await cache.outbox.list(KEY), cache.status.lastError], [[], undefined]);
+    await until(async () => idsOf(await cache.getSession(KEY))?.join() === 'm2,m2!');
+    await cache.close();
+  });
+
   it('whose request was lost on its way is given up', async () => {
     const { server, runs } = serve();
     await server.service.createSession(KEY);
