@@ -19,7 +19,7 @@ interface OfInvocation {
 export class RunRevisions {
   readonly #revisions = new Map<string, number>();
 
-  /** Begins a run, or begins it anew, at the revision of its message. */
+  /** Begins a run, or begins it again, at the revision of its message. */
   begin(key: CompositeSessionKey, invocationId: string, revision: number): void {
     putLast(this.#revisions, nameOf(key, invocationId), revision, MOST_RUNS);
   }

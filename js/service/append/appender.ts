@@ -254,7 +254,7 @@ export class Appender {
     const snapshots = events.map(({ snapshot }) => snapshot);
     const { session, record, beginsRun } = handle;
     const { runRevisions: runs } = feed.feed;
-    // The message of a run begins it anew.
+    // The message of a run begins it again.
     const runRevision = beginsRun ? undefined : runs.of(write.key, snapshots);
     const { kind, key, stale, expectedRevision, expectedEvents, titleChange, operation, run } =
       write;

@@ -179,7 +179,7 @@ for (const [name, open] of Object.entries(SERVICES)) {
         );
       });
 
-      it('takes its own events and those of others once on a handle that is read anew', async (test) => {
+      it('takes its own events and those of others once on a handle that is read again', async (test) => {
         const { service } = await openRun(test);
         await appendAnew(service, 'x1', 'x');
         const session = await appendAnew(service, 'a2', 'i1');

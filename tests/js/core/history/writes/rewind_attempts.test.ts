@@ -124,7 +124,7 @@ describe('appendRewind', () => {
     assert.deepEqual(calls, ['abort']);
   });
 
-  it('asks for the run anew at each attempt, and leaves alone one whose message it has not read', async () => {
+  it('asks for the run again at each attempt, and leaves alone one whose message it has not read', async () => {
     const { rewind, names, calls } = await overtaken((attempt) => (attempt < 2 ? 'i2' : undefined));
     let asked = 0;
     const running = (): RunUnderWay => {
