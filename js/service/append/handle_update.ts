@@ -107,8 +107,11 @@ function updateHandle(
     return;
   }
   record.createdRevision = appended.created;
-  record.revision =
-    merges || written > 0 ? revision : revisionAfter(Math.max(record.revision, since), unchanged);
+  if (merges || written > 0) record.revision = revision;
+  // A handle that refuses to be stale has seen everything up to the retried event.
+  else if (stale === 'reject')
+    record.revision = Math.max(record.revision, since, ...earlier.values());
+  else record.revision = revisionAfter(Math.max(record.revision, since), unchanged);
   record.lastUpdateTime = lastUpdateTime;
 }
 
