@@ -262,6 +262,8 @@ class Play {
       if (!isGone && status !== 'ready') {
         // A session that was deleted, and made again by the other page.
         if (status === 'deleted' && this.journal.deletions.length > 0) continue;
+        // A cache that has read a session as missing does not notice yet that it exists now.
+        if (status === 'missing' && page.isCached) continue;
         return `${name} has the status ${status}: ${inspect(page.snapshot.error)}`;
       }
       const shown = events.filter(({ id }) => !Object.hasOwn(unsent, id)).map(nameOf);
