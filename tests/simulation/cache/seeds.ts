@@ -7,6 +7,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { describeShortest } from '../shortest_script.js';
 import { call } from './calls.js';
 import { historyScriptOf } from './history_steps.js';
 import { Play } from './play.js';
@@ -18,6 +19,8 @@ const { SEED, SCRIPT } = process.env;
 
 /** The most failing seeds that are listed. Only the first one is made shorter. */
 const MOST_FAILURES = 10;
+
+const SIMPLER: readonly Partial<Script>[] = [{ isSqlite: false }, { isBounded: false }];
 
 /**
  * Runs before the first test begins: within a test of Node's runner, promises take twice the time.
@@ -76,7 +79,7 @@ async function checkSeeds(
     const { problem } = await run(scriptOf(seed));
     if (problem === undefined) return;
     failures.push(`seed ${seed}: ${problem}`);
-    shortest ??= await report(seed, scriptOf(seed), problem);
+    shortest ??= await describeShortest(seed, scriptOf(seed), problem, SIMPLER, run);
   };
   for (const seed of others) await check(seed);
   for (let seed = first; seed < first + seeds; seed += 1) await check(seed);
@@ -93,31 +96,4 @@ async function run(script: Script): Promise<World> {
   if (!isWarm) await Play.run(scriptOf(0), call, settle);
   isWarm = true;
   return Play.run(script, call, settle);
-}
-
-/** Describes a failure by the shortest script that repeats it. */
-async function report(seed: number, whole: Script, problem: string): Promise<string> {
-  const kind = kindOf(problem);
-  const fails = async (script: Script): Promise<boolean> =>
-    kindOf((await run(script)).problem ?? '') === kind;
-  let best = whole;
-  for (const simpler of [{ isSqlite: false }, { isBounded: false }]) {
-    if (await fails({ ...best, ...simpler })) best = { ...best, ...simpler };
-  }
-  for (let size = best.steps.length >> 1; size >= 1; size >>= 1) {
-    for (let from = 0; from < best.steps.length;) {
-      const steps = best.steps.toSpliced(from, size);
-      if (await fails({ ...best, steps })) best = { ...best, steps };
-      else from += size;
-    }
-  }
-  const { problem: shown, trace } = await run(best);
-  const script = `SCRIPT='${JSON.stringify(best)}' repeats it`;
-  return [`seed ${seed}: ${shown ?? problem}`, ...trace, script].join('\n');
-}
-
-/** The first line of a problem without the values in it. The others show values. */
-function kindOf(problem: string): string {
-  const [sentence = ''] = problem.split('\n', 1);
-  return sentence.replaceAll(/\S*[\d"[{]\S*/g, '');
 }

@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { World } from '../cache/world.js';
+import { describeShortest } from '../shortest_script.js';
 import { play } from './play.js';
 import { type Script, scriptOf } from './steps.js';
 
@@ -14,6 +15,13 @@ const { SEED, COUNT = '1', SCRIPT } = process.env;
 
 /** The most failing seeds that are listed. Only the first one is made shorter. */
 const MOST_FAILURES = 10;
+
+const SIMPLER: readonly Partial<Script>[] = [
+  { isSqlite: false },
+  { isApart: false },
+  { isRunner: false },
+  { isHealthy: true },
+];
 
 /**
  * Runs before the first test begins: within a test of Node's runner, promises take twice the time.
@@ -42,7 +50,7 @@ export async function checkRuns(seeds: readonly number[], isGate = false): Promi
     if (problem === undefined) continue;
     if (isChosen) console.log(`seed ${seed}: ${problem.split('\n', 1)[0]}`);
     failures.push(`seed ${seed}: ${problem}`);
-    if (!isChosen) shortest ??= await report(scriptOf(seed), problem);
+    if (!isChosen) shortest ??= await describeShortest(seed, scriptOf(seed), problem, SIMPLER, run);
     if (!isChosen && failures.length === MOST_FAILURES) break;
   }
   process.exitCode = 0;
@@ -62,37 +70,4 @@ async function run(script: Script): Promise<World> {
   if (!isWarm) for (let seed = 0; seed < 8; seed += 1) await play(scriptOf(seed));
   isWarm = true;
   return play(script);
-}
-
-/** Describes a failure by the shortest script that repeats it. */
-async function report(whole: Script, problem: string): Promise<string> {
-  const kind = kindOf(problem);
-  const fails = async (script: Script): Promise<boolean> =>
-    kindOf((await run(script)).problem ?? '') === kind;
-  let best = whole;
-  for (const simpler of [
-    { isSqlite: false },
-    { isApart: false },
-    { isRunner: false },
-    { isHealthy: true },
-  ]) {
-    // prettier-ignore
-    if (await fails({ ...best, ...simpler })) best = { ...best, ...simpler };
-  }
-  for (let size = best.steps.length >> 1; size >= 1; size >>= 1) {
-    for (let from = 0; from < best.steps.length;) {
-      const steps = best.steps.toSpliced(from, size);
-      if (await fails({ ...best, steps })) best = { ...best, steps };
-      else from += size;
-    }
-  }
-  const { problem: shown, trace } = await run(best);
-  const script = `SCRIPT='${JSON.stringify(best)}' repeats it`;
-  return [`seed ${whole.seed}: ${shown ?? problem}`, ...trace, script].join('\n');
-}
-
-/** The first line of a problem without the values in it. The others show values. */
-function kindOf(problem: string): string {
-  const [sentence = ''] = problem.split('\n', 1);
-  return sentence.replaceAll(/\S*[\d"[{]\S*/g, '');
 }
