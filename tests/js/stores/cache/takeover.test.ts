@@ -8,15 +8,20 @@ import { MemoryLocalStore } from '../../../../js/service/cache/index.js';
 import { event, hasCode, idsOf, KEY, openCache, Server, until } from './fixture.js';
 import { Gate, HeldStore } from './held_store.js';
 
-/** Opens two tabs that tell each other nothing. The first one leads until it freezes. */
-async function openTabs(server: Server) {
+/**
+ * Opens two tabs that tell each other nothing. The first one leads until it freezes.
+ *
+ * @param remote the client of the second tab; absent: its own
+ */
+async function openTabs(server: Server, remote?: ReturnType<Server['client']>) {
   const memory = new MemoryLocalStore();
   const ice = new Gate();
   const frozenStore = new HeldStore(memory);
   const { cache: frozen } = openCache(server, { local: frozenStore });
   const session = await frozen.createSession(KEY);
   await frozen.sync();
-  const { cache: second } = openCache(server, { local: new HeldStore(memory) });
+  const given = remote && { remote };
+  const { cache: second } = openCache(server, { ...given, local: new HeldStore(memory) });
   const freeze = (): void => void (frozenStore.before = () => ice.pass());
   const thaw = (): void => {
     frozenStore.before = () => undefined;
@@ -85,14 +90,8 @@ it(
   { timeout: 30_000 },
   async () => {
     const server = new Server();
-    const memory = new MemoryLocalStore();
-    const ice = new Gate();
-    const frozenStore = new HeldStore(memory);
-    const { cache: frozen } = openCache(server, { local: frozenStore });
-    const session = await frozen.createSession(KEY);
-    await frozen.sync();
     const remote = server.client();
-    const { cache: second } = openCache(server, { remote, local: new HeldStore(memory) });
+    const { frozen, second, session, freeze, thaw } = await openTabs(server, remote);
     // A live session follows runs there.
     const notices: string[] = [];
     remote.watch(
@@ -103,7 +102,7 @@ it(
     await second.getSession(KEY);
     // The read asks the remote in the background.
     await pause(100);
-    frozenStore.before = () => ice.pass();
+    freeze();
     const theirs = await server.service.getSession(KEY);
     await server.service.appendEvent({ session: theirs!, event: event('e1') });
     await until(() => notices.includes('appended'));
@@ -111,8 +110,7 @@ it(
       idsOf(await second.getSession({ ...KEY, config: { reads: 'cache-only' } }))?.join();
     for (let waits = 0; waits < 80 && (await copied()) !== 'e1'; waits += 1) await pause(100);
     assert.equal(await copied(), 'e1');
-    frozenStore.before = () => undefined;
-    ice.open();
+    thaw();
     await Promise.all([frozen.close(), second.close()]);
     await remote.close();
   },
