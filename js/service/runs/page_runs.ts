@@ -91,8 +91,9 @@ class PageRuns implements RunTransport {
       this.#tell(run);
     } else if (isClaimed(error)) {
       // Another run of this message has begun, in another tab or earlier. No message runs twice.
-      const read = this.#service.getEvents({ ...this.#key, eventIds: [id] });
-      await read.then(({ events: [stored] }) => asked.resolve(stored!.event)).catch(asked.reject);
+      await this.#messageOf(id)
+        .then((stored) => (stored === undefined ? asked.reject(error) : asked.resolve(stored)))
+        .catch(asked.reject);
       this.#happened({ type: 'left', id, pauses: false });
     } else this.#refuse(asked, error);
     end();
