@@ -12,6 +12,14 @@ export function belongsTo(key: StateOwner, { appName, userId }: StateOwner): boo
   return key.appName === appName && (userId === undefined || key.userId === userId);
 }
 
+/** Whether a session is the one that is named, or, without `sessionId`, one of its owner. */
+export function isWithin(
+  session: StateOwner & { readonly sessionId: string },
+  { sessionId, ...owner }: StateOwner & { readonly sessionId?: string | undefined },
+): boolean {
+  return belongsTo(session, owner) && (sessionId ?? session.sessionId) === session.sessionId;
+}
+
 export function scopeOf({ userId }: StateOwner): SharedScope {
   return userId === undefined ? 'app' : 'user';
 }

@@ -1,5 +1,5 @@
 import type { RunReport } from '../../core/run_report.js';
-import { belongsTo } from '../../core/storage/scopes.js';
+import { isWithin } from '../../core/storage/scopes.js';
 import { utf8Length } from '../../values/json/text.js';
 import { putLast } from '../../values/members/bounded_map.js';
 import { partsOf } from '../../values/model/event/parts.js';
@@ -56,11 +56,7 @@ export class EndedReports {
   #drop(appName: string, notice: Notice): void {
     if (notice.type !== 'deleted' && notice.type !== 'lost') return;
     for (const [name, report] of this.#reports) {
-      const isGone =
-        notice.type === 'lost'
-          ? report.appName === appName
-          : belongsTo(report, notice) &&
-            (notice.sessionId ?? report.sessionId) === report.sessionId;
+      const isGone = notice.type === 'lost' ? report.appName === appName : isWithin(report, notice);
       if (!isGone) continue;
       this.#reports.delete(name);
       this.#onDeleted(report);

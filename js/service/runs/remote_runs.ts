@@ -1,12 +1,11 @@
 import { backgroundTimer } from '../../core/call/program_hold.js';
 import { type Core, coreOf, type ServerAgent } from '../../core/core_of.js';
 import { isWaitingForRun, retryAfterOf } from '../../stores/http/http_errors.js';
-import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { MAX_ADMISSIONS } from './agent/run_storage.js';
+import { MAX_ADMISSIONS, openHandle } from './agent/run_storage.js';
 import type { Happening } from './run_table.js';
 import {
   type QueuedMessage,
@@ -108,9 +107,7 @@ class RemoteRuns implements RunTransport {
       const { message, isStored, expectedRevision } = await asked.admit();
       if (isStored) return message;
       if (sending.isCancelled) throw cancelledError(' Nothing was written.');
-      const config = { numRecentEvents: 0 };
-      const session = await this.#service.getSession({ ...this.#key, config });
-      if (session === undefined) throw sessionNotFound(this.#key.sessionId);
+      const session = await openHandle({ service: this.#service, key: this.#key });
       try {
         return await this.#service.appendEvent({ session, event: message, expectedRevision, run });
       } catch (error) {

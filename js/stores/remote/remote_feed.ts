@@ -1,6 +1,7 @@
 import type { StateOwner } from '../../core/storage/scopes.js';
 import { Feed } from '../../core/watch/feed.js';
 import type { Watcher } from '../../core/watch/watcher.js';
+import { sessionName } from '../../values/model/values/session_name.js';
 import type { HttpConnection } from './connection/connection.js';
 import { RunReports } from './run_reports.js';
 import { Subscription } from './subscription.js';
@@ -33,13 +34,13 @@ export class RemoteFeed extends Feed {
   }
 
   override isOpenFor(owner: StateOwner): boolean {
-    return this.#subscriptions.get(nameOf(owner))?.isOpen === true;
+    return this.#subscriptions.get(sessionName(owner))?.isOpen === true;
   }
 
   override add(watcher: Watcher): void {
     // A browser has few connections to a server, and each feed takes one for good.
     const { appName, userId } = watcher.request;
-    const name = nameOf({ appName, userId });
+    const name = sessionName({ appName, userId });
     const subscription =
       this.#subscriptions.get(name) ??
       new Subscription(this.#connection, { appName, userId }, this.runs, this.#onError);
@@ -49,8 +50,4 @@ export class RemoteFeed extends Feed {
       this.runs.end({ appName, userId });
     });
   }
-}
-
-function nameOf({ appName, userId }: StateOwner): string {
-  return JSON.stringify([appName, userId]);
 }

@@ -5,7 +5,7 @@ import { isRevision } from '../../core/storage/checked_rows.js';
 import { isObject } from '../../values/json/rules.js';
 import { isId } from '../../values/model/values/ids.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import { belongsTo, type StateOwner } from '../../core/storage/scopes.js';
+import { belongsTo, isWithin, type StateOwner } from '../../core/storage/scopes.js';
 
 /** The listeners of one session, or of all sessions of a user. */
 interface Followed {
@@ -125,12 +125,10 @@ export class RunReports {
   }
 
   /** Forgets the runs of sessions that were deleted. */
-  forget({ sessionId, ...owner }: FollowedKey): void {
+  forget(deleted: FollowedKey): void {
     for (const { reports } of this.#feeds.values()) {
       for (const [name, report] of reports) {
-        const isGone =
-          belongsTo(report, owner) && (sessionId ?? report.sessionId) === report.sessionId;
-        if (isGone) reports.delete(name);
+        if (isWithin(report, deleted)) reports.delete(name);
       }
     }
   }

@@ -92,11 +92,11 @@ export class AppendHandle<S extends object> {
 
   /** Deletes the session if this handle has created it, and nobody has changed it since. Returns whether it did. */
   async deleteCreated(service: SessionService<S>): Promise<boolean> {
-    const { appName, ...session } = { ...this.#key, revision: this.#createdRevision };
+    const revision = this.#createdRevision;
     this.#createdRevision = undefined;
     const { deletable } = coreOf(service) ?? {};
-    if (deletable === undefined || session.revision === undefined) return false;
-    const { userId, sessionId, revision } = session;
+    if (deletable === undefined || revision === undefined) return false;
+    const { appName, userId, sessionId } = this.#key;
     const unchanged = { userId, sessionId, revision, labels: undefined };
     return deletable.deleteUnchanged(appName, unchanged, {});
   }

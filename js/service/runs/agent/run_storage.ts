@@ -151,7 +151,7 @@ export class RunStorage implements RunStore {
       const content = given?.content;
       const event = content === undefined ? message : { ...message, content };
       try {
-        const session = given?.session ?? (await this.#openHandle());
+        const session = given?.session ?? (await openHandle(this.#run));
         // A plugin may have changed a message that is stored already.
         if (!isStored) await claimMessage(service, session, event, expectedRevision);
         else if (content !== undefined) await service.appendEvent({ session, event });
@@ -168,17 +168,20 @@ export class RunStorage implements RunStore {
     }
   }
 
-  async #openHandle(): Promise<Session> {
-    const { service, key } = this.#run;
-    const session = await service.getSession({ ...key, config: { numRecentEvents: 0 } });
-    if (session === undefined) throw sessionNotFound(key.sessionId);
-    return session;
-  }
-
   #noteStored(message: Event): void {
     this.isStored = true;
     this.#run.onStored(message);
   }
+}
+
+/** Reads a session without its events, for appends alone. @throws SessionError `not_found` */
+export async function openHandle({
+  service,
+  key,
+}: Pick<AgentRun, 'service' | 'key'>): Promise<Session> {
+  const session = await service.getSession({ ...key, config: { numRecentEvents: 0 } });
+  if (session === undefined) throw sessionNotFound(key.sessionId);
+  return session;
 }
 
 /**
