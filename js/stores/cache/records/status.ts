@@ -21,7 +21,12 @@ export interface CacheFailure extends Omit<SessionErrorFields, 'cause'> {
   /** What was wrong. It holds no token and no password. */
   readonly message: string;
   /** The code of what an agent threw, if the code is `run_failed`. */
-  readonly cause?: { readonly code: string } | undefined;
+  readonly cause?:
+    | {
+        /** The code of the agent's error, or `unknown`. */
+        readonly code: string;
+      }
+    | undefined;
 }
 
 /** The loss of the local data: the browser has deleted them. */

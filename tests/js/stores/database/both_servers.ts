@@ -8,12 +8,18 @@ export interface BothServers {
   readonly mariadb: Server;
 }
 
-/** Starts PostgreSQL and MariaDB before the tests of a file or a suite, and removes them afterwards. */
-export function bothServers(): BothServers {
+/**
+ * Starts PostgreSQL and MariaDB before the tests of a file or a suite, and removes them afterwards.
+ *
+ * @param onStart what needs both servers before the first test. A `before` of the file would not do: Node runs those of
+ *   a file all at once.
+ */
+export function bothServers(onStart?: () => Promise<void>): BothServers {
   let postgres: Server;
   let mariadb: Server;
   before(async () => {
     [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
+    await onStart?.();
   });
   after(() => Promise.all([postgres.remove(), mariadb.remove()]));
   return {

@@ -1,6 +1,6 @@
 // The conformance suite over a user's own Kysely: PostgreSQL, MariaDB, and PGlite in Node. PGlite in a page is in tests/browser.
 
-import { after, before } from 'node:test';
+import { after } from 'node:test';
 import { Kysely, MysqlDialect, PostgresDialect } from 'kysely';
 import { createPool } from 'mysql2';
 import pg from 'pg';
@@ -12,11 +12,10 @@ import { cleared } from '../servers.js';
 import { openPglite } from './pglite.mjs';
 import { bothServers } from '../both_servers.js';
 
-const servers = bothServers();
 let pglite: Awaited<ReturnType<typeof openPglite>>;
 let onPostgres: Kysely<unknown>;
 let onMariadb: Kysely<unknown>;
-before(async () => {
+const servers = bothServers(async () => {
   pglite = await openPglite();
   const pool = new pg.Pool({
     connectionString: await cleared('postgresql', servers.postgres),
