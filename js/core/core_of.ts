@@ -1,5 +1,10 @@
 /** The core of a service: what other folders use of it beside its public methods. A user's own service has no core. */
-import type { Abortable, CompositeSessionKey } from '../values/model/session.js';
+import type {
+  Abortable,
+  CompositeSessionKey,
+  CreateSessionRequest,
+  Session,
+} from '../values/model/session.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import { SessionError } from '../values/errors/errors.js';
@@ -87,6 +92,13 @@ export interface Core {
       call: Abortable,
     ): Promise<boolean>;
   };
+  /**
+   * Returns a handle for a session that may not be there. The first append through it creates the session, in the same
+   * step, if the service knows none. Present for a cache.
+   */
+  readonly handleOfNew?:
+    | (<S extends object>(request: CreateSessionRequest<S> & CompositeSessionKey) => Session<S>)
+    | undefined;
   /** Reads a session's own state at its creation, without its events; `undefined` if it is not known. */
   initialState(request: CompositeSessionKey & Abortable): Promise<InitialState>;
   /** Finds the rewinds of a session, without its other events. `undefined` if the storage cannot find them alone. */

@@ -63,6 +63,8 @@ export interface PlacedAppend extends AppendWrite {
    * if the run has ended since, also if the handle has a later revision.
    */
   readonly runRevision?: number | undefined;
+  /** Creates the session in the same step, if a cache knows none. Other stores are never given it. */
+  readonly creation?: CreateWrite | undefined;
 }
 
 /** A change of a title. It applies only if the session still has the title `from`. */

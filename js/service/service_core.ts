@@ -104,6 +104,17 @@ export class ServiceCore implements Core {
     return this.#parts.serverAgent;
   }
 
+  get handleOfNew(): Core['handleOfNew'] {
+    if (this.epochs === undefined) return undefined;
+    return (request) => {
+      const { appName, userId, sessionId: id, state } = request;
+      const creation = this.takeNew(request, true);
+      const handle = { id, appName, userId, state: { ...state }, events: [], lastUpdateTime: 0 };
+      this.handles.recordOf(handle).creation = creation;
+      return handle;
+    };
+  }
+
   constructor(parts: ServiceParts, options: SessionServiceOptions<object> = {}) {
     this.storage = parts.storage;
     this.#parts = parts;

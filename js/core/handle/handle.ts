@@ -20,7 +20,7 @@ import type { Event } from '../../values/model/event/event.js';
 import { requireId } from '../../values/model/values/ids.js';
 import type { CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { HistoryView } from '../../values/model/values/history_view.js';
-import type { HandlePosition } from '../write.js';
+import type { CreateWrite, HandlePosition } from '../write.js';
 
 /** The data that a service keeps about a handle that it gave out or has appended through. */
 export interface HandleRecord {
@@ -51,13 +51,17 @@ export interface HandleRecord {
   readonly view: HistoryView;
   /** Whether an event was appended since the handle was read, after which other events may belong to the view. */
   isViewStale: boolean;
+  /** The session that the first append through the handle creates, if there is none. Only a cache does so. */
+  creation: CreateWrite | undefined;
 }
 
 /** Returns the position of a handle. */
 export function positionOf(
   { lastEventId }: HandleSnapshot,
-  { createdRevision: created, revision }: HandleRecord,
+  { createdRevision: created, revision, creation }: HandleRecord,
 ): HandlePosition {
+  // Nothing was read that could be stale.
+  if (creation !== undefined) return { kind: 'latest' };
   return Number.isNaN(created)
     ? { kind: 'lastEvent', lastEventId }
     : { kind: 'revision', created, revision, lastEventId };
@@ -115,6 +119,7 @@ export class Handles {
         laterChanges: undefined,
         view: 'raw',
         isViewStale: false,
+        creation: undefined,
       };
       this.#records.set(rawOf(session.state), record);
     }
@@ -167,6 +172,7 @@ export class Handles {
       laterChanges: undefined,
       view,
       isViewStale: false,
+      creation: undefined,
     });
     return { id: sessionId, appName, userId, state, events, lastUpdateTime };
   }

@@ -271,10 +271,12 @@ export class Appender {
       titleChange,
       operation,
       run,
+      creation: record.creation,
     };
     return {
       placed,
       written(appended) {
+        record.creation = undefined;
         applyWritten({ ...handle, events }, placed, appended, traits.removesNull);
         if (beginsRun) beginRun(runs, key, snapshots, appended);
         else if (runRevision !== undefined) goOn(runs, key, snapshots, appended);

@@ -104,10 +104,10 @@ class RemoteRuns implements RunTransport {
   async #store(asked: QueuedMessage, sending: { readonly isCancelled: boolean }): Promise<Event> {
     const run = { streaming: asked.streaming };
     for (let admissions = 1; ; admissions += 1) {
-      const { message, isStored, expectedRevision } = await asked.admit();
+      const { message, isStored, expectedRevision, session: created } = await asked.admit();
       if (isStored) return message;
       if (sending.isCancelled) throw cancelledError(' Nothing was written.');
-      const session = await openHandle({ service: this.#service, key: this.#key });
+      const session = created ?? (await openHandle({ service: this.#service, key: this.#key }));
       try {
         return await this.#service.appendEvent({ session, event: message, expectedRevision, run });
       } catch (error) {

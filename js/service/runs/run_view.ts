@@ -123,6 +123,10 @@ export class RunView {
     const isOver = run?.status === 'failed' || run?.status === 'cancelled';
     if (run !== undefined && (!isOver || run.messageId === newest?.id)) return run;
     const stored = storedStatus(events);
+    // Messages of this page still wait behind a run that is not shown any more.
+    if (run?.isPaused === true) {
+      return stored ? { ...stored, isPaused: true } : this.#runs.waiting;
+    }
     if (stored?.status !== 'unanswered') return stored;
     if (isWaiting(stored.messageId)) return { status: 'queued', messageId: stored.messageId };
     return this.#runs.isKnown ? stored : undefined;

@@ -24,6 +24,8 @@ export interface AskedMessage {
 export interface Runs {
   /** The run, as far as it is known without the stored events. `messageId` is empty until the other tab has told it. */
   readonly run: SessionRun | undefined;
+  /** The first message of this page that waits. */
+  readonly waiting: SessionRun | undefined;
   /** The invocation of the run that is under way. */
   readonly invocationId: string | undefined;
   readonly isRunning: boolean;

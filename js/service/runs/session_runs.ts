@@ -94,6 +94,10 @@ export class SessionRuns implements Runs {
     return shownRun(this.#runs);
   }
 
+  get waiting(): SessionRun | undefined {
+    return waitingRun(this.#runs);
+  }
+
   get invocationId(): string | undefined {
     const current = currentOf(this.#runs);
     return current?.phase === 'running' ? current.invocationId : undefined;
@@ -228,7 +232,13 @@ export function shownRun(runs: RunsOfSession): SessionRun | undefined {
   if (queued !== undefined) return { status: 'queued', messageId: queued.id };
   if (phase === 'cancelled') return { status: phase, messageId: id, ...paused };
   if (phase === 'failed') return { status: phase, messageId: id, error: current?.error, ...paused };
-  return waiting && { status: 'queued', messageId: waiting.id, isPaused: true };
+  return waitingRun(runs);
+}
+
+/** Returns the first message that waits, and whether the queue is paused. */
+function waitingRun({ messages, isPaused }: RunsOfSession): SessionRun | undefined {
+  const id = messages.find(isWaiting)?.id;
+  return id === undefined ? undefined : { status: 'queued', messageId: id, isPaused };
 }
 
 /** The runs of sessions, which all live stores of a storage or a service share. */

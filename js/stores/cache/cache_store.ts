@@ -140,7 +140,8 @@ export class CacheStore implements Store {
     const { kind, key } = meant;
     if (!isSession(key)) return this.#store(write, call);
     // Without a handle the session may be unknown here.
-    const isUnread = meant.kind === 'append' && meant.position.kind !== 'revision';
+    const isUnread =
+      meant.kind === 'append' && meant.position.kind !== 'revision' && meant.creation === undefined;
     if (isUnread || kind === 'describe') await this.#require(key, call);
     try {
       return await this.#store(write, call);

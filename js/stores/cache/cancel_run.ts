@@ -1,4 +1,5 @@
 import type { ServerAgent } from '../../core/core_of.js';
+import { isSessionError } from '../../values/errors/errors.js';
 import { untilAborted } from '../../core/call/time_limit.js';
 import { nameOf } from './records/cache_key.js';
 import { isOutage } from './records/failures.js';
@@ -38,8 +39,12 @@ export async function cancelRun(
     const stored = await untilAborted(signal, reading);
     if (stored !== undefined && stored.events.length > 0) return false;
   } catch (error) {
-    if (!isOutage(error) || !(await outbox.takeBack(key, messageId, 'all'))) throw error;
-    return true;
+    // A session that the remote does not have has no run either.
+    const isMissing = isSessionError(error, 'not_found');
+    if (!isMissing && !isOutage(error)) throw error;
+    const isTaken = await outbox.takeBack(key, messageId, 'all');
+    if (!isTaken && !isMissing) throw error;
+    return isTaken;
   }
   // The request with the message was lost.
   return outbox.takeBack(key, messageId, 'all');

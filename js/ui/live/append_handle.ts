@@ -19,6 +19,8 @@ export class AppendHandle<S extends object> {
   readonly #invocations = new Set<string>();
   /** The revision of a session that this handle has created. */
   #createdRevision: number | undefined;
+  /** The last handle that creates its session with its first append. */
+  #new: Session<S> | undefined;
   /** The state of a session that is created. */
   initialState: Partial<S> | undefined;
   readonly #key: CompositeSessionKey;
@@ -65,16 +67,28 @@ export class AppendHandle<S extends object> {
     }
   }
 
-  /** Returns the handle; `undefined` if there is no session. */
-  open(service: SessionService<S>, mayCreate = false): OpenedHandle<S> {
+  /**
+   * Returns the handle; `undefined` if there is no session.
+   *
+   * @param creates when a session is created that is not there. Only a cache can do so `'with append'`. It asks nothing before
+   */
+  open(service: SessionService<S>, creates?: 'now' | 'with append'): OpenedHandle<S> {
     if (this.opening !== undefined) return this.opening;
     const request = { ...this.#key, config: { numRecentEvents: 0 } };
     const { initialState: state } = this;
     const used = this.#use(service);
-    if (!mayCreate) return this.#keep(used.getSession(request));
+    if (creates === undefined) return this.#keep(used.getSession(request));
     const create = (): Promise<Session<S>> => used.getOrCreateSession({ ...request, state });
-    // A cache creates a session also while its remote does not answer.
-    if (coreOf(service)?.epochs !== undefined) return this.#keep(create());
+    const { handleOfNew } = coreOf(service) ?? {};
+    if (handleOfNew !== undefined) {
+      if (creates === 'now') return this.#keep(create());
+      const openLocally = async (): Promise<Session<S>> => {
+        const config = { numRecentEvents: 0, reads: 'cache-only' };
+        const known = await used.getSession({ ...request, config });
+        return known ?? (this.#new = handleOfNew<S>({ ...this.#key, state }));
+      };
+      return this.#keep(openLocally());
+    }
     const openOrCreate = async (): Promise<Session<S>> => {
       const session = await used.getSession(request);
       if (session !== undefined) return session;
@@ -105,15 +119,34 @@ export class AppendHandle<S extends object> {
    * Returns the handle. Creates the session if there is none.
    *
    * @param wasThere whether there was one, so that it was deleted and is not created again
+   * @param creates see {@link AppendHandle.open}
    */
-  async require(service: SessionService<S>, wasThere: boolean): Promise<Session<S>> {
+  async require(
+    service: SessionService<S>,
+    wasThere: boolean,
+    creates: 'now' | 'with append' = 'now',
+  ): Promise<Session<S>> {
     // Of several calls, the first creates the session.
-    const opening = this.open(service, !wasThere);
+    const opening = this.open(service, wasThere ? undefined : creates);
     const session = await opening;
-    if (session !== undefined) return session;
+    const isThere = creates === 'with append' || !this.#isNew(service, session);
+    if (session !== undefined && isThere) return session;
     this.#forget(opening);
     if (wasThere) throw sessionNotFound(this.#key.sessionId);
-    return this.require(service, wasThere);
+    return this.require(service, wasThere, creates);
+  }
+
+  /** Returns a handle for a message, if it also creates the session. */
+  async requireNew(service: SessionService<S>, wasThere: boolean): Promise<Session<S> | undefined> {
+    const session = await this.require(service, wasThere, 'with append');
+    return this.#isNew(service, session) ? { ...session, events: [] } : undefined;
+  }
+
+  /** Whether a handle creates its session with the next append. */
+  #isNew(service: SessionService<S>, session: Session<S> | undefined): boolean {
+    return (
+      session !== undefined && session === this.#new && service.revisionOf(session) === undefined
+    );
   }
 
   /**
@@ -128,7 +161,7 @@ export class AppendHandle<S extends object> {
   ): Promise<Session<S>> {
     const { wasThere } = shown;
     const append = async (): Promise<Session<S>> => {
-      const session = await this.require(service, wasThere);
+      const session = await this.require(service, wasThere, 'with append');
       const request = { session: { ...session, events: [] }, event };
       await this.unlessGone(this.#use(service).appendEvent(request));
       return session;

@@ -10,11 +10,15 @@ import type { Content } from '../../values/model/event/content.js';
 import { createEventActions, newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import { partsOf } from '../../values/model/event/parts.js';
-import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../../values/state/state_shape.js';
 import { copyEvent, copyState } from '../../service/runs/agent/copies.js';
-import type { RunAgent, SentEvent } from '../../service/runs/agent/run_context.js';
+import {
+  type RunAgent,
+  type SentEvent,
+  STORES_MESSAGE,
+} from '../../service/runs/agent/run_context.js';
 import type { RunUnderWay } from '../../core/history/append_rewind.js';
 import type { Answers } from '../../service/runs/user_answers.js';
 import { branchChange, type TurnChange, turnChange } from './history/turn_changes.js';
@@ -153,8 +157,13 @@ export class LiveSessionStore<S extends object>
       return this.runs.ask(service, {
         ...{ id: shown.id, callIds: [], streaming, isOfRewind: false },
         admit: async () => {
-          await this.handle.require(service, this.head.wasThere);
-          return { message: copyEvent(shown), isStored: false };
+          const { wasThere } = this.head;
+          let session: Session | undefined;
+          // A Runner reads the session before it stores its message.
+          if (this.runs.agent?.[STORES_MESSAGE] === true) {
+            await this.handle.require(service, wasThere);
+          } else session = (await this.handle.requireNew(service, wasThere));
+          return { message: copyEvent(shown), isStored: false, session };
         },
       });
     });

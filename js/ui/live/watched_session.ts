@@ -236,16 +236,21 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     });
   }
 
+  /** Whether a cache has sent nothing of what is shown: if all of it is given up, the session was never there. */
+  get #isUnsent(): boolean {
+    const events = this.history.list.pages.flat();
+    const { states } = this.unsent;
+    return events.length > 0 && events.every(({ id }) => Object.hasOwn(states, id));
+  }
+
   protected setGone(
-    status: 'deleted' | 'missing' = this.head.wasThere ? 'deleted' : 'missing',
+    status: 'deleted' | 'missing' = this.head.wasThere && !this.#isUnsent ? 'deleted' : 'missing',
   ): void {
+    // A session that is only missing may be under creation by a message: its runs and its handle stay.
+    if (status === 'deleted' || this.head.wasThere) this.handle.drop();
+    if (status === 'deleted') this.runs.loaded?.runs.abandon();
     this.head.setGone(status);
     this.history.clear();
-    // A session that is only missing may be under creation by a message: its runs and its handle stay.
-    if (status === 'deleted') {
-      this.runs.loaded?.runs.abandon();
-      this.handle.drop();
-    }
     this.changed();
   }
 

@@ -76,6 +76,11 @@ export class Begins {
     this.failed.set(messageId, this.#world.now);
   }
 
+  /** Whether the agent has begun with a message. */
+  has(messageId: string | undefined): boolean {
+    return this.all.some(({ message, what }) => what === 'agent' && message.id === messageId);
+  }
+
   /** When the run of a message was cancelled; `Infinity`: it was not. */
   abortedAt(messageId: string): number {
     const runs = this.all.filter(
@@ -166,11 +171,13 @@ export class Journal {
       return (isOwn && last !== undefined ? last.at : at + TOLD_MS) >= resumed;
     };
     const own = this.asked.filter((asked) => asked.page === page);
-    return own.some(({ state, ended, id }) => {
+    return own.some(({ state, began, ended, id }) => {
       if (state === 'rejected') return ended >= resumed;
       if (state === 'cancelled') return maySince(ended);
       const failed = begins.failed.get(id ?? '') ?? -Infinity;
-      const aborted = begins.abortedAt(id ?? '');
+      // A run may have been cancelled before its agent began.
+      const cancelled = this.causes.findLast(({ kind, at }) => kind === 'cancel' && at >= began);
+      const aborted = begins.has(id) ? begins.abortedAt(id!) : (cancelled?.at ?? Infinity);
       return aborted === Infinity ? failed + TOLD_MS >= resumed : maySince(aborted + ABORT_MS);
     });
   }

@@ -262,8 +262,6 @@ class Play {
       if (!isGone && status !== 'ready') {
         // A session that was deleted, and made again by the other page.
         if (status === 'deleted' && this.journal.deletions.length > 0) continue;
-        // A cache that has read a session as missing does not notice yet that it exists now.
-        if (status === 'missing' && page.isCached) continue;
         return `${name} has the status ${status}: ${inspect(page.snapshot.error)}`;
       }
       const shown = events.filter(({ id }) => !Object.hasOwn(unsent, id)).map(nameOf);
@@ -280,17 +278,19 @@ class Play {
 
   /** @returns what is wrong with the status of the run that a page shows */
   #statusProblem(
-    { number, isCached, resumed, snapshot: { run, unsent } }: Page,
+    { number, isCached, resumed, pending, snapshot: { run, unsent } }: Page,
     stored: readonly Event[],
   ): string | undefined {
     // prettier-ignore
     const waits = Object.values(unsent).some(({ error }) => error === undefined);
     const mayPause = !isCached && this.journal.mayPause(number, resumed, this.begins);
-    if (waits && !mayPause && run?.isPaused !== true) return 'has a message that waits for nothing';
+    if (waits && !mayPause) return 'has a message that waits for nothing';
+    if (waits && run?.isPaused !== true) return 'has a message that waits in silence';
     // Messages that wait or were refused are shown, and not stored.
     if (Object.keys(unsent).length > 0) return undefined;
     const expected = storedStatus(stored);
-    if (run?.status === expected?.status || run?.isPaused === true) return undefined;
+    // A message whose call is pending waits behind another one, and is not among the unsent ones.
+    if (run?.status === expected?.status || (run?.isPaused === true && pending.size > 0)) return undefined; // prettier-ignore
     // The server tells how a run has ended that is left in the middle.
     const isEnd = run?.status === 'failed' || run?.status === 'cancelled';
     const isTold = isEnd && this.begins.failed.has(run.messageId);

@@ -21,6 +21,8 @@ export interface AdmittedMessage {
   readonly isStored: boolean;
   /** The revision at which it was admitted. If the session has another one by now, the message is admitted again. */
   readonly expectedRevision?: number | undefined;
+  /** The handle that stores the message, if it also creates the session. Absent: it is read. */
+  readonly session?: Session | undefined;
 }
 
 /** A run of an agent. */
@@ -145,13 +147,13 @@ export class RunStorage implements RunStore {
 
   async #storeMessage(given: MessageHandle | undefined): Promise<void> {
     for (let admissions = 1; ; admissions += 1) {
-      const { message, expectedRevision } = this.#admitted!;
+      const { message, expectedRevision, session: created } = this.#admitted!;
       const { isStored } = this;
       const service = given?.service ?? this.#service;
       const content = given?.content;
       const event = content === undefined ? message : { ...message, content };
       try {
-        const session = given?.session ?? (await openHandle(this.#run));
+        const session = given?.session ?? created ?? (await openHandle(this.#run));
         // A plugin may have changed a message that is stored already.
         if (!isStored) await claimMessage(service, session, event, expectedRevision);
         else if (content !== undefined) await service.appendEvent({ session, event });

@@ -154,6 +154,8 @@ export class Follower {
     const isListed = await lists.hasList(owner);
     if (isListed) await lists.fetch(owner, true);
     else await this.#fetchCopies(owner);
+    // A session that was read as missing has no copy. Whoever shows it reads it again.
+    await this.#parts.data.write((transaction) => transaction.notify({ type: 'resync' }));
     for (const scope of SHARED_SCOPES) {
       if (IS_OF_USER[scope] && owner.userId === undefined) continue;
       const state = ownerOf(scope, owner);

@@ -199,6 +199,8 @@ interface Basis {
   readonly birth: number;
   /** The session's time of the last update, as this device sees it. */
   readonly time: number;
+  /** Whether one write made the creation and the first append behind it: who gives up the append gives up the session. */
+  readonly isJoint?: boolean | undefined;
 }
 
 /** The version that the remote must have of the first event that an operation writes. */
@@ -236,7 +238,10 @@ interface Bases {
       };
     };
   describe: Basis;
-  delete: Basis;
+  delete: Basis & {
+    /** Whether only a session is deleted that nobody has changed since it was created. */
+    readonly ifUnchanged?: boolean | undefined;
+  };
   update: Basis;
 }
 

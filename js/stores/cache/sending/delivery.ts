@@ -37,7 +37,13 @@ import { batchOf, expectedOf, type CanSend } from './batch.js';
 import { dropOperations } from './outbox_edits.js';
 import { landAppends, revisionBefore, titleOf } from './landed_appends.js';
 import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
-import { landDeletion, landDescription, landRewind, landStates } from './landing.js';
+import {
+  landDeletion,
+  landDescription,
+  landRefusedDeletion,
+  landRewind,
+  landStates,
+} from './landing.js';
 import type { Leadership } from './leadership.js';
 import {
   adoptRevision,
@@ -263,7 +269,8 @@ export class Delivery {
       return;
     }
     await this.#land(batch, landExistingSession);
-    await fetch.refresh(key, 'all');
+    // A handle that was read knows of all events. One that creates the session with its first append does not.
+    await fetch.refresh(key, basis.isJoint === true ? 1 : 'all');
     await this.#land(batch, async (transaction, waiting) => {
       // Otherwise the creation found the session, and the fetch did not. It may be deleted by now.
       const isMerged = birthOfCopy(await transaction.copies.get(key)) === basis.birth;
@@ -330,12 +337,29 @@ export class Delivery {
   /** The deletion names the session that it deletes. One that arrives late deletes no session that was created since. */
   async #delete(batch: BatchOf<'delete'>): Promise<void> {
     const created = batch.copy?.created ?? undefined;
-    const [{ write: meant }] = batch.operations;
+    const [{ write: meant, basis }] = batch.operations;
     const operation = operationOf(batch);
-    const write =
-      meant.what === 'session' ? { ...meant, created, operation } : { ...meant, operation };
-    this.#feed.publish(write, await this.#write(write));
-    await this.#land(batch, meant.what === 'session' ? landDeletion : landStates);
+    if (meant.what !== 'session') {
+      const write = { ...meant, operation };
+      this.#feed.publish(write, await this.#write(write));
+      return this.#land(batch, landStates);
+    }
+    const { ifUnchanged = false } = basis;
+    const unchanged = created === undefined ? undefined : { revision: created };
+    const write = { ...meant, created, operation, ...(ifUnchanged && { unchanged }) };
+    // A remote without revisions cannot tell whether anybody has changed the session.
+    const isPossible = !ifUnchanged || unchanged !== undefined;
+    const deletion = isPossible
+      ? await this.#write(write).catch((error: unknown) => {
+          // It is no error that the session stays, for example because this client may not delete it.
+          if (ifUnchanged && error instanceof RemoteRefusal) return { isDeleted: false };
+          throw error;
+        })
+      : { isDeleted: false };
+    this.#feed.publish(write, deletion);
+    if (!ifUnchanged || deletion.isDeleted) return this.#land(batch, landDeletion);
+    await this.#land(batch, landRefusedDeletion);
+    await this.#parts.fetch.refresh(meant.key);
   }
 
   async #update(batch: BatchOf<'update'>): Promise<void> {

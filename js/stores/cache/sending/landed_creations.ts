@@ -9,6 +9,7 @@ import {
   type Copy,
   eventOf,
   eventsOf,
+  isOf,
   isOfEvent,
   type Operation,
   UNSENT,
@@ -16,6 +17,7 @@ import {
 } from '../records/records.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 import { birthOfCopy } from '../overlay/session_overlay.js';
+import { showAgain } from './landing.js';
 import { expectArrived, keepTick, landShared, type Operations } from './arrived.js';
 import { splitByScope } from '../../../values/state/keys.js';
 
@@ -83,7 +85,9 @@ export async function mergeCreation(
   const { key } = operation.write;
   const { birth } = operation.basis;
   const operations = await transaction.outbox.of(key);
-  const others = operations.filter(({ number }) => number !== operation.number);
+  // Nobody deletes another device's session, only because this one has given up its first message.
+  const given = operations.filter((each) => isOf(each, 'delete') && each.basis.ifUnchanged);
+  const others = operations.filter((each) => each !== operation && !given.includes(each));
   // The appends get new numbers, because the remote has seen those up to the creation's.
   const appends = eventsOf(operation).map(({ seq, tick, ...event }): Operation<'append'> => {
     const basis = { birth, time: event.timestamp, expected: null };
@@ -102,6 +106,7 @@ export async function mergeCreation(
   );
   await transaction.outbox.change(key, {
     put: [...appends, ...renumbered],
-    removed: [operation, ...later],
+    removed: [operation, ...given, ...later],
   });
+  if (given.length > 0) await showAgain(transaction, key);
 }

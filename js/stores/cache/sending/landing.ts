@@ -1,4 +1,5 @@
 /** Applies the remote's answers to changes of titles and labels, to rewinds, to deletions and to changes of states. */
+import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import { removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
@@ -48,6 +49,25 @@ export async function landDeletion(
   const isOfCopy = birthOfCopy(record) === operation.basis.birth;
   const isEmpty = (await transaction.outbox.of(key)).length === 0;
   if (isOfCopy || (isEmpty && record.copy === undefined)) await removeCopy(transaction, key);
+}
+
+/** Applies the answer that a session was not deleted, because somebody has changed it. */
+export async function landRefusedDeletion(
+  transaction: CacheTransaction,
+  arrived: Operations<'delete'>,
+): Promise<void> {
+  await transaction.outbox.change(sessionOf(arrived), { removed: arrived });
+  await showAgain(transaction, sessionOf(arrived));
+}
+
+/** Tells watchers of a session whose deletion was given up. */
+export async function showAgain(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+): Promise<void> {
+  const view = await transaction.view(key);
+  if (view === undefined) return;
+  transaction.notify({ type: 'created', ...key, revision: view.revision, scopes: [] });
 }
 
 /** Applies the answer to changes of a state, or to the deletion of a state or a user. */

@@ -21,7 +21,7 @@ import {
   withBasis,
 } from '../records/records.js';
 import { withoutKeys } from './strip.js';
-import { removeUnsent, withoutPrevious } from '../verbs/deletion.js';
+import { deleteSession, removeUnsent, withoutPrevious } from '../verbs/deletion.js';
 import { deltaOf, sharedWrites, writesOfCreation } from '../overlay/shared_overlay.js';
 
 export function notWaiting(eventId: string): SessionError {
@@ -98,12 +98,32 @@ export async function dropOperations(
     );
   });
   await transaction.outbox.change(key, { put });
-  if (!isSession(key) || rest.length > 0) return;
+  if (!isSession(key)) return;
+  const joint = removed.find(({ basis }) => basis.isJoint === true);
+  if (joint !== undefined) return giveUpSession(transaction, key, joint.basis.birth, rest);
+  if (rest.length > 0) return;
   const record = await transaction.copies.get(key);
   const isGone = removed.some(({ refusal }) => refusal?.code === 'not_found');
   if (record !== undefined && (record.copy === undefined || isGone)) {
     await removeCopy(transaction, key);
   }
+}
+
+/** Gives up a session that was created for an event which is given up, unless anything else has been done with it. */
+async function giveUpSession(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  birth: number,
+  rest: readonly Operation[],
+): Promise<void> {
+  const view = await transaction.view(key);
+  const own = rest.filter(({ basis }) => basis.birth === birth);
+  const isUsed = view?.birth !== birth || own.some((operation) => !isOf(operation, 'create'));
+  const copy = view?.copy;
+  const isChanged = copy !== undefined && copy.revision !== copy.created;
+  if (isUsed || isChanged) return;
+  await deleteSession(transaction, key, true);
+  transaction.notify({ type: 'deleted', ...key, revision: transaction.counter });
 }
 
 /** Returns an operation with other events, to be sent again. An append that was refused is then stored in any case. */

@@ -15,13 +15,22 @@ import type { CacheFailure } from '../records/status.js';
 import { birthOfCopy } from '../overlay/session_overlay.js';
 import { landShared, type Operations, sessionOf } from './arrived.js';
 
-/** Marks an operation as refused: the remote will never accept it. */
+/** Marks an operation as refused: the remote will never accept it. A creation that was given up meanwhile is removed. */
 export async function refuse(
   transaction: CacheTransaction,
   operation: Operation,
   failure: CacheFailure,
 ): Promise<void> {
   const { key } = operation.write;
+  if (isOf(operation, 'create')) {
+    const given = (await transaction.outbox.of(key)).filter(
+      (other) => isOf(other, 'delete') && other.basis.ifUnchanged === true,
+    );
+    await transaction.outbox.change(key, {
+      removed: given.length > 0 ? [operation, ...given] : [],
+    });
+    if (given.length > 0) return removeCopy(transaction, operation.write.key);
+  }
   const refusal = isOfEvent(operation) ? { ...failure, eventId: eventOf(operation).id } : failure;
   await transaction.outbox.change(key, { put: [{ ...operation, refusal, sent: UNSENT }] });
 }

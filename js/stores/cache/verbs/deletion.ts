@@ -16,11 +16,13 @@ import {
  * Deletes a session. Operations that were sent without an answer, or that write shared keys, are sent before the
  * deletion.
  *
+ * @param ifUnchanged whether the remote keeps the session if anybody has changed it since it was created
  * @returns the number of the operation, if the remote has to be told
  */
 export async function deleteSession(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
+  ifUnchanged = false,
 ): Promise<number[]> {
   const view = await transaction.view(key);
   if (view === undefined) return [];
@@ -34,7 +36,8 @@ export async function deleteSession(
   }
   const number = transaction.nextNumber();
   const write = { kind: 'delete', what: 'session', key: sessionKeyOf(key) } as const;
-  const deletion = { ...NEW, number, write, basis: { birth, time: 0 } };
+  const basis = { birth, time: 0, ...(ifUnchanged && { ifUnchanged }) };
+  const deletion = { ...NEW, number, write, basis };
   await transaction.outbox.change(key, { put: [deletion] });
   return [number];
 }

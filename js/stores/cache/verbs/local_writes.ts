@@ -12,6 +12,7 @@ import type { Found } from '../../../core/storage/rows.js';
 import type { Storage } from '../../../core/storage/storage.js';
 import type {
   Computed,
+  CreateWrite,
   DeleteWrite,
   DescribeWrite,
   Placed,
@@ -24,6 +25,7 @@ import type { LocalData } from '../data/local_data.js';
 import { isOf, NEW, newRecord, type Operation, type OutboxWrites } from '../records/records.js';
 import type { SessionView } from '../overlay/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
+import { standIn } from '../data/stand_in.js';
 import { putJoined } from './joined_writes.js';
 import { rowOf } from './local_reads.js';
 import { type Given, operationsOf, ownerKey } from './new_operations.js';
@@ -72,9 +74,9 @@ export class LocalWrites {
       return { result, numbers: decisions.numbers };
     },
     append: async (write, call) => {
-      const { run } = write;
+      const { run, creation } = write;
       const message = run && (await this.#storedText(write));
-      const decisions = new Decisions(this.#parts, { run });
+      const decisions = new Decisions(this.#parts, { run }, creation && { creation, call });
       // The only event is written as it is stored: a stored message starts nothing.
       const given =
         message === undefined
@@ -112,16 +114,25 @@ export class LocalWrites {
   }
 }
 
+/** A creation that comes before an append, in the same transaction. */
+interface Creation {
+  readonly creation: CreateWrite;
+  readonly call: Call;
+}
+
 /** The verbs by which the rules write: one transaction each, which reads rows, decides and adds the operations. */
 class Decisions implements Pick<Storage, 'create' | 'append'> {
   /** The numbers of the last decision's operations. */
   numbers: readonly number[] = [];
   readonly #parts: LocalWriteParts;
   readonly #given: Given;
+  readonly #first: Creation | undefined;
 
-  constructor(parts: LocalWriteParts, given: Given) {
+  /** @param first what creates the session before, in the same transaction, if there is none */
+  constructor(parts: LocalWriteParts, given: Given, first?: Creation) {
     this.#parts = parts;
     this.#given = given;
+    this.#first = first;
   }
 
   create(request: StorageWriteRequest, decide: Decide): Promise<void> {
@@ -129,9 +140,26 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
   }
 
   async append(request: StorageWriteRequest, decide: Decide): Promise<void> {
-    this.numbers = await this.#parts.data.write((transaction) =>
-      this.#decide(transaction, request, decide),
-    );
+    this.numbers = await this.#parts.data.write(async (transaction) => {
+      const isJoint = await this.#create(transaction);
+      return this.#decide(transaction, request, decide, this.#given, isJoint);
+    });
+  }
+
+  /** Creates the session that the write needs, unless it is here, or was here. Returns whether it did. */
+  async #create(transaction: CacheTransaction): Promise<boolean> {
+    if (this.#first === undefined) return false;
+    const { creation, call } = this.#first;
+    const { key } = creation;
+    if ((await transaction.view(key)) !== undefined) return false;
+    if ((await transaction.copies.givenUp(key)) !== undefined) {
+      await standIn(transaction, key, this.#parts.clock());
+      return false;
+    }
+    const create: Storage['create'] = async (request, decide) =>
+      void (await this.#decide(transaction, request, decide, { creation }, true));
+    await prepareCreate({ create }, creation, call).run();
+    return true;
   }
 
   /** @throws SessionError `unsupported` for events that the remote has no route for: they would wait for ever */
@@ -139,6 +167,8 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
     transaction: CacheTransaction,
     request: StorageWriteRequest,
     decide: Decide,
+    given: Given,
+    isJoint: boolean,
   ): Promise<readonly number[]> {
     const { key, scopes, eventIds } = request;
     const { appName, userId } = key;
@@ -161,7 +191,10 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
       return eventIds.flatMap((id) => view?.overlay.events.get(id)?.number ?? []);
     }
     const known = new Set(found.events.map(({ id }) => id));
-    const operations = await operationsOf(transaction, key, changes, view, known, this.#given);
+    const operations = await operationsOf(transaction, key, changes, view, known, {
+      ...given,
+      isJoint,
+    });
     const numbers = operations.map(({ number }) => number);
     transaction.drawUpTo(Math.max(...numbers));
     const [first] = operations;

@@ -26,6 +26,8 @@ export interface Given {
   readonly run?: AskedRun | undefined;
   /** The JSON text of the delta of an `update`. */
   readonly delta?: string | undefined;
+  /** Whether one write makes the creation and the append. */
+  readonly isJoint?: boolean | undefined;
 }
 
 export function ownerKey({ appName, userId }: StorageKey): StorageKey {
@@ -47,7 +49,7 @@ export async function operationsOf(
   changes: Changes,
   view: SessionView | undefined,
   known: ReadonlySet<string>,
-  { creation: created, run, delta = '{}' }: Given,
+  { creation: created, run, delta = '{}', isJoint }: Given,
 ): Promise<readonly Operation<'create' | 'append' | 'update'>[]> {
   const { session, user, app, events } = changes;
   if (!isSession(given) || session === undefined) {
@@ -69,7 +71,7 @@ export async function operationsOf(
     };
     const shared = writesOfCreation(write);
     const numbers = events.map(numbersOf);
-    const basis = { birth, time };
+    const basis = { birth, time, ...(isJoint === true && { isJoint }) };
     return [{ number: session.revision, write, numbers, basis, sent: UNSENT, shared }];
   }
   const operations: Operation<'append'>[] = [];
@@ -86,7 +88,10 @@ export async function operationsOf(
       number: row.revision,
       write: { kind: 'append', key, events: [event], titleChange, run },
       numbers: [numbersOf(row)],
-      basis: { birth, time: row.timestamp, since: view?.copy?.revision, ...expectation },
+      basis: {
+        ...{ birth, time: row.timestamp, since: view?.copy?.revision, ...expectation },
+        ...(isJoint === true && operations.length === 0 && { isJoint }),
+      },
       sent: UNSENT,
       shared: sharedWrites([deltaOf(row.text)]),
     });
