@@ -162,7 +162,7 @@ export class LiveSessionStore<S extends object>
           // A Runner reads the session before it stores its message.
           if (this.runs.agent?.[STORES_MESSAGE] === true) {
             await this.handle.require(service, wasThere);
-          } else session = (await this.handle.requireNew(service, wasThere));
+          } else session = await this.handle.requireNew(service, wasThere);
           return { message: copyEvent(shown), isStored: false, session };
         },
       });

@@ -174,11 +174,14 @@ export class Journal {
     return own.some(({ state, began, ended, id }) => {
       if (state === 'rejected') return ended >= resumed;
       if (state === 'cancelled') return maySince(ended);
-      const failed = begins.failed.get(id ?? '') ?? -Infinity;
-      // A run may have been cancelled before its agent began.
-      const cancelled = this.causes.findLast(({ kind, at }) => kind === 'cancel' && at >= began);
-      const aborted = begins.has(id) ? begins.abortedAt(id!) : (cancelled?.at ?? Infinity);
-      return aborted === Infinity ? failed + TOLD_MS >= resumed : maySince(aborted + ABORT_MS);
+      const mayHaveFailed = (begins.failed.get(id ?? '') ?? -Infinity) + TOLD_MS >= resumed;
+      if (begins.has(id)) {
+        const aborted = begins.abortedAt(id!);
+        return aborted === Infinity ? mayHaveFailed : maySince(aborted + ABORT_MS);
+      }
+      // Its run may have been cancelled before its agent began.
+      const cancel = this.causes.findLast(({ kind, at }) => kind === 'cancel' && at >= began);
+      return mayHaveFailed || (cancel !== undefined && maySince(cancel.at));
     });
   }
 

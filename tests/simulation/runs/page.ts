@@ -171,8 +171,11 @@ export class Page {
     const { tab } = this;
     const isAsking = ASKING.includes(step.do);
     const asked: Asked = { label, page: this.number, isCached: this.isCached, began: this.#world.now, ended: Infinity, state: 'pending' }; // prettier-ignore
-    if (isAsking) this.#journal.asked.push(asked);
-    if (isAsking || step.do === 'retry') this.resumed = this.#now;
+    const sends = isAsking || step.do === 'retry';
+    if (sends) {
+      this.#journal.asked.push(asked);
+      this.resumed = this.#now;
+    }
     const cause = { page: this.number, at: this.#now, kind: step.do, label, ended: Infinity };
     if (ENDING.includes(step.do)) this.#journal.causes.push(cause);
     const isCalm = step.do === 'cancel' && this.#servers.isCalm;
@@ -189,8 +192,9 @@ export class Page {
     run().then(
       (result) => {
         const { id } = (result ?? {}) as Partial<Event>;
-        if (!settle(`is done${isAsking ? `: ${id?.slice(0, 4)}` : ''}`) || !isAsking) return;
-        Object.assign(asked, { state: 'acknowledged', id });
+        if (!settle(`is done${isAsking ? `: ${id?.slice(0, 4)}` : ''}`)) return;
+        // What is sent again may still wait.
+        Object.assign(asked, { id, ...(isAsking && { state: 'acknowledged' }) });
       },
       (error: unknown) => {
         const code = isSessionError(error) ? error.code : '';

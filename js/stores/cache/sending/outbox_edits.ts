@@ -100,7 +100,7 @@ export async function dropOperations(
   await transaction.outbox.change(key, { put });
   if (!isSession(key)) return;
   const joint = removed.find(({ basis }) => basis.isJoint === true);
-  if (joint !== undefined) return giveUpSession(transaction, key, joint.basis.birth, rest);
+  if (joint && (await giveUpSession(transaction, key, joint.basis.birth, rest))) return;
   if (rest.length > 0) return;
   const record = await transaction.copies.get(key);
   const isGone = removed.some(({ refusal }) => refusal?.code === 'not_found');
@@ -109,21 +109,25 @@ export async function dropOperations(
   }
 }
 
-/** Gives up a session that was created for an event which is given up, unless anything else has been done with it. */
+/**
+ * Gives up a session that was created for an event which is given up, unless anything else has been done with it. Returns
+ * whether it did.
+ */
 async function giveUpSession(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   birth: number,
   rest: readonly Operation[],
-): Promise<void> {
+): Promise<boolean> {
   const view = await transaction.view(key);
   const own = rest.filter(({ basis }) => basis.birth === birth);
   const isUsed = view?.birth !== birth || own.some((operation) => !isOf(operation, 'create'));
   const copy = view?.copy;
   const isChanged = copy !== undefined && copy.revision !== copy.created;
-  if (isUsed || isChanged) return;
+  if (isUsed || isChanged) return false;
   await deleteSession(transaction, key, true);
   transaction.notify({ type: 'deleted', ...key, revision: transaction.counter });
+  return true;
 }
 
 /** Returns an operation with other events, to be sent again. An append that was refused is then stored in any case. */

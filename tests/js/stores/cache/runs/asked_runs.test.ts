@@ -367,4 +367,24 @@ describe('A cancelled message of the outbox', () => {
     assert.deepEqual([runs, await storedIds(server)], [[], []]);
     await cache.close();
   });
+
+  it('of a session that the remote has deleted meanwhile is given up', async () => {
+    const { server, runs } = serve();
+    await server.service.createSession(KEY);
+    const { cache } = openCache(server);
+    const session = (await cache.getSession(KEY))!;
+    let isLost = false;
+    server.intercept = ({ method }) => {
+      if (method === 'DELETE') return Promise.resolve(undefined);
+      isLost ||= method === 'POST';
+      return Promise.reject(new TypeError('fetch failed'));
+    };
+    await cache.appendEvent({ session, event: message('m1'), run });
+    await until(() => isLost && !cache.status.isSending);
+    await server.service.deleteSession(KEY);
+    assert.equal(await cache.cancelRun({ ...KEY, messageId: 'm1' }), true);
+    assert.deepEqual([runs, await cache.outbox.list(KEY)], [[], []]);
+    assert.equal(await cache.cancelRun({ ...KEY, messageId: 'unknown' }), false);
+    await cache.close();
+  });
 });

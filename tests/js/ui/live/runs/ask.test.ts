@@ -278,6 +278,36 @@ describe('A run that fails', () => {
   });
 });
 
+it('A queue is shown as paused also after another program has had a message answered', async () => {
+  const go = gate();
+  const agent: RunAgent = async function* ({ message }) {
+    await go.opened;
+    if (textsOf([message])[0] === '1') throw new Error('no model');
+    yield { author: 'guide', content: says('late') };
+  };
+  const { service, chat, stop } = await openChat(agent);
+  await chat.ask(asks('1'));
+  const second = chat.ask(asks('2'));
+  go.open();
+  await snapshotOf(chat, hasStatus('failed'));
+  const session = (await service.getSession(KEY))!;
+  const other = { author: 'user', invocationId: 'theirs', content: asks('theirs') };
+  await service.appendEvent({ session, event: { ...other } });
+  const unanswered = await snapshotOf(chat, hasStatus('unanswered'));
+  assert.equal(unanswered.run?.isPaused, true);
+  await service.appendEvent({
+    session,
+    event: { ...other, author: 'guide', content: says('yes') },
+  });
+  const answered = await snapshotOf(chat, hasStatus('queued'));
+  const [waiting] = Object.keys(answered.unsent);
+  assert.deepEqual(answered.run, { status: 'queued', messageId: waiting, isPaused: true });
+  const refused = assert.rejects(second, failsWith('aborted'));
+  await chat.discard(waiting!);
+  await refused;
+  stop();
+});
+
 describe('A message without an answer', () => {
   it('is unanswered when nothing runs, after a reload for example', async () => {
     const service = new InMemorySessionService();

@@ -8,7 +8,7 @@ import {
   liveSessions,
   type LiveSessionSnapshot,
 } from '../../../../../js/ui/live/index.js';
-import { event, openCache, Server } from '../../../stores/cache/fixture.js';
+import { event, openCache, Server, until } from '../../../stores/cache/fixture.js';
 import { idsOf, KEY, message, snapshotOf } from '../stores.js';
 
 /** Refuses appends whose body has this text. */
@@ -169,6 +169,23 @@ for (const isHeard of [true, false]) {
     });
   }
 }
+
+it('A session that was read as missing is shown once another device has created it while the feed was down', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const store = liveSession(cache, KEY);
+  const stop = store.subscribe(() => undefined);
+  await snapshotOf(store, ({ status }) => status === 'missing');
+  await until(() => server.feedRequests === 1);
+  server.isOffline = true;
+  server.cutFeeds();
+  await server.service.createSession({ ...KEY, events: [event('theirs')] });
+  server.isOffline = false;
+  const { events } = await snapshotOf(store, ({ status }) => status === 'ready');
+  assert.deepEqual(idsOf(events), ['theirs']);
+  stop();
+  await cache.close();
+});
 
 it('The error of a refusal keeps all its members, in other tabs and after a reload', async () => {
   const server = new Server();
