@@ -38,6 +38,7 @@ import { dropOperations } from './outbox_edits.js';
 import { landAppends, revisionBefore, titleOf } from './landed_appends.js';
 import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
 import {
+  landCancelling,
   landDeletion,
   landDescription,
   landRefusedDeletion,
@@ -231,6 +232,7 @@ export class Delivery {
     describe: (batch) => this.#describe(batch),
     delete: (batch) => this.#delete(batch),
     update: (batch) => this.#update(batch),
+    cancel: (batch) => this.#cancel(batch),
   };
 
   /** Sends a write. @throws RemoteRefusal, unlike a failure of the local storage */
@@ -368,6 +370,22 @@ export class Delivery {
     const write = { ...operations[0].write, delta, operation: operationOf(batch) };
     this.#feed.publish(write, await this.#write(write));
     await this.#land(batch, landStates);
+  }
+
+  /** Cancels the run of a message that was given up. If it has arrived, the session is shown with it. */
+  async #cancel(batch: BatchOf<'cancel'>): Promise<void> {
+    const [{ write }] = batch.operations;
+    const { key, messageId } = write;
+    const { remote, fetch } = this.#parts;
+    const agent = remote.core.serverAgent;
+    try {
+      await remote.ask(async (_, { signal }) => agent?.cancel({ ...key, messageId, signal }));
+    } catch (error) {
+      // The remote knows no such session, or this client may not cancel.
+      if (!isRefusal(error)) throw error;
+    }
+    await this.#land(batch, landCancelling);
+    await fetch.refresh(key);
   }
 }
 

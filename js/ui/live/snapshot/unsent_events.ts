@@ -31,7 +31,8 @@ export interface Send {
 export class UnsentEvents {
   readonly #sends = new Map<string, Send>();
   #waiting: ReadonlyMap<string, UnsentEvent> = new Map();
-  #outbox = '';
+  /** What it listed last. */
+  #outbox: string | undefined;
   #states = withoutPrototype([]);
 
   /** By event id; the same object until something changes. Inherits nothing: an id may be `toString`. */
@@ -57,7 +58,7 @@ export class UnsentEvents {
   clear(): void {
     this.#sends.clear();
     this.#waiting = new Map();
-    this.#outbox = '';
+    this.#outbox = undefined;
     this.#update();
   }
 
@@ -74,6 +75,12 @@ export class UnsentEvents {
       const stored = list.get(send.event.id);
       if (isEqualJson(stored, send.event)) this.endSend(send);
     }
+  }
+
+  /** Notes that a cache has stored an event. It may have given it up before its list was read. */
+  noteKept(eventId: string): void {
+    this.#waiting = new Map([...this.#waiting, [eventId, {}]]);
+    this.#outbox = undefined;
   }
 
   /**
