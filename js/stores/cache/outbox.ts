@@ -1,4 +1,5 @@
-import { isSessionError } from '../../values/errors/errors.js';
+import { isSessionError, type SessionError } from '../../values/errors/errors.js';
+import { errorOf } from './records/failures.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireObject } from '../../values/errors/option_values.js';
 import { newEventId } from '../../values/model/event/create_event.js';
@@ -27,7 +28,6 @@ import {
   resetForRetry,
   renewTicks,
 } from './sending/outbox_edits.js';
-import type { CacheFailure } from './records/status.js';
 import type { Sender } from './sending/sender.js';
 import type { CacheContext } from './copies/context.js';
 
@@ -38,7 +38,7 @@ export interface OutboxEntry {
   /** The unsent events, in order. */
   readonly events: readonly Event[];
   /** Why the remote refused the first change of the entry for good. Absent while it waits. */
-  readonly error?: CacheFailure & {
+  readonly error?: SessionError & {
     /** The event that was refused. Absent if something else was. */
     readonly eventId?: string;
   };
@@ -224,6 +224,8 @@ function entriesOf(operations: readonly Operation[]): OutboxEntry[] {
   if (first === undefined) return [];
   const texts = new Map(waiting.flatMap(eventsOf).map(({ id, text }) => [id, text]));
   const events = [...texts.values()].flatMap((text) => parseEventText(text) ?? []);
-  const error = waiting.find(({ refusal }) => refusal !== undefined)?.refusal;
+  const refusal = waiting.find((each) => each.refusal !== undefined)?.refusal;
+  const { eventId } = refusal ?? {};
+  const error = refusal && Object.assign(errorOf(refusal), eventId !== undefined && { eventId });
   return [{ key: first.write.key, events, ...(error && { error }) }];
 }

@@ -177,6 +177,19 @@ export class Delivery {
       this.#limits.set(nameOf(key), Math.ceil(operations.length / 2));
       return this.#land(batch, releaseUnstored);
     }
+    // Another device has answered the call. Whoever is told so can do nothing with the answer, and what waits behind it goes on.
+    if (error.staleReason === 'answered' && isSession(key) && isOfEvent(first)) {
+      this.#parts.report(error);
+      return this.#land(batch, async (transaction, dropped) =>
+        dropOperations(
+          transaction,
+          key,
+          await transaction.outbox.of(key),
+          dropped,
+          eventOf(first).id,
+        ),
+      );
+    }
     const actual =
       code === 'stale_session' && isOfEvent(first) && actualEvents !== undefined
         ? (actualEvents[eventOf(first).id] ?? null)

@@ -1,6 +1,5 @@
 import type { CachedSessionService, OutboxEntry } from '../../../service/cache/index.js';
 import { isEqualJson } from '../../../values/json/equal.js';
-import { sessionErrorOf } from '../../../values/errors/errors.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { EventList } from './event_list.js';
 
@@ -90,11 +89,11 @@ export class UnsentEvents {
    */
   setOutbox({ events = [], error }: Partial<OutboxEntry> = {}): readonly string[] {
     const ids = events.map(({ id }) => id);
-    const outbox = JSON.stringify([ids, error]);
+    const outbox = JSON.stringify([ids, error?.code, error?.message, error?.eventId]);
     if (outbox === this.#outbox) return [];
     this.#outbox = outbox;
     const before = [...this.#waiting.keys()];
-    const failed = error && { error: sessionErrorOf(error.code, error.message, error) };
+    const failed = error && { error };
     const stateOf = (id: string): UnsentEvent =>
       failed !== undefined && (error?.eventId ?? id) === id ? failed : {};
     this.#waiting = new Map(ids.map((id) => [id, stateOf(id)]));
