@@ -9,7 +9,7 @@ use crate::core::event::{EventText, NewEvent, TextSlice};
 pub use crate::core::names::Names;
 use crate::core::read::{ListQuery, Listing};
 pub use crate::core::room::{SPARE, require_room};
-use crate::core::session::{self, DescriptionRow, SessionHead, Timestamp};
+use crate::core::session::{self, DescriptionRow, SessionHead, SessionKey, Timestamp};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::template::{self, Placeholder};
 pub use crate::core::view_rules;
@@ -32,6 +32,11 @@ pub fn marked_event(
     may_be_marker: bool,
 ) -> Result<NewEvent, Error> {
     NewEvent::marked(id, timestamp, delta, text, may_be_marker)
+}
+
+/// Returns the key of a stored row, which was checked already.
+pub fn stored_key(app_name: String, user_id: String, session_id: String) -> SessionKey {
+    SessionKey { app_name, user_id, session_id }
 }
 
 /// Returns the time of a stored row, which was checked already.

@@ -132,7 +132,7 @@ impl<S: Storage> Subject<S> {
                 (&*row.id, row.seq, row.revision, row.timestamp),
                 ("e1", 3, 3, time(0.5)),
             )?;
-            same_texts(vec![row.text.clone()], &texts_of(&["e1"]))?;
+            same_texts(vec![(row.timestamp, row.text.clone())], &texts_of(&["e1"]))?;
         }
         equal("the rows", (found.events.len(), found.changed.len()), (1, 1))
     }

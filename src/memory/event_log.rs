@@ -2,9 +2,9 @@
 
 use std::mem;
 
-use crate::core::event::{EventText, TextSlice};
+use crate::core::event::TextSlice;
 use crate::core::names::Index;
-use crate::core::read::{PageEdges, Window};
+use crate::core::read::{PageEdges, TimedText, Window};
 use crate::core::room::SPARE;
 use crate::core::session::{Revision, Timestamp};
 use crate::core::write::EventRow;
@@ -24,6 +24,12 @@ struct LoggedEvent {
     timestamp: Timestamp,
     id: TextSlice,
     text: TextSlice,
+}
+
+impl LoggedEvent {
+    fn timed_text(&self) -> TimedText {
+        (self.timestamp, self.text.clone().into())
+    }
 }
 
 /// The events of one session.
@@ -176,17 +182,17 @@ impl EventLog {
         rows
     }
 
-    /// Returns the text of the event with that `seq`.
-    pub(super) fn at(&self, seq: Revision) -> Option<EventText> {
+    /// Returns the event with that `seq`.
+    pub(super) fn at(&self, seq: Revision) -> Option<TimedText> {
         let is_before = |event: &LoggedEvent| event.seq < seq;
         let chunk = self.chunks.partition_point(|chunk| chunk.last().is_some_and(is_before));
         let chunk = self.chunks.get(chunk)?;
         let event = chunk.get(chunk.partition_point(is_before))?;
-        Some(event.text.clone().into())
+        Some(event.timed_text())
     }
 
-    /// Returns the texts of the events in a window, by `seq`, and the edges of a page.
-    pub(super) fn window(&self, window: &Window) -> (Vec<EventText>, Option<PageEdges>) {
+    /// Returns the events in a window, by `seq`, and the edges of a page.
+    pub(super) fn window(&self, window: &Window) -> (Vec<TimedText>, Option<PageEdges>) {
         let time_at =
             |position| self.event(position).map_or(Timestamp::MIN, |event| event.timestamp);
         let positions = window.positions(self.len(), |id| self.position(id), time_at);
@@ -196,7 +202,7 @@ impl EventLog {
         let id_at = |position| self.event(position).map(|event| event.id.with(|id| id.into()));
         let edges = window.page.as_ref().map(|_| PageEdges::of(&positions, self.len(), id_at));
         let events = positions.into_iter().filter_map(|position| self.event(position));
-        (events.map(|event| event.text.clone().into()).collect(), edges)
+        (events.map(LoggedEvent::timed_text).collect(), edges)
     }
 }
 
@@ -212,6 +218,7 @@ fn is_of(chunks: &[Vec<LoggedEvent>], position: usize, id: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::event::EventText;
 
     fn row(id: &str, seq: Revision, revision: Revision, text: &str) -> EventRow {
         let text = EventText::from(text.to_owned());
@@ -219,8 +226,8 @@ mod tests {
         EventRow { id: id.into(), seq, revision, timestamp, text }
     }
 
-    fn texts(texts: Vec<EventText>) -> Vec<String> {
-        texts.into_iter().map(String::from).collect()
+    fn texts(events: Vec<TimedText>) -> Vec<String> {
+        events.into_iter().map(|(_, text)| text.into()).collect()
     }
 
     #[test]

@@ -10,9 +10,8 @@ use std::mem;
 use std::sync::{Arc, Mutex};
 
 use crate::core::error::{Error, Field};
-use crate::core::event::EventText;
 use crate::core::names::Names;
-use crate::core::read::{ListPlace, ListQuery, Listing, PageEdges, Rows, Window};
+use crate::core::read::{ListPlace, ListQuery, Listing, PageEdges, Rows, TimedText, Window};
 use crate::core::room::{ROW, SPARE, no_room, require_room};
 use crate::core::session::{DescriptionRow, Revision, SessionHead, SessionKey};
 use crate::core::state::{ByOwner, ScopedState};
@@ -69,7 +68,7 @@ pub(crate) struct StoredSession {
 }
 
 impl StoredSession {
-    fn window(&self, window: &Window) -> (Vec<EventText>, Option<PageEdges>) {
+    fn window(&self, window: &Window) -> (Vec<TimedText>, Option<PageEdges>) {
         let Self { markers, events, .. } = self;
         if !window.only_markers {
             return events.window(window);
@@ -204,7 +203,7 @@ impl Contents {
         let len = session.map_or(0, |(_, session)| session.events.len());
         let most = len.min(window.limit.unwrap_or(len));
         // A growing list briefly exists twice: the old copy is half as large as the new one.
-        let size = if window.since.is_some() { ROW } else { 3 * size_of::<EventText>() };
+        let size = if window.since.is_some() { ROW } else { 3 * size_of::<TimedText>() };
         require_room(most * size)?;
         let (events, edges) =
             session.map_or_else(Default::default, |(_, session)| session.window(window));

@@ -77,7 +77,7 @@ impl<S: Storage> StoredSessionService<S> {
             description: Description::read(&key.session_id, stored.description)?,
             ..SessionInfo::default()
         };
-        for (number, text) in stored.events.iter().enumerate() {
+        for (number, (_, text)) in stored.events.iter().enumerate() {
             let added = text.with(|text| info.add(text));
             added.map_err(|error| corrupt_event(&key.session_id, number, &error))?;
         }

@@ -139,7 +139,7 @@ impl<S: Storage> StoredSessionService<S> {
         };
         let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
         let append = Append::new(key.clone(), position, policy, vec![draft]);
-        let mut append = append.computing(Box::new(compute));
+        let mut append = append.computing(Box::new(compute))?;
         self.texts.write(&mut append).await?;
         append.finish()?;
         Ok(())

@@ -26,8 +26,8 @@ pub struct StoredEvent {
 impl StoredEvent {
     /// Reads the rows of a session.
     pub(super) fn read(session_id: &str, rows: Vec<EventRow>) -> Result<Vec<Self>, Error> {
-        let events = rows.into_iter().map(|EventRow { id, seq, revision, text, .. }| {
-            let event = read_event(session_id, &id, &text)?;
+        let events = rows.into_iter().map(|EventRow { id, seq, revision, timestamp, text }| {
+            let event = read_event(session_id, &id, &(timestamp, text))?;
             Ok(Self { seq, revision, event })
         });
         events.collect()

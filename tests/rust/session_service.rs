@@ -2,12 +2,17 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
+use adk_session::event::NewEvent;
+use adk_session::memory::MemoryStorage;
 use adk_session::service::*;
 use adk_session::service::{DescribeRequest, Description, SessionParent};
-use adk_session::session::SessionKey;
+use adk_session::session::{SessionKey, TitleChange};
 use adk_session::state::REMOVED;
-use adk_session::storage::Deletion;
-use adk_session::{Error, Event, State, TemplateContext};
+use adk_session::storage::{Deletion, ListQuery, Storage};
+use adk_session::write::{Append, HandlePosition, StalePolicy};
+use adk_session::{Error, Event, State, TemplateContext, Timestamp};
+
+use crate::third_party::{ThirdParty, Write};
 
 async fn new_session(service: &InMemorySessionService, user_id: &str, id: &str) -> Session {
     let (app_name, user_id) = ("app".to_owned(), user_id.to_owned());
@@ -173,7 +178,8 @@ async fn an_id_of_two_sessions_is_ambiguous_until_one_is_deleted() {
     let error = service.append_event("s", Event::new("i")).await.unwrap_err();
     assert!(matches!(error, Error::Ambiguous { count: 2, .. }), "{error}");
     service.append_event_to(one.key(), Event::new("i")).await.unwrap();
-    let SessionKey { app_name, user_id, session_id } = other.key().clone();
+    let [app_name, user_id, session_id] =
+        [other.app_name(), other.user_id(), other.id()].map(str::to_owned);
     let delete = DeleteRequest { app_name, user_id, session_id };
     service.delete(delete).await.unwrap();
     service.append_event("s", Event::new("i")).await.unwrap();
@@ -267,7 +273,9 @@ async fn a_created_session_is_described_as_it_is_stored() {
         labels: Some(Default::default()),
         ..DescribeRequest::default()
     };
-    service.describe_session(read.key(), removed).await.unwrap();
+    service.describe_session(read.key(), removed.clone()).await.unwrap();
+    let first = DescribeRequest { title_change: Some(TitleChange::first("")), ..removed };
+    service.describe_session(read.key(), first).await.unwrap();
     let info = service.session_info(read.key()).await.unwrap();
     assert_eq!((info.description.title, info.description.labels.len()), (None, 0));
 }
@@ -382,4 +390,49 @@ async fn an_append_without_events_to_store_does_nothing() {
         service.append_events(&key, Some(7), events).await.unwrap();
     }
     assert_eq!(service.get(get_request("missing")).await.unwrap_err().code(), "not_found");
+}
+
+#[tokio::test]
+async fn an_event_whose_text_has_no_timestamp_is_read_with_that_of_its_row() {
+    let service = InMemorySessionService::new();
+    let session = new_session(&service, "user", "s").await;
+    let timestamp = Timestamp::from_millis(5.0).unwrap();
+    let texts = [("a", r#"{"id":"a"}"#), ("b", r#"{"id":"b","timestamp":null}"#)];
+    let events =
+        texts.map(|(id, text)| NewEvent::new(id, timestamp, "{}", text.to_owned().into()).unwrap());
+    let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
+    let mut append = Append::new(session.key().clone(), position, policy, events.into());
+    service.storage().carry_out(&mut append, &()).await.unwrap();
+    append.finish().unwrap();
+    let read = service.get(get_request("s")).await.unwrap();
+    let page = service.list_events(ListEventsRequest::of(session.key())).await.unwrap();
+    let by_id = service.get_events(session.key(), &["a", "b"]).await.unwrap();
+    let by_id = by_id.events.iter().map(|stored| &stored.event);
+    for events in
+        [read.events().iter().collect::<Vec<_>>(), page.events.iter().collect(), by_id.collect()]
+    {
+        assert_eq!(events.iter().map(|event| event.timestamp).collect::<Vec<_>>(), [timestamp; 2]);
+    }
+}
+
+struct Uncounted(MemoryStorage);
+
+impl Write for Uncounted {
+    fn memory(&self) -> &MemoryStorage {
+        &self.0
+    }
+
+    fn see_list(&self, request: &ListQuery) {
+        assert!(!request.with_total);
+    }
+}
+
+#[tokio::test]
+async fn a_list_does_not_ask_the_storage_for_a_total() {
+    let service = StoredSessionService::over(ThirdParty(Uncounted(MemoryStorage::new())));
+    let create =
+        CreateRequest { app_name: "app".into(), user_id: "user".into(), ..Default::default() };
+    service.create(create).await.unwrap();
+    let list = ListRequest { app_name: "app".into(), user_id: "user".into() };
+    assert_eq!(service.list(list).await.unwrap().len(), 1);
 }

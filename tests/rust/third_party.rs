@@ -18,6 +18,9 @@ pub trait Write: Send + Sync {
     ) -> StorageFuture<'a, ()> {
         self.memory().write(write, call)
     }
+
+    /// Sees the request for a list.
+    fn see_list(&self, _: &ListQuery) {}
 }
 
 impl Write for MemoryStorage {
@@ -56,6 +59,7 @@ impl<W: Write> Storage for ThirdParty<W> {
     ) -> StorageFuture<'a, Listing> {
         Box::pin(async move {
             tokio::task::yield_now().await;
+            self.0.see_list(request);
             self.0.memory().list(request, call).await
         })
     }

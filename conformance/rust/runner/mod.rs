@@ -309,7 +309,7 @@ impl<S: Storage> Runner<S> {
         if with.text("sessionId", None).is_some() {
             let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
             let append = Append::new(with.key()?, position, policy, vec![event]);
-            let mut append = append.computing(compute);
+            let mut append = append.computing(compute)?;
             self.service.texts.write(&mut append).await?;
             append.finish()?;
         } else {

@@ -16,12 +16,16 @@ pub use list_place::{ListOrder, ListPlace};
 pub use window::Window;
 
 use crate::core::event::EventText;
+use crate::core::session::Timestamp;
 use crate::core::state::ByOwner;
 use crate::core::write::{EventRow, SessionRow, SharedRow};
 
-/// The result of `read`. `E` holds the events: their texts, or a list in JavaScript.
+/// The [timestamp](EventRow::timestamp) of an event, and its text.
+pub type TimedText = (Timestamp, EventText);
+
+/// The result of `read`. `E` holds the events: their times and texts, or a list in JavaScript.
 #[derive(Debug, Clone)]
-pub struct Rows<E = Vec<EventText>> {
+pub struct Rows<E = Vec<TimedText>> {
     /// The session, if one was requested and exists.
     pub session: Option<SessionRow>,
     /// The states of the requested user and of the app, each if it exists.

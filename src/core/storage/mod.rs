@@ -54,7 +54,7 @@
 //!
 //! fn session_key(target: &Target) -> Option<SessionKey> {
 //!     let (app_name, user_id) = user_key(target)?;
-//!     Some(SessionKey { app_name, user_id, session_id: target.session_id.clone()? })
+//!     SessionKey::new(app_name, user_id, target.session_id.clone()?).ok()
 //! }
 //!
 //! fn user_key(target: &Target) -> Option<(String, String)> {
@@ -121,7 +121,7 @@
 //!                 user: user_key(target).and_then(|key| self.users.get(&key)).cloned(),
 //!                 app: self.apps.get(&target.app_name).cloned(),
 //!             },
-//!             events: positions.into_iter().flatten().map(|at| rows[at].text.clone()).collect(),
+//!             events: positions.into_iter().flatten().map(|at| (rows[at].timestamp, rows[at].text.clone())).collect(),
 //!             edges,
 //!             changed: rows.iter().copied().filter(is_changed).cloned().collect(),
 //!         }
@@ -130,13 +130,13 @@
 //!     fn list(&self, request: &ListQuery) -> Listing {
 //!         let app_name = &request.app_name;
 //!         let is_asked = |key: &SessionKey| {
-//!             key.app_name == *app_name && request.user_id.as_ref().is_none_or(|id| *id == key.user_id)
+//!             key.app_name() == app_name && request.user_id.as_deref().is_none_or(|id| id == key.user_id())
 //!         };
 //!         let mut rows: Vec<_> = self.sessions.iter().filter(|(key, _)| is_asked(key)).map(row).collect();
 //!         let place = |SessionRow { key, head, .. }: &SessionRow| {
 //!             let by_creation = request.order.by_creation;
 //!             let time = if by_creation { head.create_time } else { head.last_update_time };
-//!             ListPlace::new(time, &key.session_id, &key.user_id)
+//!             ListPlace::new(time, key.session_id(), key.user_id())
 //!         };
 //!         rows.sort_by_cached_key(place);
 //!         if request.order.descending {
@@ -148,7 +148,7 @@
 //!         }
 //!         let limit = request.limit.unwrap_or(total);
 //!         let sessions: Vec<_> = rows.into_iter().skip(request.offset).take(limit).collect();
-//!         let ids: BTreeSet<_> = sessions.iter().map(|row| row.key.user_id.clone()).collect();
+//!         let ids: BTreeSet<_> = sessions.iter().map(|row| row.key.user_id().to_owned()).collect();
 //!         let user = |id: String| {
 //!             let row = self.users.get(&(app_name.clone(), id.clone()))?;
 //!             Some((id, row.clone()))
@@ -170,7 +170,7 @@
 //!             }
 //!             Deletion::User { app_name, user_id } => {
 //!                 self.sessions.retain(|key, stored| {
-//!                     let stays = key.app_name != *app_name || key.user_id != *user_id;
+//!                     let stays = key.app_name() != app_name || key.user_id() != user_id;
 //!                     deleted.push(if stays { 0 } else { stored.head.revision });
 //!                     stays
 //!                 });
@@ -229,7 +229,7 @@
 //!     ) -> StorageFuture<'a, Vec<SessionKey>> {
 //!         Box::pin(async move {
 //!             let maps = self.maps();
-//!             let has_id = |key: &&SessionKey| key.session_id == session_id;
+//!             let has_id = |key: &&SessionKey| key.session_id() == session_id;
 //!             Ok(maps.sessions.keys().filter(has_id).cloned().collect())
 //!         })
 //!     }
@@ -261,7 +261,8 @@
 pub use crate::core::event::EventText;
 pub use crate::core::json::is_same_json;
 pub use crate::core::read::{
-    ListOrder, ListPlace, ListQuery, Listing, PageEdges, PageEnd, PageQuery, Rows, Window,
+    ListOrder, ListPlace, ListQuery, Listing, PageEdges, PageEnd, PageQuery, Rows, TimedText,
+    Window,
 };
 pub use crate::core::write::{
     Changes, Decide, Decision, EventChange, EventRow, Found, Plan, Repetition, ScopeSet,
@@ -310,9 +311,25 @@ pub type StorageFuture<'a, T> = BoxFuture<'a, Result<T, Error>>;
 ///
 /// A program that chooses its storage when it runs holds an `Arc<dyn Storage>`, which is a storage too.
 pub trait Storage: SendOutsideWasm + SyncOutsideWasm {
-    /// Carries out a write in one transaction. A write that is refused stores nothing, and succeeds:
-    /// the caller of `write` gets the reason from it.
+    /// Decides on a write once, in one transaction. A write that is refused stores nothing, and succeeds:
+    /// the caller gets the reason from it. Callers use [`Storage::carry_out`].
     fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()>;
+
+    /// Carries out a write, and repeats it while its decision needs more rows.
+    fn carry_out<'a>(
+        &'a self,
+        write: &'a mut dyn Decide,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, ()> {
+        Box::pin(async move {
+            loop {
+                self.write(write, call).await?;
+                if !write.replan() {
+                    return Ok(());
+                }
+            }
+        })
+    }
 
     /// Reads a session with a window of its events, or a user's or an app's state.
     fn read<'a>(
@@ -343,21 +360,4 @@ pub trait Storage: SendOutsideWasm + SyncOutsideWasm {
         session_id: &'a str,
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Vec<SessionKey>>;
-}
-
-/// Carries out a write, and repeats it while its decision needs more rows.
-///
-/// # Errors
-/// Those of [`Storage::write`].
-pub async fn carry_out(
-    storage: &dyn Storage,
-    write: &mut dyn Decide,
-    call: &dyn Call,
-) -> Result<(), Error> {
-    loop {
-        storage.write(write, call).await?;
-        if !write.replan() {
-            return Ok(());
-        }
-    }
 }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::core::error::{Error, Field};
-use crate::core::event::EventText;
-use crate::core::read::{PageEnd, Rows, Window};
+use crate::core::read::{PageEnd, Rows, TimedText, Window};
 use crate::core::session::{Revision, SessionKey};
 use crate::core::storage::Storage;
 use crate::service::text_service::TextService;
@@ -20,8 +19,8 @@ pub struct EventCursor {
 /// A page of events as read from a storage, in append order.
 #[derive(Debug, Clone)]
 pub struct ReadEvents {
-    /// The texts of the events.
-    pub events: Vec<EventText>,
+    /// The events.
+    pub events: Vec<TimedText>,
     /// For [`PageEnd::Before`]: the events before this page. `None` if there are none.
     pub before: Option<EventCursor>,
     /// For [`PageEnd::After`]: the events after this page, also those that are yet to be appended.

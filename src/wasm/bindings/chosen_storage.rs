@@ -48,18 +48,13 @@ impl ChosenStorage {
         }
     }
 
-    /// Carries out a write, and repeats it while its decision needs more rows.
+    /// Carries out a write as [`Storage::carry_out`] does.
     pub(super) async fn write(&self, write: &mut dyn Decide, call: &dyn Call) -> Result<(), Error> {
-        loop {
-            match self {
-                Self::Memory(memory) => memory.write(write, call),
-                Self::IndexedDb(database) => database.write(write, call),
-            }
-            .await?;
-            if !write.replan() {
-                return Ok(());
-            }
+        match self {
+            Self::Memory(memory) => memory.carry_out(write, call),
+            Self::IndexedDb(database) => database.carry_out(write, call),
         }
+        .await
     }
 
     /// Carries out writes in one transaction, each of which may fail by itself; `None` if the storage

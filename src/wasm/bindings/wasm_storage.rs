@@ -170,7 +170,7 @@ impl WasmStorage {
         compute: Option<Function>,
     ) -> Result<JsValue, Thrown> {
         let append = unpack(packed, numbers, texts.as_ref(), |appends| appends.one())?;
-        self.write(computing_append(append, compute), caller)
+        self.write(computing_append(append, compute)?, caller)
     }
 
     /// Appends to several sessions over IndexedDB, in one transaction. Returns a promise of

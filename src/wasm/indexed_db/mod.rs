@@ -187,7 +187,7 @@ impl Storage for IndexedDbStorage {
             let mut events = Vec::new();
             for record in records {
                 let page = Page::read(record.unchecked_ref())?;
-                events.extend(page.rows.into_iter().map(|row| row.text));
+                events.extend(page.rows.into_iter().map(|row| (row.timestamp, row.text)));
             }
             Ok(Rows { session, shared, events, edges, changed })
         })

@@ -45,6 +45,7 @@ const INTERNALS = [
   'state_size',
   'state_to_json',
   'storage_error',
+  'stored_key',
   'stored_time',
   'valid_time',
   'view_rules',

@@ -97,7 +97,7 @@ proptest! {
             }
             for window in windows {
                 let read = service.get_session(key.clone(), window.clone()).await.unwrap().unwrap();
-                let texts: Vec<String> = read.events.into_iter().map(String::from).collect();
+                let texts: Vec<String> = read.events.into_iter().map(|(_, text)| text.into()).collect();
                 let after = window.after.unwrap_or_default();
                 let filtered = naive.iter().filter(|event| event.1 >= after);
                 let mut expected: Vec<String> = filtered.map(|event| text_of(*event)).collect();
@@ -139,7 +139,7 @@ proptest! {
                     prop_assert_eq!(page.event_count, Some(naive.len()));
                     prop_assert!(page.events.len() <= limit);
                     let found = page.events.len();
-                    let read = page.events.into_iter().map(String::from);
+                    let read = page.events.into_iter().map(|(_, text)| String::from(text));
                     texts.extend(if is_forward { read.collect() } else { read.rev().collect::<Vec<_>>() });
                     end = match if is_forward { page.after } else { page.before } {
                         Some(cursor) if !is_forward => PageEnd::Before(cursor),
@@ -214,7 +214,7 @@ proptest! {
             };
             let user_id = user.map(|user| users[user as usize].clone());
             let mut request =
-                ListQuery { app_name: "app".into(), user_id, order, offset, limit, ..Default::default() };
+                ListQuery { app_name: "app".into(), user_id, order, offset, limit, with_total: true, ..Default::default() };
             let (sessions, total) = service.list_sessions(request.clone()).await.unwrap();
             prop_assert_eq!(total, naive.len());
             let expected = naive.iter().skip(offset).take(limit.unwrap_or(usize::MAX));
@@ -223,7 +223,7 @@ proptest! {
                 .collect();
             let found: Vec<_> = sessions
                 .iter()
-                .map(|row| (&*row.key.user_id, &*row.key.session_id, time_of(row.head)))
+                .map(|row| (row.key.user_id(), row.key.session_id(), time_of(row.head)))
                 .collect();
             prop_assert_eq!(found, expected);
             prop_assert!(sessions.iter().all(|session| session.events.is_empty()));
@@ -234,7 +234,7 @@ proptest! {
                 let page = service.list_sessions(request.clone()).await.unwrap().0;
                 let Some(last) = page.last() else { break };
                 let key = last.key.clone();
-                request.after = Some(ListPlace::new(time_of(last.head), &key.session_id, &key.user_id));
+                request.after = Some(ListPlace::new(time_of(last.head), key.session_id(), key.user_id()));
                 walked.extend(page.into_iter().map(|session| session.key));
                 service.storage().delete(&Deletion::Session(key), &()).await.unwrap();
             }
