@@ -23,15 +23,17 @@ pub fn part_of(text: &TextSlice, bytes: Range<usize>) -> TextSlice {
 }
 
 /// Makes an event as [`NewEvent::new`] does, without reading its text: the caller's snapshot of the event says
-/// whether it may be a marker.
+/// whether it may be a marker. A stored event may have one more member of `customMetadata`, and be the same.
 pub fn marked_event(
     id: &str,
     timestamp: Timestamp,
     delta: &str,
     text: EventText,
     may_be_marker: bool,
+    hidden_member: &'static str,
 ) -> Result<NewEvent, Error> {
-    NewEvent::marked(id, timestamp, delta, text, may_be_marker)
+    let event = NewEvent::marked(id, timestamp, delta, text, may_be_marker)?;
+    Ok(NewEvent { hidden_member: Some(hidden_member), ..event })
 }
 
 /// Returns the key of a stored row, which was checked already.

@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 
 use crate::core::error::Error;
 use crate::core::event::Event;
-use crate::core::read::{ListPlace, TimedText};
+use crate::core::read::{ListOrder, ListPlace, TimedText};
 use crate::core::session::{Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::State;
 use crate::core::template::TemplateContext;
 use crate::service::text_service::ReadSession;
-use crate::service::{Description, deep};
+use crate::service::{Description, SessionPosition, deep};
 
 /// A session as it was read. Later changes in the store do not change it.
 ///
@@ -85,15 +85,22 @@ impl Session {
         self.head.last_update_time
     }
 
-    /// Returns its place in lists, for [`ListPageRequest::after`](crate::ListPageRequest::after).
-    pub fn place(&self) -> ListPlace {
-        ListPlace::new(self.last_update_time(), self.id(), self.user_id())
+    /// Returns its place in lists of that order, for [`ListPage::after`](crate::ListPage::after).
+    pub fn place(&self, order: ListOrder) -> ListPlace {
+        let SessionHead { last_update_time, create_time, .. } = self.head;
+        let time = if order.by_creation { create_time } else { last_update_time };
+        ListPlace::new(time, self.id(), self.user_id())
     }
 
-    /// Returns the revision of the last change, which
-    /// [`append_events`](crate::service::StoredSessionService::append_events) takes.
+    /// Returns the revision of the last change.
     pub fn revision(&self) -> Revision {
         self.head.revision
+    }
+
+    /// Returns the session as it was read, for appends that others' rewinds refuse:
+    /// [`append_events`](crate::SessionService::append_events).
+    pub fn position(&self) -> SessionPosition {
+        SessionPosition::of(self.key.clone(), self.head)
     }
 
     /// Returns its title, its labels, and where it comes from.

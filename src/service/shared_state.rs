@@ -129,7 +129,7 @@ impl<S: Storage> StoredSessionService<S> {
             return Ok(());
         }
         event.actions.state_delta.clear();
-        let draft = new_event(event.clone())?;
+        let draft = self.new_event(event.clone())?;
         // The text needs the same id.
         event.id = draft.id.to_string();
         let compute = move |state: &str| {
