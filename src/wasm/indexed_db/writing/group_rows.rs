@@ -3,7 +3,7 @@
 
 use std::collections::BinaryHeap;
 
-use adk_session::internals::{self, stored_key};
+use adk_session::internals::{random_seed, stored_key};
 use adk_session::session::{Revision, SessionKey};
 use adk_session::state::ByOwner;
 use adk_session::storage::Call;
@@ -35,7 +35,7 @@ pub(crate) struct Member<'a> {
 impl<'a> Member<'a> {
     pub(crate) fn new(write: &'a mut dyn Decide, call: &'a dyn Call) -> Self {
         let creates = write.plan().creates;
-        let token = if creates { f64::from(internals::random_seed() as u32) } else { 0.0 };
+        let token = if creates { f64::from(random_seed() as u32) } else { 0.0 };
         Self { write, call, token, done: Ok(()) }
     }
 }
