@@ -4,7 +4,7 @@ use std::mem;
 
 use crate::core::event::TextSlice;
 use crate::core::names::Index;
-use crate::core::read::{PageEdges, TimedText, Window};
+use crate::core::read::{PageEdges, Read, TimedText};
 use crate::core::room::SPARE;
 use crate::core::session::{Revision, Timestamp};
 use crate::core::write::EventRow;
@@ -191,16 +191,17 @@ impl EventLog {
         Some(event.timed_text())
     }
 
-    /// Returns the events in a window, by `seq`, and the edges of a page.
-    pub(super) fn window(&self, window: &Window) -> (Vec<TimedText>, Option<PageEdges>) {
+    /// Returns the events of a read by `seq`, and the edges of a page.
+    pub(super) fn events(&self, read: &Read) -> (Vec<TimedText>, Option<PageEdges>) {
         let time_at =
             |position| self.event(position).map_or(Timestamp::MIN, |event| event.timestamp);
-        let positions = window.positions(self.len(), |id| self.position(id), time_at);
+        let positions = read.positions(self.len(), |id| self.position(id), time_at);
         let Some(positions) = positions else {
             return (Vec::new(), None);
         };
         let id_at = |position| self.event(position).map(|event| event.id.with(|id| id.into()));
-        let edges = window.page.as_ref().map(|_| PageEdges::of(&positions, self.len(), id_at));
+        let is_page = matches!(read, Read::Page(_));
+        let edges = is_page.then(|| PageEdges::of(&positions, self.len(), id_at));
         let events = positions.into_iter().filter_map(|position| self.event(position));
         (events.map(LoggedEvent::timed_text).collect(), edges)
     }
@@ -240,7 +241,7 @@ mod tests {
             assert_eq!(log.get(&format!("event-{seq}")).unwrap().seq, seq);
         }
         assert!(log.get("event-0").is_none());
-        let last = log.window(&Window { limit: Some(2), ..Window::ALL });
+        let last = log.events(&Read::Last { limit: Some(2), after: None });
         assert_eq!(texts(last.0), ["text 4999", "text 5000"]);
     }
 
@@ -252,7 +253,7 @@ mod tests {
         }
         log.write(row("2", 2, 5, "new"));
         log.write(row("2", 2, 6, "newer"));
-        assert_eq!(texts(log.window(&Window::ALL).0), ["old", "newer", "old", "old"]);
+        assert_eq!(texts(log.events(&Read::ALL).0), ["old", "newer", "old", "old"]);
         let changed: Vec<_> =
             log.changed(3, usize::MAX).iter().map(|row| (row.seq, row.revision)).collect();
         assert_eq!(changed, [(2, 6), (4, 4)]);

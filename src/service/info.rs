@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::core::error::Error;
-use crate::core::read::Window;
+use crate::core::read::Read;
 use crate::core::session::{SessionKey, Timestamp};
 use crate::core::storage::Storage;
 use crate::service::session::corrupt_event;
@@ -69,7 +69,7 @@ impl<S: Storage> StoredSessionService<S> {
     /// ```
     pub async fn session_info(&self, key: &SessionKey) -> Result<SessionInfo, Error> {
         let missing = Error::NotFound { session_id: key.session_id.clone() };
-        let stored = self.texts.get_session(key.clone(), Window::ALL).await?.ok_or(missing)?;
+        let stored = self.texts.get_session(key.clone(), Read::ALL).await?.ok_or(missing)?;
         let mut info = SessionInfo {
             create_time: stored.head.create_time,
             last_update_time: stored.head.last_update_time,

@@ -2,7 +2,7 @@
 
 use crate::core::error::{Error, Field};
 use crate::core::event::{Event, NewEvent};
-use crate::core::read::{ListQuery, Window};
+use crate::core::read::{ListQuery, Read};
 use crate::core::session::{Revision, SessionKey, check_id, check_owner};
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Describe, NewSession};
@@ -211,12 +211,11 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
 
     fn get(&self, request: GetRequest) -> BoxFuture<'_, Result<Session, Error>> {
         Box::pin(async move {
-            let window =
-                Window { limit: request.num_recent_events, after: request.after, ..Window::ALL };
+            let read = Read::Last { limit: request.num_recent_events, after: request.after };
             let missing = || Error::NotFound { session_id: request.session_id.clone() };
             let key = key_of(request.app_name, request.user_id, &request.session_id)?;
             let key = key.ok_or_else(missing)?;
-            Session::read(self.texts.get_session(key, window).await?.ok_or_else(missing)?)
+            Session::read(self.texts.get_session(key, read).await?.ok_or_else(missing)?)
         })
     }
 

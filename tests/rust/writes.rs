@@ -5,7 +5,7 @@ use adk_session::event::{NewEvent, Replaceable};
 use adk_session::memory::MemoryStorage;
 use adk_session::session::{Revision, SessionHead, SessionKey};
 use adk_session::state::Delta;
-use adk_session::storage::{Deletion, Storage, Window};
+use adk_session::storage::{Deletion, Read, Storage};
 use adk_session::write::{
     Append, Appended, Create, HandlePosition, NewSession, StalePolicy, Update,
 };
@@ -41,7 +41,7 @@ async fn run(storage: &MemoryStorage, mut append: Append) -> Appended {
 }
 
 async fn texts(storage: &MemoryStorage) -> Vec<String> {
-    let rows = storage.read(&key().into(), &Window::ALL, &()).await.unwrap();
+    let rows = storage.read(&key().into(), &Read::ALL, &()).await.unwrap();
     rows.events.into_iter().map(|(_, text)| text.into()).collect()
 }
 

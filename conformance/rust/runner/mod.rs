@@ -131,7 +131,7 @@ impl<S: Storage> Runner<S> {
                 return self.keep(call, Handle::of(session)?);
             }
             Op::GetSession => {
-                let session = service.get_session(with.key()?, with.window()?).await?;
+                let session = service.get_session(with.key()?, with.read()?).await?;
                 return match session {
                     Some(session) => self.keep(call, Handle::of(session)?),
                     None => Ok((Kind::Session, Value::Null)),

@@ -23,7 +23,7 @@
 //! use adk_session::state::{ByOwner, ScopedState};
 //! use adk_session::storage::{
 //!     Call, Decide, Decision, Deletion, EventRow, Found, ListPlace, ListQuery, Listing, PageEdges,
-//!     Rows, SharedChange, SharedRow, SessionRow, Storage, StorageFuture, Target, Window,
+//!     Read, Rows, SharedChange, SharedRow, SessionRow, Storage, StorageFuture, Target,
 //! };
 //! use adk_session::{CreateRequest, Error, Event, GetRequest, SessionService};
 //!
@@ -106,15 +106,14 @@
 //!         }
 //!     }
 //!
-//!     fn read(&self, target: &Target, window: &Window) -> Rows {
+//!     fn read(&self, target: &Target, read: &Read) -> Rows {
 //!         let session =
 //!             session_key(target).and_then(|key| self.sessions.get_key_value(&key));
 //!         let rows: Vec<_> = session.iter().flat_map(|(_, stored)| stored.events.values()).collect();
 //!         let position_of = |id: &str| rows.iter().position(|row| &*row.id == id);
-//!         let positions = window.positions(rows.len(), position_of, |at| rows[at].timestamp);
+//!         let positions = read.positions(rows.len(), position_of, |at| rows[at].timestamp);
 //!         let id_at = |at: usize| Some(rows[at].id.clone());
 //!         let edges = positions.as_ref().map(|at| PageEdges::of(at, rows.len(), id_at));
-//!         let is_changed = |row: &&EventRow| window.since.is_some_and(|since| row.revision > since);
 //!         Rows {
 //!             session: session.map(row),
 //!             shared: ByOwner {
@@ -123,7 +122,7 @@
 //!             },
 //!             events: positions.into_iter().flatten().map(|at| (rows[at].timestamp, rows[at].text.clone())).collect(),
 //!             edges,
-//!             changed: rows.iter().copied().filter(is_changed).cloned().collect(),
+//!             rows: rows.into_iter().filter(|row| read.asks_for(row)).cloned().collect(),
 //!         }
 //!     }
 //!
@@ -200,10 +199,10 @@
 //!     fn read<'a>(
 //!         &'a self,
 //!         target: &'a Target,
-//!         window: &'a Window,
+//!         read: &'a Read,
 //!         _: &'a dyn Call,
 //!     ) -> StorageFuture<'a, Rows> {
-//!         Box::pin(async move { Ok(self.maps().read(target, window)) })
+//!         Box::pin(async move { Ok(self.maps().read(target, read)) })
 //!     }
 //!
 //!     fn list<'a>(
@@ -261,8 +260,7 @@
 pub use crate::core::event::EventText;
 pub use crate::core::json::is_same_json;
 pub use crate::core::read::{
-    ListOrder, ListPlace, ListQuery, Listing, PageEdges, PageEnd, PageQuery, Rows, TimedText,
-    Window,
+    ListOrder, ListPlace, ListQuery, Listing, PageEdges, PageEnd, PageQuery, Read, Rows, TimedText,
 };
 pub use crate::core::write::{
     Changes, Decide, Decision, EventChange, EventRow, Found, Plan, Repetition, ScopeSet,
@@ -331,11 +329,11 @@ pub trait Storage: SendOutsideWasm + SyncOutsideWasm {
         })
     }
 
-    /// Reads a session with a window of its events, or a user's or an app's state.
+    /// Reads a session with some of its events, or a user's or an app's state.
     fn read<'a>(
         &'a self,
         target: &'a Target,
-        window: &'a Window,
+        read: &'a Read,
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Rows>;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::read::{ListQuery, Listing, Rows, Window};
+use crate::core::read::{ListQuery, Listing, Read, Rows};
 use crate::core::session::{Revision, SessionKey};
 use crate::core::storage::{Call, Deletion, Storage, StorageFuture};
 use crate::core::write::{Decide, Target};
@@ -21,10 +21,10 @@ macro_rules! forward_verbs {
             fn read<'a>(
                 &'a self,
                 target: &'a Target,
-                window: &'a Window,
+                read: &'a Read,
                 call: &'a dyn Call,
             ) -> StorageFuture<'a, Rows> {
-                (**self).read(target, window, call)
+                (**self).read(target, read, call)
             }
 
             fn list<'a>(

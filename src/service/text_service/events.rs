@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::core::error::{Error, Field};
-use crate::core::read::{PageEnd, Rows, TimedText, Window};
+use crate::core::read::{PageEnd, PageQuery, Read, Rows, TimedText};
 use crate::core::session::{Revision, SessionKey};
 use crate::core::storage::Storage;
 use crate::service::text_service::TextService;
@@ -55,8 +55,9 @@ impl<S: Storage> TextService<S> {
             let rule = format!("must be a number from 1 to {MAX_LIMIT}; it is {limit}");
             return Err(Error::invalid(Field::Limit, rule));
         }
-        let window = Window::page(end.map(|cursor| cursor.event_id.into()), limit, with_count);
-        let rows = self.storage.read(&key.clone().into(), &window, &()).await?;
+        let end = end.map(|cursor| cursor.event_id.into());
+        let read = Read::Page(PageQuery { end, limit, with_count });
+        let rows = self.storage.read(&key.clone().into(), &read, &()).await?;
         let Rows { session, events, edges, .. } = rows;
         let missing = || Error::NotFound { session_id: key.session_id.clone() };
         let created = session.ok_or_else(missing)?.head.created;

@@ -10,7 +10,7 @@ pub use events::{EventCursor, ReadEvents};
 use crate::core::error::Error;
 use crate::core::error::reason::broken_storage;
 use crate::core::names::Names;
-use crate::core::read::{ListQuery, Rows, TimedText, Window};
+use crate::core::read::{ListQuery, Read, Rows, TimedText};
 use crate::core::session::{DescriptionRow, SessionHead, SessionKey, check_owner};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::Storage;
@@ -36,7 +36,7 @@ pub struct ReadSession {
     pub head: SessionHead,
     /// The JSON object of app, user and session state, with prefixes.
     pub state: String,
-    /// The events in the window, in append order.
+    /// The events that were read, in append order.
     pub events: Vec<TimedText>,
     /// Its title and labels.
     pub description: DescriptionRow,
@@ -92,7 +92,7 @@ impl<S: Storage> TextService<S> {
         new: NewSession,
     ) -> Result<ReadSession, Error> {
         for _ in 0..MAX_ROUNDS {
-            if let Some(session) = self.get_session(key.clone(), Window::ALL).await? {
+            if let Some(session) = self.get_session(key.clone(), Read::ALL).await? {
                 return Ok(session);
             }
             match self.create_session(key.clone(), new.clone()).await {
@@ -115,9 +115,9 @@ impl<S: Storage> TextService<S> {
     pub async fn get_session(
         &self,
         key: SessionKey,
-        window: Window,
+        read: Read,
     ) -> Result<Option<ReadSession>, Error> {
-        let rows = self.storage.read(&key.into(), &window, &()).await?;
+        let rows = self.storage.read(&key.into(), &read, &()).await?;
         let Rows { session, shared, events, .. } = rows;
         let merged = |row| ReadSession::of(row, shared.as_ref().map(Option::as_ref), events);
         session.map(merged).transpose()
@@ -159,7 +159,7 @@ impl<S: Storage> TextService<S> {
         check_owner(&app_name, user_id.as_deref())?;
         let of_user = user_id.is_some();
         let target = Target { app_name, user_id, session_id: None };
-        let rows = self.storage.read(&target, &Window::NONE, &()).await?;
+        let rows = self.storage.read(&target, &Read::NONE, &()).await?;
         let row = if of_user { rows.shared.user } else { rows.shared.app };
         row.unwrap_or_default().state.try_to_json()
     }

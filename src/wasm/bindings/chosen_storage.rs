@@ -2,9 +2,9 @@
 //! there already, so the wasm holds no code for `read` and `list` of [`Storage`].
 
 use adk_session::Error;
-use adk_session::internals::{list_memory, require_room, state_size};
+use adk_session::internals::{list_memory, read_markers, require_room, state_size};
 use adk_session::memory::MemoryStorage;
-use adk_session::read::{ListQuery, Listing, Rows, Window};
+use adk_session::read::{ListQuery, Listing, Rows};
 use adk_session::session::Revision;
 use adk_session::storage::{Call, Deletion, Storage};
 use adk_session::write::{Decide, Target};
@@ -13,7 +13,7 @@ use wasm_bindgen::JsValue;
 
 use crate::bindings::results::{JsListing, listed_session};
 use crate::bindings::values::{Fragments, fragments};
-use crate::indexed_db::{IndexedDbStorage, ListedTexts, Member};
+use crate::indexed_db::{EventsRead, IndexedDbStorage, ListedTexts, Member};
 
 /// The storage that was chosen at run time.
 pub(super) enum ChosenStorage {
@@ -69,20 +69,25 @@ impl ChosenStorage {
         Ok(Some(written.into_iter().map(|done| done.map_err(Into::into)).collect()))
     }
 
-    /// Reads as [`Storage::read`] does.
+    /// Reads as [`Storage::read`] does, or the markers of a session.
     pub(super) async fn read(
         &self,
         target: &Target,
-        window: &Window,
+        read: &EventsRead,
         call: &dyn Call,
     ) -> Result<Rows<Fragments>, Error> {
         match self {
             Self::Memory(memory) => {
-                let rows = memory.read(target, window, call).await?;
-                let Rows { session, shared, events, edges, changed } = rows;
-                Ok(Rows { session, shared, events: fragments(events), edges, changed })
+                let rows = match read {
+                    EventsRead::Of(read) => memory.read(target, read, call).await?,
+                    EventsRead::Markers(event_id) => {
+                        read_markers(memory, target, event_id.as_deref())?
+                    }
+                };
+                let Rows { session, shared, events, edges, rows } = rows;
+                Ok(Rows { session, shared, events: fragments(events), edges, rows })
             }
-            Self::IndexedDb(database) => Ok(database.read_records(target, window, call).await?),
+            Self::IndexedDb(database) => Ok(database.read_records(target, read, call).await?),
         }
     }
 

@@ -41,6 +41,7 @@ const INTERNALS = [
   'now',
   'part_of',
   'random_seed',
+  'read_markers',
   'require_room',
   'state_size',
   'state_to_json',

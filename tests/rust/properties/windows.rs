@@ -3,7 +3,7 @@
 use adk_session::event::EventText;
 use adk_session::event::NewEvent;
 use adk_session::memory::MemoryStorage;
-use adk_session::read::{ListOrder, ListPlace, ListQuery, PageEnd, Window};
+use adk_session::read::{ListOrder, ListPlace, ListQuery, PageEnd, Read};
 use adk_session::service::text_service::TextService;
 use adk_session::session::{SessionHead, SessionKey, Timestamp};
 use adk_session::state::Delta;
@@ -27,13 +27,8 @@ fn time(milliseconds: f64) -> Timestamp {
     Timestamp::from_millis(milliseconds).unwrap()
 }
 
-fn windows() -> impl Strategy<Value = Window> {
-    let last = prop::option::of(prop_oneof![0usize..8, Just(usize::MAX)]);
-    (last, prop::option::of(times())).prop_map(|(limit, after)| Window {
-        limit,
-        after,
-        ..Window::ALL
-    })
+fn windows() -> impl Strategy<Value = (Option<usize>, Option<Timestamp>)> {
+    (prop::option::of(prop_oneof![0usize..8, Just(usize::MAX)]), prop::option::of(times()))
 }
 
 /// An event: its id, its time, and its text.
@@ -95,13 +90,14 @@ proptest! {
                 prop_assert_eq!(appended.head.last_update_time, time);
                 head = appended.head;
             }
-            for window in windows {
-                let read = service.get_session(key.clone(), window.clone()).await.unwrap().unwrap();
+            for (limit, after) in windows {
+                let read = Read::Last { limit, after };
+                let read = service.get_session(key.clone(), read).await.unwrap().unwrap();
                 let texts: Vec<String> = read.events.into_iter().map(|(_, text)| text.into()).collect();
-                let after = window.after.unwrap_or_default();
+                let after = after.unwrap_or_default();
                 let filtered = naive.iter().filter(|event| event.1 >= after);
                 let mut expected: Vec<String> = filtered.map(|event| text_of(*event)).collect();
-                let last = window.limit.unwrap_or(expected.len()).min(expected.len());
+                let last = limit.unwrap_or(expected.len()).min(expected.len());
                 expected.drain(..expected.len() - last);
                 prop_assert_eq!(texts, expected);
                 prop_assert_eq!(read.head, head);
