@@ -3,7 +3,7 @@
 use std::collections::BinaryHeap;
 use std::mem;
 
-use adk_session::read::{PageEdges, PageQuery, Read, Rows};
+use adk_session::read::{PageEdges, Read, Rows};
 use adk_session::session::{Revision, Timestamp};
 use adk_session::state::ByOwner;
 use adk_session::storage::Call;
@@ -110,34 +110,7 @@ async fn read_once(
     if let Some(session) = records.session.as_ref().filter(|_| wants_events) {
         // Damaged numbers could make the read endless, or return another session's events.
         session.head()?;
-        (records.events, records.edges) = match read {
-            EventsRead::Of(Read::Since { revision, limit }) => {
-                ask_changed(&transaction, session, *revision, limit.map(|limit| limit as u32));
-                (transaction.results().await?.flat(1), None)
-            }
-            EventsRead::Of(Read::Ids(ids)) => {
-                for id in ids {
-                    ask_event(&transaction, session, id);
-                }
-                (transaction.results().await?, None)
-            }
-            EventsRead::Of(Read::Page(page)) => read_page(&transaction, session, page).await?,
-            EventsRead::Of(Read::Last { limit, after }) => {
-                let after = after.map(Timestamp::as_millis);
-                let filter = EventFilter { after, ..EventFilter::ALL };
-                let events = match after {
-                    Some(after) => {
-                        read_from_time(&transaction, session, filter, *limit, after).await?
-                    }
-                    None => read_range(&transaction, session, filter, *limit, None, false).await?,
-                };
-                (last_admitted(events, filter, *limit).0, None)
-            }
-            #[cfg(feature = "bindings")]
-            EventsRead::Markers(event_id) => {
-                read_markers(&transaction, session, event_id.as_deref()).await?
-            }
-        };
+        (records.events, records.edges) = read_events(&transaction, session, read).await?;
     }
     Ok(records)
 }
@@ -169,32 +142,52 @@ fn ask_event(transaction: &Transaction, session: &Record, id: &str) -> JsValue {
     key
 }
 
-/// Cuts the records to the last `limit` admitted events. Returns whether others precede them.
-fn last_admitted(records: Array, filter: EventFilter, limit: Option<usize>) -> (Array, bool) {
-    let take = limit.unwrap_or(usize::MAX);
-    let skip = count_all_admitted(&records, filter).saturating_sub(take);
-    (cut_records(records, filter, skip, take), skip > 0)
-}
-
-/// Returns the records of a page, and its edges if its end is stored.
-async fn read_page(
+/// Returns the records, and the edges of a page or of markers whose end is stored.
+async fn read_events(
     transaction: &Transaction,
     session: &Record,
-    PageQuery { end, limit, with_count }: &PageQuery,
+    read: &EventsRead,
 ) -> Result<(Array, Option<PageEdges>), Failure> {
-    let is_forward = end.is_forward();
-    let mut filter = EventFilter::ALL;
+    let (mut page, mut reads_rows) = (None, false);
+    let (mut limit, mut after, mut event_id) = (None, None, None);
+    match read {
+        EventsRead::Of(Read::Since { revision, limit }) => {
+            ask_changed(transaction, session, *revision, limit.map(|limit| limit as u32));
+            reads_rows = true;
+        }
+        EventsRead::Of(Read::Ids(ids)) => {
+            for id in ids {
+                ask_event(transaction, session, id);
+            }
+            reads_rows = true;
+        }
+        EventsRead::Of(Read::Last { limit: last, after: time }) => {
+            (limit, after) = (*last, time.map(Timestamp::as_millis));
+        }
+        EventsRead::Of(Read::Page(asked)) => {
+            (page, limit) = (Some(asked), Some(asked.limit));
+            event_id = asked.end.event().map(|id| &**id);
+        }
+        #[cfg(feature = "bindings")]
+        EventsRead::Markers(id) => event_id = id.as_deref(),
+    }
+    let is_forward = page.is_some_and(|page| page.end.is_forward());
+    let with_count = page.is_some_and(|page| page.with_count);
+    let mut filter = EventFilter { after, ..EventFilter::ALL };
     let mut end_record = None;
-    if *with_count {
+    if with_count {
         let range = keys::event_ids(session.count("number"));
         let index = transaction.index(EVENTS, BY_ID);
         transaction.ask(index.and_then(|index| index.count_with_key(&range)));
     }
-    let id = end.event().map(|id| ask_event(transaction, session, id));
+    let id = event_id.map(|id| ask_event(transaction, session, id));
     let results = transaction.results().await?;
-    let count = with_count.then(|| results.get(0).as_f64().map(|count| count as usize)).flatten();
+    if reads_rows {
+        return Ok((results.flat(1), None));
+    }
+    let count = results.get(0).as_f64().map(|count| count as usize).filter(|_| with_count);
     if let Some(id) = id {
-        let Some(record) = Record::found(results.get(u32::from(*with_count))) else {
+        let Some(record) = Record::found(results.get(u32::from(with_count))) else {
             return Ok((Array::new(), None));
         };
         let seq = seq_of(&record, &id).ok_or_else(|| record.damaged("it is damaged"))?;
@@ -202,44 +195,33 @@ async fn read_page(
         *bound = seq;
         end_record = Some(record);
     }
-    let follows = end_record.is_some() && is_forward;
-    // One event more tells whether there are older ones.
-    let reach = Some(limit.saturating_add(1));
-    let records = read_range(transaction, session, filter, reach, end_record, is_forward).await?;
-    let (events, has_older) = if is_forward {
-        (cut_records(records, filter, 0, *limit), follows)
-    } else {
-        last_admitted(records, filter, Some(*limit))
-    };
-    let edges = PageEdges {
-        first: edge_of(events.get(0), false),
-        last: edge_of(events.get(events.length().saturating_sub(1)), true),
-        has_older,
-        count,
-    };
-    Ok((events, Some(edges)))
-}
-
-/// Returns the records of the markers; see [`EventsRead::Markers`].
-#[cfg(feature = "bindings")]
-async fn read_markers(
-    transaction: &Transaction,
-    session: &Record,
-    event_id: Option<&str>,
-) -> Result<(Array, Option<PageEdges>), Failure> {
-    let mut seq = None;
-    if let Some(id) = event_id {
-        let key = ask_event(transaction, session, id);
-        let Some(record) = Record::found(transaction.results().await?.get(0)) else {
+    #[cfg(feature = "bindings")]
+    if matches!(read, EventsRead::Markers(_)) {
+        let seq = end_record.is_some().then_some(filter.below);
+        let Some(seqs) = ask_markers(transaction, session, seq) else {
             return Ok((Array::new(), None));
         };
-        seq = Some(seq_of(&record, &key).ok_or_else(|| record.damaged("it is damaged"))?);
+        let records = marker_records(&transaction.results().await?, &seqs);
+        return Ok((records, Some(PageEdges::default())));
     }
-    let Some(seqs) = ask_markers(transaction, session, seq) else {
-        return Ok((Array::new(), None));
+    let follows = end_record.is_some() && is_forward;
+    // A page is read with one event more, which tells whether there are older ones.
+    let reach = limit.map(|limit| limit.saturating_add(usize::from(page.is_some())));
+    let records = match after {
+        Some(after) => read_from_time(transaction, session, filter, reach, after).await?,
+        None => read_range(transaction, session, filter, reach, end_record, is_forward).await?,
     };
-    let records = marker_records(&transaction.results().await?, &seqs);
-    Ok((records, Some(PageEdges::default())))
+    let take = limit.unwrap_or(usize::MAX);
+    let skip =
+        if is_forward { 0 } else { count_all_admitted(&records, filter).saturating_sub(take) };
+    let events = cut_records(records, filter, skip, take);
+    let edges = page.map(|_| PageEdges {
+        first: edge_of(events.get(0), false),
+        last: edge_of(events.get(events.length().saturating_sub(1)), true),
+        has_older: follows || skip > 0,
+        count,
+    });
+    Ok((events, edges))
 }
 
 /// Requests the records with the session's markers, and the record with the event at `seq`. Returns
