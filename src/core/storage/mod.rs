@@ -271,6 +271,7 @@ mod deletion;
 mod shared;
 
 pub use deletion::Deletion;
+pub(crate) use shared::forward_to_pointers;
 
 use crate::core::error::Error;
 use crate::core::session::{Revision, SessionKey};
