@@ -14,9 +14,7 @@ mod position;
 mod requests;
 mod session;
 mod session_service;
-mod shared;
 mod shared_state;
-mod source;
 mod stored_event;
 mod stored_session_service;
 #[cfg(feature = "testing")]
@@ -33,7 +31,6 @@ pub use position::SessionPosition;
 pub use requests::{CreateRequest, DeleteRequest, GetRequest, ListPage, ListRequest};
 pub use session::{Events, Session};
 pub use session_service::SessionService;
-pub use source::Source;
 pub use stored_event::{StoredEvent, StoredEvents};
-pub use stored_session_service::{InMemorySessionService, StoredSessionService};
+pub use stored_session_service::{InMemorySessionService, Source, StoredSessionService};
 pub use text_service::EventCursor;

@@ -1,23 +1,68 @@
 //! The session service over any storage.
 
+use std::fmt::Debug;
+
 use crate::core::error::{Error, Field};
 use crate::core::event::{Event, NewEvent};
 use crate::core::read::{ListQuery, Read};
-use crate::core::session::{Revision, SessionKey, check_id, check_owner};
+use crate::core::session::{Revision, SessionKey, Timestamp, check_id, check_owner};
 use crate::core::storage::{Deletion, Storage};
 use crate::core::write::{Describe, NewSession};
-use crate::host::BoxFuture;
+use crate::host::{self, BoxFuture, SendOutsideWasm, SyncOutsideWasm};
 use crate::memory::MemoryStorage;
 use crate::service::session::read_events;
 use crate::service::text_service::{ReadEvents, TextService};
 use crate::service::to_text::{new_delta, new_event};
 use crate::service::{
     CreateRequest, DeleteRequest, DescribeRequest, Description, EventPage, GetRequest,
-    ListEventsRequest, ListPage, ListRequest, Session, SessionPosition, SessionService, Source,
+    ListEventsRequest, ListPage, ListRequest, Session, SessionPosition, SessionService,
 };
 
 /// A session service in memory. [`SessionService`] has an example.
 pub type InMemorySessionService = StoredSessionService<MemoryStorage>;
+
+/// Gives a service the times of new sessions, and ids of sessions and events that have none. `()` is the host's
+/// clock and random UUIDs.
+///
+/// ```
+/// use adk_session::memory::MemoryStorage;
+/// use adk_session::service::{Source, StoredSessionService};
+/// use adk_session::{CreateRequest, SessionService, Timestamp};
+///
+/// #[derive(Debug)]
+/// struct Fixed;
+///
+/// impl Source for Fixed {
+///     fn now(&self) -> Timestamp {
+///         Timestamp::MIN
+///     }
+///
+///     fn new_id(&self) -> String {
+///         "s-1".to_owned()
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), adk_session::Error> {
+/// let service = StoredSessionService::over(MemoryStorage::new()).with_source(Fixed);
+/// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+/// let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+/// assert_eq!((session.id(), session.last_update_time()), ("s-1", Timestamp::MIN));
+/// # Ok(())
+/// # }
+/// ```
+pub trait Source: Debug + SendOutsideWasm + SyncOutsideWasm {
+    /// Returns the current time.
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    /// Returns a fresh id.
+    fn new_id(&self) -> String {
+        host::new_id()
+    }
+}
+
+impl Source for () {}
 
 /// A session service over the storage `S`.
 #[derive(Debug)]
