@@ -37,7 +37,8 @@ export async function findAskedCalls(
     const open = openCallsIn(read.toReversed(), asked, false);
     if (open !== undefined) return { open, answered };
   }
-  return { open: openCallsIn(read.reverse(), asked, true) ?? new Map(), answered };
+  const open = openCallsIn(read.reverse(), asked, true) ?? new Map<unknown, string>();
+  return { open, answered };
 }
 
 /**
