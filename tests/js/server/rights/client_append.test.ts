@@ -120,7 +120,7 @@ describe('An event that is sent again without an answer', () => {
         assert.equal(status, 200);
         assert.deepEqual(await service.getSession(KEY), stored);
         if (rights === true)
-          assert.equal((await post(route, [{ ...ANSWER, id: 'e2' }])).status, 403);
+          assert.equal((await post(route, [{ ...ANSWER, id: 'e2' }])).status, 409);
       });
 
       it(`${name} replaces the stored one if it gives another time`, async (t) => {

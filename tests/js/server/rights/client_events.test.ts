@@ -159,7 +159,7 @@ describe('A client without rights', () => {
     const statuses = (await Promise.all([send([answer!]), send([other!])])).map(
       ({ status }) => status,
     );
-    assert.deepEqual(statuses.sort(), [200, 403]);
+    assert.deepEqual(statuses.sort(), [200, 409]);
     assert.equal((await storedIn(service)).length, 2);
   });
 

@@ -134,10 +134,10 @@ for (const path of ['/run', '/run_sse']) {
       // The answer says by itself which run it continues.
       const body = { ...ASKED, newMessage: answer('c1'), invocationId: 'i1' };
       assert.equal((await ask('/run', { body })).status, 200);
-      assert.equal((await ask(path, { body })).status, 403);
+      assert.equal((await ask(path, { body })).status, 409);
       assert.equal(
         (await ask(path, { body: { ...body, newMessage: answer('c1', 'x') } })).status,
-        403,
+        409,
       );
       assert.equal(seen.length, 1);
     });

@@ -44,12 +44,13 @@ it('an event that the remote refuses is set aside, and blocks only its session',
   assert.deepEqual(idsOf(await server.service.getSession({ ...KEY, sessionId: 's2' })), ['o1']);
   const [entry, ...others] = await cache.outbox.list();
   assert.deepEqual(others, []);
-  assert.deepEqual(entry?.key, KEY);
+  assert.deepEqual(entry!.key, KEY);
   assert.deepEqual(idsOf(entry), ['bad', 'e3']);
-  assert.deepEqual(entry?.error, {
-    ...{ code: 'schema_violation', message: 'Not in this shop.' },
-    ...{ status: 422, eventId: 'bad' },
-  });
+  const { code, message, status, eventId } = entry!.error!;
+  assert.deepEqual(
+    [code, message, status, eventId],
+    ['schema_violation', 'Not in this shop.', 422, 'bad'],
+  );
   assert.equal(cache.status.lastError?.code, 'schema_violation');
   assert.deepEqual(cache.status.pending, [{ key: KEY, events: 2 }]);
 

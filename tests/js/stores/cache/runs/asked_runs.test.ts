@@ -374,10 +374,16 @@ describe('A cancelled message of the outbox', () => {
     const { cache, local } = openCache(server);
     const session = (await cache.getSession(KEY))!;
     gate.isOpen = false;
-    const cut = cutAnswer(server, 10);
+    server.intercept = async (request) => {
+      if (!request.url.endsWith('/handle/events')) return undefined;
+      server.isOffline = true;
+      server.cutFeeds();
+      await server.send(request);
+      throw new TypeError('socket hang up');
+    };
     await cache.appendEvent({ session, event: message('m1'), run });
-    await until(() => cut.cuts === 1 && runs.length === 1);
-    server.isOffline = true;
+    await until(() => runs.length === 1 && !cache.status.isSending);
+    server.intercept = undefined;
     assert.equal(await cache.cancelRun({ ...KEY, messageId: 'm1' }), true);
     assert.deepEqual(await cache.outbox.list(KEY), []);
     assert.deepEqual(idsOf(await cache.getSession(KEY)), []);
