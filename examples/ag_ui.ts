@@ -1,6 +1,12 @@
 /** AG-UI 1.0 over a `Runner`: `createServer(nodeListener(agUi(service, runner, userOf)))`. A message that is sent again runs once. */
 import type { Runner } from '@google/adk';
-import { createEvent, type Event, type Part, type SessionService } from 'adk-session-wasm';
+import {
+  type Content,
+  createEvent,
+  type Event,
+  type Part,
+  type SessionService,
+} from 'adk-session-wasm';
 import { runWith } from 'adk-session-wasm/adk';
 import type { SentEvent } from 'adk-session-wasm/live';
 
@@ -64,7 +70,8 @@ async function* agUiEvents({ threadId, runId }: Input, events: AsyncIterable<Sen
   yield { type: 'RUN_STARTED', ...run };
   try {
     for await (const { id, content, partial, actions, longRunningToolIds } of events) {
-      for (const { text, thought, functionCall, functionResponse } of content?.parts ?? []) {
+      const { parts } = (content ?? {}) as Content;
+      for (const { text, thought, functionCall, functionResponse } of parts ?? []) {
         if (text && !thought) {
           if (!messageId) yield { type: 'TEXT_MESSAGE_START', messageId: id, role: 'assistant' };
           // The whole text follows its pieces.

@@ -2,7 +2,7 @@ import type { Runner } from '@google/adk';
 import { coreOf } from '../../core/core_of.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
-import type { NewEvent } from '../../values/model/event/event.js';
+import type { Event, NewEvent } from '../../values/model/event/event.js';
 import {
   RUN_STORE,
   type RunAgent,
@@ -60,7 +60,7 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
     if (isStored) return append(request);
     requireMessage(request, context);
     isStored = true;
-    const { content } = request.event;
+    const { content } = request.event as Partial<Event>;
     const isChanged = JSON.stringify(content) !== JSON.stringify(newMessage);
     await store.storeMessage({
       service: { appendEvent: append as RunContext['service']['appendEvent'] },
