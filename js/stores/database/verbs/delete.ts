@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { SharedScope } from '../../../values/state/scope.js';
 import type {
   StorageDeleteRequest,
@@ -32,6 +33,8 @@ import {
 const SCOPES_OF_STATES: Readonly<
   Record<Exclude<StorageDeleteRequest['what'], 'session' | 'user'>, SharedScope>
 > = { appState: 'app', userState: 'user' };
+
+const ONE = sql<number>`1`.as('one');
 
 /** The state that a deleted state is replaced by. */
 const EMPTY = '{}';
@@ -74,9 +77,25 @@ export function deleteStatements(database: Database, engine: Engine, layout: Lay
   return {
     timesOfOne: selectTimes(database, engine, true),
     timesOfAll: selectTimes(database, engine, false),
-    deleteUser: new Prepared<Pick<Key, 'app' | 'user'>, never>((value) =>
-      database.deleteFrom('user_states').where(isUser(value)),
-    ),
+    /** Select a session of an app or a user, if there is one. */
+    sessionOf: {
+      app: new Prepared<Key, { one: number }>((value) => {
+        const ofApp = database.selectFrom('sessions').where('app_name', '=', value('app'));
+        return engine.limit(ofApp.select(ONE), 1);
+      }),
+      user: new Prepared<Key, { one: number }>((value) => {
+        const ofUser = database.selectFrom('sessions').where(isUser(value));
+        return engine.limit(ofUser.select(ONE), 1);
+      }),
+    },
+    deleteState: {
+      app: new Prepared<Key, never>((value) =>
+        database.deleteFrom('app_states').where('app_name', '=', value('app')),
+      ),
+      user: new Prepared<Key, never>((value) =>
+        database.deleteFrom('user_states').where(isUser(value)),
+      ),
+    },
     floor: new Prepared<object, { value: string }>(() => selectFloor(database, layout)),
     raiseFloor: new Prepared<{ floor: string }, never>((value) =>
       database
@@ -92,8 +111,9 @@ export function deleteStatements(database: Database, engine: Engine, layout: Lay
  * Deletes a session, a user with all sessions, or a state. Deleting sessions raises the floor to their highest
  * revision, so that no revision is given twice.
  *
- * A deleted state is replaced by an empty one with a higher revision, because Python cannot append if the row
- * is missing. Deleting a user does delete the row of the user's state: creating a session inserts it again.
+ * While there are sessions, a deleted state is replaced by an empty one with a higher revision, because Python cannot
+ * append if the row is missing. Without sessions the row is deleted: creating a session inserts it again. On servers, a
+ * create that runs beside the deletion of an app's state may find the row before that; the next create inserts it.
  */
 export function* remove(
   context: VerbContext,
@@ -128,6 +148,12 @@ function* removeRows(context: VerbContext, request: StorageDeleteRequest): Steps
       const scope = SCOPES_OF_STATES[request.what];
       const [row] = yield* statements(currentRowsStatements).locks[scope].one.run(key);
       if (row === undefined) break;
+      const { sessionOf, deleteState } = statements(deleteStatements);
+      if ((yield* sessionOf[scope].run(key)).length === 0) {
+        yield* deleteState[scope].run(key);
+        deleted.push(timeOf(row.update_time));
+        break;
+      }
       const revision = nextRevision(context, row.update_time);
       const values = { ...key, state: EMPTY, updated: layout.time(revision) };
       yield* statements(writeStatements).updateState[scope].run(values);
@@ -187,7 +213,7 @@ function* removeSession({ statements }: VerbContext, key: Key): Steps<number[]> 
  * deadlock with an append, and the transaction runs again.
  */
 function* removeUser({ statements }: VerbContext, key: Key): Steps<number[]> {
-  const { timesOfAll, deleteUser } = statements(deleteStatements);
+  const { timesOfAll, deleteState } = statements(deleteStatements);
   const { locks } = statements(currentRowsStatements);
   let rows = yield* timesOfAll.run(key);
   for (;;) {
@@ -197,7 +223,7 @@ function* removeUser({ statements }: VerbContext, key: Key): Steps<number[]> {
     if (row === undefined && rows.length > before) continue;
     if (rows.length > 0) yield* deleteRows(statements(writeStatements).deleteAll, key);
     if (row === undefined) return revisionsOf(rows);
-    yield* deleteUser.run(key);
+    yield* deleteState.user.run(key);
     return [...revisionsOf(rows), timeOf(row.update_time)];
   }
 }

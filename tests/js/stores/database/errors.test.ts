@@ -271,6 +271,22 @@ describe('A commit that fails', () => {
   }
 });
 
+it('A database in a page is unavailable, and says that databases work in Node', async () => {
+  const own = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+  const { versions } = process;
+  const value = { userAgent: 'Mozilla/5.0 (X11)' };
+  Object.defineProperty(globalThis, 'navigator', { value, configurable: true });
+  Object.defineProperty(process, 'versions', { value: {}, configurable: true });
+  try {
+    const service = new DatabaseSessionService('sqlite::memory:');
+    await rejects(service.ping(), 'storage_unavailable', /work in Node/);
+  } finally {
+    Object.defineProperty(process, 'versions', { value: versions, configurable: true });
+    if (own === undefined) Reflect.deleteProperty(globalThis, 'navigator');
+    else Object.defineProperty(globalThis, 'navigator', own);
+  }
+});
+
 describe('A driver that is not installed', () => {
   // The package with its dependencies, as npm installs it alone.
   const root = fileURLToPath(new URL('../../../..', import.meta.url));
