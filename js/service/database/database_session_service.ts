@@ -152,7 +152,9 @@ async function loadStorage(database: DatabaseToOpen): Promise<DatabaseStorage> {
 /** Whether this is a page or a worker of one. Bundlers may give it a part of `process`. */
 function isPage(): boolean {
   const { navigator, process } = globalThis as unknown as Partial<PageHost>;
-  return process?.versions?.node === undefined && (navigator?.userAgent?.startsWith('Mozilla') ?? false);
+  return (
+    process?.versions?.node === undefined && navigator?.userAgent?.startsWith('Mozilla') === true
+  );
 }
 
 interface PageHost {
