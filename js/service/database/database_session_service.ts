@@ -140,26 +140,13 @@ export async function openStorage(
 }
 
 async function loadStorage(database: DatabaseToOpen): Promise<DatabaseStorage> {
-  if ('address' in database.from && isPage()) {
+  if ('address' in database.from && (globalThis as { process?: unknown }).process === undefined) {
     const message = 'Databases work in Node, and a page cannot reach one; use IndexedDB in a page.';
     throw new SessionError('storage_unavailable', message, { storage: database.kind });
   }
   const load = () => import('../../stores/database/database_storage.js');
   const { DatabaseStorage } = await loadWithKysely(database.kind, load);
   return new DatabaseStorage(database);
-}
-
-/** Whether this is a page or a worker of one. Bundlers may give it a part of `process`. */
-function isPage(): boolean {
-  const { navigator, process } = globalThis as unknown as Partial<PageHost>;
-  return (
-    process?.versions?.node === undefined && navigator?.userAgent?.startsWith('Mozilla') === true
-  );
-}
-
-interface PageHost {
-  readonly navigator: { readonly userAgent?: string };
-  readonly process: { readonly versions?: { readonly node?: string } };
 }
 
 function checkedOptions(

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { SharedScope } from '../../../values/state/scope.js';
 import type {
   StorageDeleteRequest,
@@ -33,8 +33,6 @@ import {
 const SCOPES_OF_STATES: Readonly<
   Record<Exclude<StorageDeleteRequest['what'], 'session' | 'user'>, SharedScope>
 > = { appState: 'app', userState: 'user' };
-
-const ONE = sql<number>`1`.as('one');
 
 /** The state that a deleted state is replaced by. */
 const EMPTY = '{}';
@@ -72,30 +70,26 @@ function selectTimes(database: Database, engine: Engine, isOne: boolean) {
   });
 }
 
+function deleteState(database: Database, scope: SharedScope, isUnused: boolean) {
+  return new Prepared<Key, never>((value) => {
+    const own = (): RawBuilder<boolean> =>
+      scope === 'user' ? isUser(value) : sql`${sql.ref('app_name')} = ${value('app')}`;
+    const deletion = database.deleteFrom(`${scope}_states`).where(own());
+    if (!isUnused) return deletion;
+    return deletion.where((of) =>
+      of.not(of.exists(of.selectFrom('sessions').select('id').where(own()))),
+    );
+  });
+}
+
 /** Makes the statements of {@link remove}. */
 export function deleteStatements(database: Database, engine: Engine, layout: Layout) {
   return {
     timesOfOne: selectTimes(database, engine, true),
     timesOfAll: selectTimes(database, engine, false),
-    /** Select a session of an app or a user, if there is one. */
-    sessionOf: {
-      app: new Prepared<Key, { one: number }>((value) => {
-        const ofApp = database.selectFrom('sessions').where('app_name', '=', value('app'));
-        return engine.limit(ofApp.select(ONE), 1);
-      }),
-      user: new Prepared<Key, { one: number }>((value) => {
-        const ofUser = database.selectFrom('sessions').where(isUser(value));
-        return engine.limit(ofUser.select(ONE), 1);
-      }),
-    },
-    deleteState: {
-      app: new Prepared<Key, never>((value) =>
-        database.deleteFrom('app_states').where('app_name', '=', value('app')),
-      ),
-      user: new Prepared<Key, never>((value) =>
-        database.deleteFrom('user_states').where(isUser(value)),
-      ),
-    },
+    /** Delete a state. Those of `unused` delete it if its owner has no sessions. */
+    deleteUser: deleteState(database, 'user', false),
+    unused: { app: deleteState(database, 'app', true), user: deleteState(database, 'user', true) },
     floor: new Prepared<object, { value: string }>(() => selectFloor(database, layout)),
     raiseFloor: new Prepared<{ floor: string }, never>((value) =>
       database
@@ -148,16 +142,11 @@ function* removeRows(context: VerbContext, request: StorageDeleteRequest): Steps
       const scope = SCOPES_OF_STATES[request.what];
       const [row] = yield* statements(currentRowsStatements).locks[scope].one.run(key);
       if (row === undefined) break;
-      const { sessionOf, deleteState } = statements(deleteStatements);
-      if ((yield* sessionOf[scope].run(key)).length === 0) {
-        yield* deleteState[scope].run(key);
-        deleted.push(timeOf(row.update_time));
-        break;
-      }
       const revision = nextRevision(context, row.update_time);
       const values = { ...key, state: EMPTY, updated: layout.time(revision) };
       yield* statements(writeStatements).updateState[scope].run(values);
-      return { floor: revision };
+      yield* statements(deleteStatements).unused[scope].run(key);
+      deleted.push(revision);
     }
   }
   return { floor: yield* raisedFloor(context, deleted) };
@@ -213,7 +202,7 @@ function* removeSession({ statements }: VerbContext, key: Key): Steps<number[]> 
  * deadlock with an append, and the transaction runs again.
  */
 function* removeUser({ statements }: VerbContext, key: Key): Steps<number[]> {
-  const { timesOfAll, deleteState } = statements(deleteStatements);
+  const { timesOfAll, deleteUser } = statements(deleteStatements);
   const { locks } = statements(currentRowsStatements);
   let rows = yield* timesOfAll.run(key);
   for (;;) {
@@ -223,7 +212,7 @@ function* removeUser({ statements }: VerbContext, key: Key): Steps<number[]> {
     if (row === undefined && rows.length > before) continue;
     if (rows.length > 0) yield* deleteRows(statements(writeStatements).deleteAll, key);
     if (row === undefined) return revisionsOf(rows);
-    yield* deleteState.user.run(key);
+    yield* deleteUser.run(key);
     return [...revisionsOf(rows), timeOf(row.update_time)];
   }
 }

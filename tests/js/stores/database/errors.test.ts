@@ -272,18 +272,13 @@ describe('A commit that fails', () => {
 });
 
 it('A database in a page is unavailable, and says that databases work in Node', async () => {
-  const own = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
-  const { versions } = process;
-  const value = { userAgent: 'Mozilla/5.0 (X11)' };
-  Object.defineProperty(globalThis, 'navigator', { value, configurable: true });
-  Object.defineProperty(process, 'versions', { value: {}, configurable: true });
+  const service = new DatabaseSessionService('sqlite::memory:');
+  const own = Object.getOwnPropertyDescriptor(globalThis, 'process')!;
+  Object.defineProperty(globalThis, 'process', { value: undefined, configurable: true });
   try {
-    const service = new DatabaseSessionService('sqlite::memory:');
     await rejects(service.ping(), 'storage_unavailable', /work in Node/);
   } finally {
-    Object.defineProperty(process, 'versions', { value: versions, configurable: true });
-    if (own === undefined) Reflect.deleteProperty(globalThis, 'navigator');
-    else Object.defineProperty(globalThis, 'navigator', own);
+    Object.defineProperty(globalThis, 'process', own);
   }
 });
 
