@@ -12,7 +12,7 @@ import {
   requireString,
 } from '../checked_rows.js';
 import type { Decide } from '../requests.js';
-import { type Found, type Listing, NO_ROWS, type SessionRow, type SharedRows } from '../rows.js';
+import { type Found, type Listing, NO_ROWS, type PageRows, type SharedRows } from '../rows.js';
 import type { Storage } from '../storage.js';
 
 /**
@@ -27,19 +27,10 @@ export function checkedStorage(storage: Storage): Storage {
       storage.appendMany!(
         writes.map(({ request, decide }) => ({ request, decide: checkedDecide('append', decide) })),
       ),
-    async read(request) {
-      const rows = statesIn('read', await storage.read(request));
-      return { ...rows, events: checkedEvents('read', 'events', rows.events) };
-    },
-    async readPage(request) {
-      const rows = sessionIn('readPage', await storage.readPage!(request));
-      const { session, events, eventCount } = rows;
-      if (session === undefined || events === undefined) return rows;
-      if (eventCount !== undefined) requireCounter('readPage', '', 'eventCount', eventCount);
-      return { session, events: checkedEvents('readPage', 'events', events), eventCount };
-    },
-    readEvents: async (request) => eventsIn('readEvents', await storage.readEvents!(request)),
-    readMarkers: async (request) => eventsIn('readMarkers', await storage.readMarkers!(request)),
+    read: async (request) => checkedRows('read', await storage.read(request)),
+    readPage: async (request) => checkedRows('readPage', await storage.readPage!(request)),
+    readEvents: async (request) => checkedRows('readEvents', await storage.readEvents!(request)),
+    readMarkers: async (request) => checkedRows('readMarkers', await storage.readMarkers!(request)),
     list: async (request) =>
       checkedListing(
         await storage.list(request),
@@ -79,35 +70,29 @@ function checkedFound(verb: string, found: Found): Found {
     throw contractViolation(verb, `called decide with ${kindOf(found)} in place of the rows`);
   }
   return {
-    ...statesIn(verb, found),
+    ...checkedRows(verb, found),
     floor: requireCounter(verb, '', 'floor', found.floor),
-    events: checkedEvents(verb, 'events', found.events),
     changed: checkedEvents(verb, 'changed', found.changed),
   };
 }
 
-interface SessionRows {
-  readonly session?: SessionRow | undefined;
-}
-
-function sessionIn<Rows extends SessionRows>(verb: string, rows: Rows): Rows {
-  requireObject(verb, 'a result', rows);
-  return { ...rows, session: optionalSession(verb, rows) };
-}
-
-function statesIn<Rows extends SessionRows & SharedRows>(verb: string, given: Rows): Rows {
-  const rows = sessionIn(verb, given);
-  const user = optionalShared(verb, 'user', rows);
-  return { ...rows, user, app: optionalShared(verb, 'app', rows) };
-}
-
-function eventsIn<Rows extends SessionRows & Pick<Found, 'events'>>(
+/** Checks the rows of any verb. Without a session there may be no events, and in a page at an unknown event. */
+function checkedRows<Given extends PageRows & Partial<SharedRows>>(
   verb: string,
-  given: Rows,
-): Rows {
-  const rows = sessionIn(verb, given);
-  if (rows.session === undefined) return rows;
-  return { ...rows, events: checkedEvents(verb, 'events', rows.events) };
+  given: Given,
+): Given {
+  requireObject(verb, 'a result', given);
+  const { user = undefined, app = undefined, events, eventCount } = given;
+  const session = optionalSession(verb, given);
+  if (eventCount !== undefined) requireCounter(verb, '', 'eventCount', eventCount);
+  const mayLack = verb === 'readPage' || (session === undefined && verb !== 'read');
+  return {
+    ...given,
+    session,
+    user: optionalShared(verb, 'user', { user }),
+    app: optionalShared(verb, 'app', { app }),
+    events: events === undefined && mayLack ? events : checkedEvents(verb, 'events', events!),
+  };
 }
 
 function checkedListing(listing: Listing, hasTotal: boolean): Listing {
