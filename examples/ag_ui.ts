@@ -1,4 +1,4 @@
-/** AG-UI 1.0 over a `Runner`: `createServer(nodeListener(agUi(service, runner, userOf)))`. A message that is sent again runs once. */
+/** AG-UI 1.0 over a `Runner`: `createServer(nodeListener(agUi(service, runner, userOf)))`. A message of the user runs once. */
 import type { Runner } from '@google/adk';
 import { createEvent, type Event, type Part, type SessionService } from 'adk-session-wasm';
 import { runWith } from 'adk-session-wasm/adk';
@@ -8,7 +8,11 @@ import type { SentEvent } from 'adk-session-wasm/live';
 interface Input {
   readonly threadId: string;
   readonly runId: string;
-  readonly messages: readonly { id: string; content?: string | { text?: string }[] }[];
+  readonly messages: readonly {
+    id: string;
+    role: string;
+    content?: string | { text?: string }[];
+  }[];
   readonly resume?: readonly { interruptId: string; status: string; payload?: object }[];
 }
 
@@ -22,11 +26,13 @@ export const agUi =
     const key = { appName: runner.appName, userId, sessionId: input.threadId };
     const session = await service.getOrCreateSession(key);
     const message = messageOf(input, session.events);
+    const isAsked = input.resume?.length ? true : input.messages.at(-1)?.role === 'user';
     const stopping = new AbortController();
     const { signal } = stopping;
     const context = { ...key, service, message, streaming: true, signal, session: async () => session }; // prettier-ignore
     const stored = session.events.find(({ id }) => id === message.id);
-    const run = stored ? storedAnswer(session.events, stored) : runWith(runner)(context);
+    const run =
+      stored || !isAsked ? storedAnswer(session.events, stored) : runWith(runner)(context);
     const events = agUiEvents(input, run);
     const encoder = new TextEncoder();
     const body = new ReadableStream<Uint8Array>({
@@ -40,19 +46,19 @@ export const agUi =
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
   };
 
-/** Yields what is stored of the answer to a message that was sent before. */
-async function* storedAnswer(events: readonly Event[], message: Event): AsyncGenerator<SentEvent> {
-  yield* events.filter((event) => event !== message && event.invocationId === message.invocationId); // prettier-ignore
+/** Yields what is stored of the answer to a message that was sent before, if it is there. */
+async function* storedAnswer(events: readonly Event[], message?: Event): AsyncGenerator<SentEvent> {
+  yield* events.filter((event) => event !== message && event.invocationId === message?.invocationId); // prettier-ignore
 }
 
-/** The message of a request: its last one, or the answers to interrupts. */
+/** The message of a request: the last one of the user, or the answers to interrupts. */
 function messageOf({ runId, messages, resume = [] }: Input, events: readonly Event[]): Event {
   const calls = events.flatMap(({ content }) => content?.parts ?? []).map((part) => part.functionCall); // prettier-ignore
   const answers = resume.map(({ interruptId: id, status, payload = {} }): Part => {
     const { name = '' } = calls.find((call) => call?.id === id) ?? {};
     return { functionResponse: { id, name, response: status === 'cancelled' ? { confirmed: false } : { ...payload } } }; // prettier-ignore
   });
-  const { id, content = '' } = messages.at(-1) ?? { id: runId };
+  const { id, content = '' } = messages.findLast(({ role }) => role === 'user') ?? { id: runId };
   const text = typeof content === 'string' ? content : content.map(({ text }) => text).join('');
   const [own, parts] = answers.length > 0 ? [runId, answers] : [id, [{ text }]];
   return createEvent({ id: own, invocationId: `e-${runId}`, author: 'user', content: { role: 'user', parts } }); // prettier-ignore
@@ -64,7 +70,8 @@ async function* agUiEvents({ threadId, runId }: Input, events: AsyncIterable<Sen
   yield { type: 'RUN_STARTED', ...run };
   try {
     for await (const { id, content, partial, actions, longRunningToolIds } of events) {
-      for (const { text, thought, functionCall, functionResponse } of content?.parts ?? []) {
+      const parts: Part[] = typeof content === 'string' ? [{ text: content }] : (content?.parts ?? []); // prettier-ignore
+      for (const { text, thought, functionCall, functionResponse } of parts) {
         if (text && !thought) {
           if (!messageId) yield { type: 'TEXT_MESSAGE_START', messageId: id, role: 'assistant' };
           // The whole text follows its pieces.

@@ -1,5 +1,6 @@
 import { invalid, invalidValue } from '../values/errors/invalid.js';
 import type { StateShape } from '../values/state/state_shape.js';
+import { checkedStorage } from '../core/storage/driver/checked_storage.js';
 import { RowStore } from '../core/storage/driver/row_store.js';
 import type { OwnStorage, StorageFacts } from '../core/storage/own_storage.js';
 import type { Storage } from '../core/storage/storage.js';
@@ -19,7 +20,7 @@ export function overStorage<S extends object = StateShape>(
   options: SessionServiceOptions<S>,
 ): StoredSessionService<S> {
   requireStorage(storage);
-  const parts = partsOver(storage, storage);
+  const parts = partsOver(storage, checkedStorage(storage));
   const closing = storage.closing && parts.closing;
   const closeStorage = () => closeLast(storage);
   const feed = feedOfStorage(storage);

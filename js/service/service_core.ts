@@ -8,7 +8,7 @@ import { createEvent, newEventId } from '../values/model/event/create_event.js';
 import { takeAutoTitle } from '../values/model/event/auto_title.js';
 import { type Expiry, takeDescription, takeExpiry } from '../values/model/description.js';
 import {
-  isId,
+  isSessionId,
   requireId,
   requireKey,
   requireOwner,
@@ -410,7 +410,7 @@ export function takeDeletion(
 ): DeleteWrite | undefined {
   const { appName, userId, sessionId, created, operation } = request;
   requireUser(request);
-  if (!isId(sessionId)) return undefined;
+  if (!isSessionId(sessionId)) return undefined;
   const key = { appName, userId, sessionId };
   return { kind: 'delete', what: 'session', key, created, operation };
 }

@@ -119,6 +119,28 @@ const needOf = ({ text }: Example): string | undefined =>
     ? NEEDS.find(([pattern]) => pattern.test(text))?.[1]
     : "names that only the package's own sources import";
 
+/** What the program that runs examples says of one. */
+interface Ran {
+  readonly file: string;
+  readonly error?: string;
+  readonly printed: Readonly<Record<string, string>>;
+}
+
+/** What modules print that run, by the lines of their files. */
+const printedBy = new Map<string, Ran['printed']>();
+
+/** Returns what the comments of a module say that it prints, by the lines; after a semicolon a comment may say more. */
+function saidToPrint(text: string): (readonly [line: number, said: string])[] {
+  return text.split('\n').flatMap((line, index) => {
+    const said = /\bconsole\.log\(.*\); \/\/ ([^;]+)/.exec(line)?.[1];
+    return said === undefined ? [] : [[index + 1, said]];
+  });
+}
+
+/** Returns what was printed as documents have it: without spaces in brackets. */
+const tidy = (text = ''): string =>
+  text.replaceAll('[Object: null prototype] ', '').replace(/(?<=\[) | (?=\])/g, '');
+
 /** Runs modules, and returns the error of each that failed. */
 async function failuresOf(files: readonly string[]): Promise<Map<string, string>> {
   const failures = new Map(files.map((file) => [file, 'it was not run']));
@@ -130,9 +152,10 @@ async function failuresOf(files: readonly string[]): Promise<Map<string, string>
     execArgv: ['--import', import.meta.resolve('tsx')],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  child.on('message', ({ file, error }: { file: string; error?: string }) => {
+  child.on('message', ({ file, error, printed }: Ran) => {
     if (error === undefined) failures.delete(file);
     else failures.set(file, error);
+    printedBy.set(file, printed);
   });
   await once(child, 'exit');
   rmSync(cwd, { recursive: true, force: true });
@@ -167,6 +190,15 @@ describe('The example', () => {
     const need = needOf({ file, line, text });
     it(`at ${file}:${line} runs`, { skip: need && `it needs ${need}` }, () => {
       assert.equal(failures.get(join(folder, nameOf(number))), undefined);
+    });
+    const said = saidToPrint(moduleOf({ file, line, text }));
+    if (need !== undefined || said.length === 0) continue;
+    it(`at ${file}:${line} prints what its comments say`, () => {
+      const printed = printedBy.get(join(folder, nameOf(number))) ?? {};
+      assert.deepEqual(
+        said.map(([line]) => [line, tidy(printed[line])]),
+        said,
+      );
     });
   }
 

@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import ts from 'typescript';
+import { filesBelow } from './docs/links.js';
 import { EXAMPLE_NAMES, filesOfExample } from './examples/example.js';
 import { typeProblems } from './host_tools.js';
 import { install, root } from './installed.js';
@@ -58,8 +59,10 @@ function linked(): string[] {
       .filter(isShipped)
       .map((file) => `${folder}/${file}`),
   );
-  const chats = readdirSync(join(root, 'examples/assistant_ui'));
-  return [...pages, ...examples, ...chats.map((file) => `examples/assistant_ui/${file}`)];
+  const parts = ['examples/assistant_ui', 'examples/playground/framework'].flatMap((folder) =>
+    filesBelow(join(root, folder), /\.tsx?$/).map((file) => relative(root, file)),
+  );
+  return [...pages, ...examples, ...parts];
 }
 
 describe('the tarball', () => {

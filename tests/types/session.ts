@@ -4,6 +4,7 @@ import {
   type BaseSessionService,
   type ChangesSince,
   type CompositeSessionKey,
+  type Content,
   createEvent,
   type CreateSessionRequest,
   type DeleteSessionRequest,
@@ -200,6 +201,12 @@ describe('A session service with a state type', () => {
       is<number>()(event.rating);
       is<string>()(event.author);
       const whole: Event = event;
+      const said = { invocationId: 'e1', content: 'Which tea?', rating: 5 };
+      const { content, rating } = await service.appendEvent({ session, event: said });
+      is<Content | undefined>()(content);
+      is<number>()(rating);
+      // @ts-expect-error a number is no content
+      await service.appendEvent({ session, event: { invocationId: 'e1', content: 5 } });
       const [first] = await service.appendEvents({ session, events: [{ invocationId: 'e1' }] });
       is<string | undefined>()(first?.id);
       const given: { invocationId: string; id?: string | undefined } = { invocationId: 'e1' };

@@ -116,7 +116,8 @@ export async function sendRewind(
   const { signal } = request;
   const marker = { id: newEventId(), invocationId: `e-${newEventId()}` };
   const content =
-    message?.content && jsonEvent({ invocationId: '', content: message.content }).content;
+    message?.content &&
+    jsonEvent({ invocationId: '', author: 'user', content: message.content }).content;
   const write: RewindWrite = {
     ...{ kind: 'rewind', key: sessionKeyOf(request), marker, place },
     message: message && { ...message, content },

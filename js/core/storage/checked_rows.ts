@@ -5,19 +5,7 @@ import { isTime } from '../../values/model/values/time.js';
 import { kindOf } from '../../values/errors/describe.js';
 import { SessionError } from '../../values/errors/errors.js';
 import type { SharedScope } from '../../values/state/scope.js';
-import type { EventRow, SessionRow, SharedRow, SharedRows, StorageKey } from './rows.js';
-
-/** A session row without its key. Each member was read once and checked. */
-export type CheckedSession = Required<
-  Omit<SessionRow, keyof StorageKey | 'expiry' | 'replacedTitle'>
->;
-export type EventTuple = [
-  id: string,
-  seq: number,
-  revision: number,
-  timestamp: number,
-  text: string,
-];
+import type { EventRow, SessionRow, SharedRow, SharedRows } from './rows.js';
 
 /** Returns the error for a storage that violates its contract. The violation follows the verb in the message. */
 export function contractViolation(verb: string, violation: string): SessionError {
@@ -31,7 +19,7 @@ export function contractViolation(verb: string, violation: string): SessionError
 export function optionalSession(
   verb: string,
   rows: { readonly session?: SessionRow | undefined },
-): CheckedSession | undefined {
+): SessionRow | undefined {
   const row = rows.session ?? undefined;
   return row === undefined ? undefined : checkedSession(verb, 'session', row);
 }
@@ -87,11 +75,13 @@ function pathOf(row: string, field: string): string {
   return row === '' ? field : `${row}.${field}`;
 }
 
-/** @param path the row in the storage's result, such as `sessions[2]` */
-export function checkedSession(verb: string, path: string, row: SessionRow): CheckedSession {
+/** Reads each member once. @param path the row in the storage's result, such as `sessions[2]` */
+export function checkedSession(verb: string, path: string, row: SessionRow): SessionRow {
   requireObject(verb, path, row);
+  const { appName, userId, sessionId } = row;
   const createTime = row.createTime ?? undefined;
   return {
+    ...{ appName, userId, sessionId },
     created: requireCounter(verb, path, 'created', row.created),
     revision: requireCounter(verb, path, 'revision', row.revision),
     lastUpdateTime: requireTime(verb, path, 'lastUpdateTime', row.lastUpdateTime),
@@ -135,14 +125,16 @@ export function optionalShared<Scope extends SharedScope>(
 }
 
 /** @param list the name of the list in the storage's result */
-export function eventTuple(verb: string, list: string, row: EventRow, index: number): EventTuple {
-  const path = `${list}[${index}]`;
-  requireObject(verb, path, row);
-  return [
-    requireString(verb, path, 'id', row.id),
-    requireCounter(verb, path, 'seq', row.seq),
-    requireCounter(verb, path, 'revision', row.revision),
-    requireTime(verb, path, 'timestamp', row.timestamp),
-    requireString(verb, path, 'text', row.text),
-  ];
+export function checkedEvents(verb: string, list: string, rows: readonly EventRow[]): EventRow[] {
+  return requireArray(verb, list, rows).map((row, index) => {
+    const path = `${list}[${index}]`;
+    requireObject(verb, path, row);
+    return {
+      id: requireString(verb, path, 'id', row.id),
+      seq: requireCounter(verb, path, 'seq', row.seq),
+      revision: requireCounter(verb, path, 'revision', row.revision),
+      timestamp: requireTime(verb, path, 'timestamp', row.timestamp),
+      text: requireString(verb, path, 'text', row.text),
+    };
+  });
 }

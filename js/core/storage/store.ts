@@ -44,14 +44,14 @@ export interface ListRequest extends StateOwner {
 export interface ListedSession extends SessionHead {
   readonly sessionId: string;
   readonly userId: string;
-  readonly createTime: number | undefined;
+  readonly createTime?: number | undefined;
   /** The JSON object of the session's own state. */
   readonly state: string;
-  readonly title: string | undefined;
+  readonly title?: string | undefined;
   /** JSON text. */
-  readonly labels: string | undefined;
+  readonly labels?: string | undefined;
   /** JSON text. */
-  readonly parent: string | undefined;
+  readonly parent?: string | undefined;
   /** Whether the session cannot be read. A damaged state is found when it is parsed. */
   readonly isDamaged: boolean;
 }

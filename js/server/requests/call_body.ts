@@ -1,6 +1,7 @@
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { optionalCount, requireObject } from '../../values/errors/option_values.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
+import { takeContent } from '../../values/model/event/parts.js';
 import type { NewEvent } from '../../values/model/event/event.js';
 import type { ExpectedEvents } from '../../values/model/session.js';
 import { joinScopes } from '../../values/state/keys.js';
@@ -93,6 +94,9 @@ export function eventsIn(call: RouteCall): NewEvent[] {
     const path = `events[${at}]`;
     if (!isPlainObject(json)) throw invalidValue(path, 'must be an object', json);
     const event = call.form.readEvent(json);
+    const { author, content } = event as { author?: unknown; content?: unknown };
+    if (content !== undefined && content !== null)
+      event.content = takeContent(content, author, `${path}.content`);
     const delta: unknown = event.actions?.stateDelta;
     // The service refuses a delta that is not an object.
     if (isPlainObject(delta)) stateIn(call, delta, path);

@@ -75,6 +75,11 @@ export interface Route<Query extends Parameters = Parameters> {
   readonly response: ResponseName;
   /** Whether the body has the names of the app, the user and the session. It is then read before `authorize` is asked. */
   readonly hasNamesInBody?: true;
+  /**
+   * Whether our own client gets `null` if the session does not exist. A page asks for each conversation that it has just
+   * named, and a browser prints each status 404 as an error.
+   */
+  readonly givesNull?: true;
   /** Returns the value of the response. */
   run?(call: RouteCall<ValuesOf<Query>>): Promise<unknown>;
   /** Returns the server-sent events of the response. If `run` is absent too, the handler opens a change feed. */

@@ -48,6 +48,7 @@ export const EVENT_ROUTES: readonly Route[] = [
     summary: 'Returns events by their ids, at most 100, with their revisions.',
     body: { eventIds: listOf(STRING) },
     response: 'StoredEvents',
+    givesNull: true,
     run: async (call) => {
       const { service, form, body } = call;
       // The service checks them.

@@ -62,6 +62,7 @@ export const HANDLE_ROUTES: readonly Route[] = [
       isShown: FLAG,
     },
     response: 'StoredPage',
+    givesNull: true,
     run: async (call) => {
       const { key, signal, query } = call;
       const { direction = 'before', view, eventId, isShown } = query;
@@ -87,6 +88,7 @@ export const HANDLE_ROUTES: readonly Route[] = [
     summary: 'Returns what has changed in a session since a revision, and what it is now.',
     query: { since: WHOLE, created: WHOLE },
     response: 'ChangesSince',
+    givesNull: true,
     run: async (call) => {
       const { query, form, signal } = call;
       // The service checks that it is there.

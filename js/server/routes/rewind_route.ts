@@ -21,6 +21,8 @@ import type {
 } from '../../core/history_types.js';
 import { coreOf } from '../../core/core_of.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
+import { takeContent } from '../../values/model/event/parts.js';
+import type { Content } from '../../values/model/event/content.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { NewEvent } from '../../values/model/event/event.js';
 import { requireId } from '../../values/model/values/ids.js';
@@ -131,8 +133,8 @@ function messageIn(call: RouteCall, value: unknown): RepeatedMessage {
   const { content, ...ids } = objectIn('message', value);
   const message = idsIn('message', ids);
   if (isAbsent(content)) return message;
-  const event = call.form.readEvent({ content: objectIn('message.content', content) });
-  return { ...message, content: event.content! };
+  const event = call.form.readEvent({ content: takeContent(content, 'user', 'message.content') });
+  return { ...message, content: event.content as Content };
 }
 
 function idsIn(name: string, value: unknown): { id: string; invocationId: string } {

@@ -6,11 +6,10 @@
 import { onAbort } from '../../core/call/on_abort.js';
 import { raceSignal } from '../../core/call/time_limit.js';
 import { SessionError } from '../../values/errors/errors.js';
-import { invalid, invalidValue } from '../../values/errors/invalid.js';
-import { isPlainObject } from '../../values/json/rules.js';
+import { invalid } from '../../values/errors/invalid.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
-import { partsOf } from '../../values/model/event/parts.js';
+import { partsOf, takeContent } from '../../values/model/event/parts.js';
 import { statusOf } from '../http/error_response.js';
 import { HEARTBEAT_MS } from '../http/event_stream.js';
 import { HttpRefusal } from '../http/http_refusal.js';
@@ -169,11 +168,10 @@ function messageIn(call: RouteCall): ClientMessage {
   if (newMessage == null) {
     throw isResumed ? cannot('invocationId', 'resume a run') : invalid('newMessage', 'is missing');
   }
-  if (!isPlainObject(newMessage)) throw invalidValue('newMessage', 'must be an object', newMessage);
   const delta = stateIn(call, stateDelta, 'stateDelta');
   const event = call.form.readEvent({
     ...{ id: newEventId(), invocationId: `e-${newEventId()}`, author: 'user' },
-    content: { role: 'user', ...newMessage },
+    content: { role: 'user', ...takeContent(newMessage, 'user', 'newMessage') },
     ...(delta !== undefined && { actions: { stateDelta: delta } }),
     ...(customMetadata != null && { customMetadata }),
   });

@@ -101,6 +101,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: 'Returns a session with all of its events, or with the last or later ones.',
     query: { numRecentEvents: COUNT, afterTimestamp: TIME, view: oneOf(HISTORY_VIEWS) },
     response: 'Session',
+    givesNull: true,
     run: async (call) => {
       const { query } = call;
       const session = await requireSession(call, query);
@@ -143,6 +144,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary:
       'Returns the times of a session, and the number, the size and the tokens of its events.',
     response: 'SessionInfo',
+    givesNull: true,
     run: async (call) => {
       const { createTime, lastUpdateTime, ...info } = await infoFor(call);
       const { writeTime } = call.form;

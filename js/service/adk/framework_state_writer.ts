@@ -1,10 +1,10 @@
 import type { BaseSessionService } from '@google/adk';
-import { SessionError } from '../../values/errors/errors.js';
 import { createEventActions } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import { type PendingEvent, type StateWriter, valueFor } from '../append/state_writer.js';
 import { writeKey } from '../../values/state/keys.js';
 import type { Session } from '../../values/model/session.js';
+import { unknownFramework } from './framework_version.js';
 
 type FrameworkAppend = BaseSessionService['appendEvent'];
 type FrameworkRequest = Parameters<FrameworkAppend>[0];
@@ -84,11 +84,7 @@ export class FrameworkStateWriter implements StateWriter<RecordedDelta> {
     this.#applyByFramework(atCall, placeholders);
     const numbered = this.#applyByFramework(atCall, given);
     if (numbered === undefined) {
-      throw new SessionError(
-        'unsupported',
-        'adk-session-wasm/adk does not know how this version of @google/adk appends. ' +
-          'Update adk-session-wasm, or use @google/adk 2.0.',
-      );
+      throw unknownFramework('appends');
     }
     for (const key of Object.keys(numbered)) {
       // A numbered write is older than the scratch state, so the framework has not put it there.

@@ -8,15 +8,17 @@
  *
  * @module adk-session-wasm/adk
  */
-import { BaseSessionService } from '@google/adk';
+import { BaseSessionService, version } from '@google/adk';
 import {
   adkSessionService,
   type FrameworkInMemorySessionService,
   type FrameworkSessionService,
 } from './factory.js';
+import { noteFrameworkVersion } from './framework_version.js';
 
 export * from './factory.js';
 
+noteFrameworkVersion(version);
 const services = adkSessionService(BaseSessionService);
 
 /**

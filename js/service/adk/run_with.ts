@@ -2,7 +2,7 @@ import type { Runner } from '@google/adk';
 import { coreOf } from '../../core/core_of.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
-import type { NewEvent } from '../../values/model/event/event.js';
+import type { Event, NewEvent } from '../../values/model/event/event.js';
 import {
   RUN_STORE,
   type RunAgent,
@@ -12,11 +12,11 @@ import {
   STORES_MESSAGE,
 } from '../runs/agent/run_context.js';
 import {
-  type AppendEventRequest,
   type FrameworkSessionService,
   type ServedRun,
   serviceForRun,
 } from './framework_session_service.js';
+import { unknownFramework } from './framework_version.js';
 
 /**
  * Makes an agent for messages of a `Runner`: the message's event keeps its id, and all events of the run belong to the
@@ -56,11 +56,14 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
     if (isStored && request.event.id === message.id) {
       throw invalid('event.id', 'is the id of the message that the run answers');
     }
-    // A compactor of the framework replaces events of earlier invocations.
-    if (isStored) return append(request);
-    requireMessage(request, context);
+    const { author, invocationId } = request.event;
+    // A compactor of the framework replaces events of earlier invocations. A message that is stored may be appended later.
+    if (isStored || (store.isStored && author !== 'user')) return append(request);
+    if (author !== 'user' || invocationId !== message.invocationId) {
+      throw unknownFramework('runs a message');
+    }
     isStored = true;
-    const { content } = request.event;
+    const { content } = request.event as Partial<Event>;
     const isChanged = JSON.stringify(content) !== JSON.stringify(newMessage);
     await store.storeMessage({
       service: { appendEvent: append as RunContext['service']['appendEvent'] },
@@ -91,7 +94,8 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
     ...(streaming && { runConfig: { streamingMode: 'sse' as StreamingMode } }),
   });
   for await (const event of events) {
-    if (!isStored) await store.own(() => Promise.reject(changedOrder()));
+    if (!isStored && !store.isStored)
+      await store.own(() => Promise.reject(unknownFramework('runs a message')));
     yield event;
   }
 }
@@ -150,16 +154,4 @@ function viewOf(
       }) as Runner['pluginManager'],
     },
   }) as Runner;
-}
-
-/** @throws SessionError `unsupported` if the runner does not first append the user's message, in its invocation */
-function requireMessage({ event }: AppendEventRequest, { message }: RunContext): void {
-  if (event.author !== 'user' || event.invocationId !== message.invocationId) throw changedOrder();
-}
-
-function changedOrder(): SessionError {
-  return new SessionError(
-    'unsupported',
-    'runWith does not know how this version of @google/adk runs a message. Update adk-session-wasm, or use @google/adk 2.0.',
-  );
 }

@@ -1,3 +1,4 @@
+import { SessionError } from '../../values/errors/errors.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import type { Kysely } from 'kysely';
 import { takeOptions } from '../../core/call/call.js';
@@ -139,6 +140,10 @@ export async function openStorage(
 }
 
 async function loadStorage(database: DatabaseToOpen): Promise<DatabaseStorage> {
+  if ('address' in database.from && (globalThis as { process?: unknown }).process === undefined) {
+    const message = 'Databases work in Node, and a page cannot reach one; use IndexedDB in a page.';
+    throw new SessionError('storage_unavailable', message, { storage: database.kind });
+  }
   const load = () => import('../../stores/database/database_storage.js');
   const { DatabaseStorage } = await loadWithKysely(database.kind, load);
   return new DatabaseStorage(database);

@@ -20,6 +20,7 @@ import {
 } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import { finalResponseText } from '../../values/model/event/final_response.js';
+import { takeContent } from '../../values/model/event/parts.js';
 import { plainObjectKeys } from '../../values/state/delta.js';
 import { isTemp } from '../../values/state/scope.js';
 import { requireSession } from '../../core/handle/handle.js';
@@ -67,7 +68,7 @@ export interface InvocationOptions<S extends object = StateShape> {
   /** Default (also for `''`): `e-` and a UUID. */
   invocationId?: string | undefined;
   /** The user's message that starts the invocation. Append it yourself, as the first event. */
-  userContent?: Content | undefined;
+  userContent?: Content | string | undefined;
   /** Without it, the artifact methods of contexts reject with `artifact_service_missing`. */
   artifactService?: ArtifactService | undefined;
   /** Checks the writes of contexts and the deltas of appended events. */
@@ -142,7 +143,9 @@ export class Invocation<S extends object = StateShape> {
     this.session = options.session;
     const invocationId = options.invocationId ?? '';
     this.invocationId = invocationId === '' ? `e-${newEventId()}` : invocationId;
-    this.userContent = options.userContent;
+    const { userContent } = options;
+    this.userContent =
+      userContent === undefined ? undefined : takeContent(userContent, 'user', 'userContent');
     this.artifactService = options.artifactService;
     this.stateSchema = optionalStateSchema(options.stateSchema);
     this.#running = { ...this, assertRunning: () => this.#assertRunning() };
@@ -170,7 +173,7 @@ export class Invocation<S extends object = StateShape> {
 
   /**
    * Completes an event and stores it. Missing fields are filled in: `id`, `invocationId`, `author`
-   * (the context's agent, else `'user'`), `branch` and `timestamp` (now).
+   * (the context's agent, else `'user'`), `branch` and `timestamp` (now). A text as `content` becomes one part.
    *
    * The context's changes move into the event. If the event has the same key, the event's value
    * wins. They are taken at the call: later writes of the context belong to its next event. If the
@@ -291,6 +294,8 @@ export class Invocation<S extends object = StateShape> {
     fillField('author', context?.agentName ?? 'user');
     fillField('branch', context?.branch);
     fillField('timestamp', Date.now());
+    const { author, content } = event;
+    if (typeof content === 'string') requireSet(event, 'content', takeContent(content, author));
     return event as unknown as Event & Omit<E, keyof Event>;
   }
 

@@ -23,7 +23,7 @@ import {
 } from '../../values/errors/option_values.js';
 import { type Description, setDescription } from '../../values/model/description.js';
 import type { Event } from '../../values/model/event/event.js';
-import { isId, requireId, requireUser } from '../../values/model/values/ids.js';
+import { isSessionId, requireId, requireUser } from '../../values/model/values/ids.js';
 import type {
   CompositeSessionKey,
   GetSessionRequest,
@@ -64,7 +64,7 @@ function takeRead(request: Omit<GetSessionRequest, 'signal'>): TakenRequest | un
   const after = optionalNumber('config.afterTimestamp', config?.afterTimestamp);
   const skipCorrupt = optionalBoolean('config.skipCorrupt', config?.skipCorrupt) ?? false;
   const view = requireOneOf('config.view', config?.view ?? 'raw', HISTORY_VIEWS);
-  if (!isId(sessionId)) return undefined;
+  if (!isSessionId(sessionId)) return undefined;
   const key = { appName, userId, sessionId };
   return { request: { kind: 'window', key, last, after, skipCorrupt }, view };
 }

@@ -5,11 +5,10 @@ import type { TurnBranches } from '../../core/history/index.js';
 import { requireMessageFits } from '../../core/core_of.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
-import { requireObject } from '../../values/errors/option_values.js';
 import type { Content } from '../../values/model/event/content.js';
 import { createEventActions, newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
-import { partsOf } from '../../values/model/event/parts.js';
+import { partsOf, takeContent } from '../../values/model/event/parts.js';
 import type { CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../../values/state/state_shape.js';
@@ -56,7 +55,7 @@ export class LiveSessionStore<S extends object>
     this.runs.agent = agent;
   }
 
-  async ask(content: Content, options: AskOptions<S> = {}): Promise<Event> {
+  async ask(content: Content | string, options: AskOptions<S> = {}): Promise<Event> {
     const { streaming = true, stateDelta } = takeOptions(options);
     const actions = stateDelta && { actions: createEventActions({ stateDelta }) };
     return this.#ask(messageOf(content, actions), streaming);
@@ -90,7 +89,7 @@ export class LiveSessionStore<S extends object>
     return this.#send(event);
   }
 
-  async edit(eventId: string, content: Content): Promise<Event> {
+  async edit(eventId: string, content: Content | string): Promise<Event> {
     return this.#changeTurn(eventId, messageOf(content).content);
   }
 
@@ -271,9 +270,10 @@ export class LiveSessionStore<S extends object>
 }
 
 /** Takes a message. @throws SessionError `invalid_argument` */
-function messageOf(content: Content, more: Partial<Event> = {}): Event {
-  requireObject('content', content);
-  const message = copyEvent({ author: 'user', content, ...more });
+function messageOf(given: Content | string, more: Partial<Event> = {}): Event {
+  const author = 'user';
+  const content = takeContent(given, author, 'content');
+  const message = copyEvent({ author, content, ...more });
   if (partsOf(message).length === 0) throw invalid('content.parts', 'must have a part');
   return message;
 }

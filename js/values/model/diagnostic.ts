@@ -117,7 +117,7 @@ export interface StorageOperation {
  * const seen: Diagnostic[] = [];
  * const service = new InMemorySessionService({ onDiagnostic: (diagnostic) => seen.push(diagnostic) });
  * await service.createSession({ appName: 'shop', userId: 'ada' });
- * console.log(seen[0]?.kind, seen[0]?.storage); // 'call' 'memory'
+ * console.log(seen[0]?.kind, seen[0]?.storage); // call memory
  * ```
  */
 export type Diagnostic = CallDiagnostic | StorageDiagnostic;

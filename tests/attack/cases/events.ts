@@ -76,6 +76,8 @@ const withField = planned(
     const { value, inEvent } = make();
     define(event, name, value);
     if (inEvent === REFUSED || inEvent === OPEN) return { event, fields: inEvent, delta: {} };
+    // A text becomes a message, and anything else but an object is refused.
+    if (name === 'content') return { event, fields: OPEN, delta: {} };
     const fields = { ...ADDED };
     if (inEvent !== DROPPED) define(fields, name, inEvent);
     return { event, fields, delta: {} };

@@ -133,5 +133,17 @@ describe('The example of AG-UI', () => {
     assert.equal(agent.messages.at(-1)?.content, 'Green');
     assert.equal((await service.getSession(key))!.events.length, before);
     assert.equal(model.requests.length, 3);
+
+    agent.addMessage({ id: 'a9', role: 'assistant', content: 'Which tea?' });
+    const stored = await run(agent);
+    assert.deepEqual(stored.at(-1)?.outcome, { type: 'success' });
+    assert.ok(stored.some(({ type }) => type === 'TEXT_MESSAGE_CONTENT'));
+    assert.equal((await service.getSession(key))!.events.length, before);
+    agent.setMessages([{ id: 'a9', role: 'assistant', content: 'Which tea?' }]);
+    assert.deepEqual(
+      (await run(agent)).map(({ type }) => type),
+      ['RUN_STARTED', 'RUN_FINISHED'],
+    );
+    assert.equal(model.requests.length, 3);
   });
 });

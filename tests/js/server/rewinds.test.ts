@@ -169,7 +169,6 @@ describe('A rewind', () => {
       { place: { turn: 'i2' } },
       { place, message },
       { place: { turn: 'i2' }, message: { ...message, content: 1 } },
-      { place: { turn: 'i2' }, message: { ...message, content: 'text' } },
       { place, marker: { id: 'r1' } },
       { place, events: {} },
     ]) {

@@ -214,6 +214,19 @@ describe('Sessions over HTTP', () => {
     assert.equal(patched.status, 404);
   });
 
+  it('a session that does not exist is null for our own client', async () => {
+    const { ask } = serve();
+    const headers = { 'adk-session-protocol': '1.0' };
+    for (const path of ['', '/info', '/changes?since=0', '/handle/events']) {
+      const { status, body } = await ask(`${SESSION}${path}`, { headers });
+      assert.deepEqual([status, body], [200, null], path);
+    }
+    const body = { eventIds: ['e1'] };
+    const byId = await ask(`${SESSION}/events/by-id`, { headers, body });
+    assert.deepEqual([byId.status, byId.body], [200, null]);
+    assert.equal((await ask(`${SESSION}/branches`, { headers })).status, 404);
+  });
+
   it('PATCH changes state by an event and returns the session', async () => {
     const { ask, service } = serve();
     await seed(service);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,22 @@ it('Every link of the Markdown files leads to a file and to a heading of it', ()
   ];
   assert.ok(files.length > 20);
   assert.deepEqual(brokenLinks(files, root), []);
+});
+
+it('Every link of a published Markdown file leads to a published file', () => {
+  const pack = 'npm pack --dry-run --json --ignore-scripts';
+  const printed = execSync(pack, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [{ files }] = JSON.parse(printed) as [{ files: { path: string }[] }];
+  const paths = files.map(({ path }) => join(root, path));
+  const isPublished = (path: string) =>
+    paths.some((published) => `${published}/`.startsWith(`${path}/`));
+  const pages = paths.filter((path) => path.endsWith('.md'));
+  assert.ok(pages.length > 20);
+  assert.deepEqual(brokenLinks(pages, root, isPublished), []);
 });
 
 it('A link to a missing file or heading is found', () => {

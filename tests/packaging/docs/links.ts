@@ -25,8 +25,16 @@ function anchorsOf(markdown: string): Set<string> {
   return new Set([...headings, ...named]);
 }
 
-/** The links of Markdown files that lead to no file, or to no heading of one. */
-export function brokenLinks(files: readonly string[], root: string): string[] {
+/**
+ * The links of Markdown files that lead to no file, or to no heading of one.
+ *
+ * @param isThere whether a reader of the files has a file or a folder
+ */
+export function brokenLinks(
+  files: readonly string[],
+  root: string,
+  isThere: (path: string) => boolean = existsSync,
+): string[] {
   return files.flatMap((file) => {
     const text = readFileSync(file, 'utf8').replace(/^```.*?^```$/gms, '');
     const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
@@ -35,7 +43,7 @@ export function brokenLinks(files: readonly string[], root: string): string[] {
       .filter((link) => {
         const [path = '', anchor] = link.split('#');
         const target = path === '' ? file : resolve(dirname(file), path);
-        if (!existsSync(target)) return true;
+        if (!isThere(target)) return true;
         return anchor !== undefined && !anchorsOf(readFileSync(target, 'utf8')).has(anchor);
       })
       .map((link) => `${relative(root, file)}: ${link}`);

@@ -250,7 +250,7 @@ export class Agents {
         case 'agent running':
           throw new SessionError('agent_running', 'another session has a run');
         case 'malformed':
-          yield { author: 'guide', content: 'no content' as unknown as Content };
+          yield { author: 'guide', content: 5 as unknown as Content };
           break;
         case 'id of the message':
           yield { ...says('takes the id of the message'), id: message.id };

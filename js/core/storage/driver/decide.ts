@@ -1,4 +1,3 @@
-import { kindOf } from '../../../values/errors/describe.js';
 import { type DrivenWrite, callCore, requireRoom } from '../../wasm/core.js';
 import type { EventTexts } from '../../../values/model/event/snapshot.js';
 import type { StoredScope } from '../../../values/state/scope.js';
@@ -6,16 +5,6 @@ import { ABSENT } from '../../wasm/protocol.js';
 import { type Decision, packFound, unpackDecision } from '../wasm/packed.js';
 import type { NewSession, TitleChange } from '../../write.js';
 import type { Changes, EventRow, Found, SessionRow, SharedRow, StorageKey } from '../rows.js';
-import {
-  type CheckedSession,
-  type EventTuple,
-  eventTuple,
-  requireArray,
-  contractViolation,
-  optionalSession,
-  optionalShared,
-  requireCounter,
-} from '../checked_rows.js';
 
 /** The parts of a write that its rows are made of. */
 export interface RowParts {
@@ -34,21 +23,14 @@ export interface RowParts {
  * @returns the rows to write; `undefined` if there is nothing to write
  */
 export function decide(
-  verb: string,
   write: DrivenWrite,
   scopes: readonly StoredScope[],
   parts: RowParts,
   found: Found,
 ): Changes | undefined {
-  if (typeof found !== 'object' || (found as unknown) === null) {
-    throw contractViolation(verb, `called decide with ${kindOf(found)} in place of the rows`);
-  }
-  const floor = requireCounter(verb, '', 'floor', found.floor);
-  const session = optionalSession(verb, found);
-  const user = optionalShared(verb, 'user', found);
-  const app = optionalShared(verb, 'app', found);
-  const stored = rowsOf(verb, 'events', found.events);
-  const missed = rowsOf(verb, 'changed', found.changed);
+  const { floor, session, user, app } = found;
+  const stored = found.events.map(eventTuple);
+  const missed = found.changed.map(eventTuple);
   const current = session ?? NO_SESSION;
   const first = neededState(scopes.includes('session'), session);
   const second = neededState(scopes.includes('user'), user);
@@ -81,7 +63,7 @@ export function decide(
 function sessionRow(
   { key, creation, titleChange }: RowParts,
   { revisions, states, created, lastUpdateTime }: Decision,
-  stored: CheckedSession | undefined,
+  stored: SessionRow | undefined,
 ): SessionRow {
   const { appName, userId = '', sessionId = '' } = key;
   const description = creation?.description ?? {};
@@ -127,8 +109,9 @@ function neededState(isNeeded: boolean, row: { readonly state: string } | undefi
   return isNeeded && row !== undefined ? row.state || ' ' : '';
 }
 
-function rowsOf(verb: string, name: string, rows: readonly EventRow[]): EventTuple[] {
-  return requireArray(verb, name, rows).map((row, index) => eventTuple(verb, name, row, index));
+/** Returns an event as the wasm takes it. */
+function eventTuple({ id, seq, revision, timestamp, text }: EventRow): readonly unknown[] {
+  return [id, seq, revision, timestamp, text];
 }
 
 function eventRows(decision: Decision, events: readonly EventTexts[]): EventRow[] {

@@ -1,23 +1,14 @@
 import { SessionError } from '../../../values/errors/errors.js';
 import type { Call } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
-import type { ListedSession, ListRequest, ReadList } from '../store.js';
-import {
-  checkedSession,
-  checkedShared,
-  optionalShared,
-  requireArray,
-  requireCounter,
-  requireObject,
-  requireString,
-} from '../checked_rows.js';
+import type { ListRequest, ReadList } from '../store.js';
 import { sortList } from '../list_place.js';
 import type { StorageListRequest } from '../requests.js';
 import type { Listing } from '../rows.js';
 import type { Storage } from '../storage.js';
 import { requestOf, settled } from './storage_calls.js';
 
-/** Lists sessions through a storage, and checks its result. Cuts the part if the storage returns all sessions. */
+/** Lists sessions through a storage. Cuts the part if the storage returns all sessions. */
 export function listThrough(
   storage: Pick<Storage, 'list' | 'listsParts'>,
   part: StorageListRequest,
@@ -29,8 +20,8 @@ export function listThrough(
   return settled('list', call, async () => {
     const request = requestOf(listsParts ? part : whole, call);
     const listing = await untilAborted(call.signal, (async () => storage.list(request))());
-    if (listsParts) return checked(listing, part.withTotal);
-    const { sessions, shared } = checked(listing, false);
+    if (listsParts) return listed(listing);
+    const { sessions, shared } = listed(listing);
     if (orderBy === 'createTime' && sessions.some(({ createTime }) => createTime === undefined)) {
       throw new SessionError(
         'unsupported',
@@ -60,25 +51,10 @@ export function listRequestOf(request: ListRequest): StorageListRequest {
   };
 }
 
-function checked(listing: Listing, withTotal = true): ReadList {
-  const verb = 'list';
-  requireObject(verb, 'a result', listing);
-  const rows = requireArray(verb, 'sessions', listing.sessions);
-  const sessions = rows.map((row, index): ListedSession => {
-    const path = `sessions[${index}]`;
-    // First, since it checks that there is a row.
-    const session = checkedSession(verb, path, row);
-    const sessionId = requireString(verb, path, 'sessionId', row.sessionId);
-    const userId = requireString(verb, path, 'userId', row.userId);
-    return { sessionId, userId, ...session, isDamaged: false };
-  });
-  const users = new Map<string, string>();
-  for (const [index, row] of requireArray(verb, 'users', listing.users).entries()) {
-    const path = `users[${index}]`;
-    const { state } = checkedShared(verb, path, row);
-    users.set(requireString(verb, path, 'userId', row.userId), state);
-  }
-  const app = optionalShared(verb, 'app', listing)?.state;
-  const total = withTotal ? requireCounter(verb, '', 'total', listing.total) : 0;
-  return { sessions, shared: { app, users }, total };
+function listed({ sessions, users, app, total = 0 }: Listing): ReadList {
+  return {
+    sessions: sessions.map((row) => ({ ...row, isDamaged: false })),
+    shared: { app: app?.state, users: new Map(users.map(({ userId, state }) => [userId, state])) },
+    total,
+  };
 }

@@ -58,7 +58,7 @@ export function prepareWrite<Verb extends DriverVerb, T>(
     state = 'decided';
     refusal = undefined;
     try {
-      return decide(verb, write, plan.scopes, parts, found);
+      return decide(write, plan.scopes, parts, found);
     } catch (thrown) {
       throw (refusal = toSessionError(thrown));
     }

@@ -1,4 +1,4 @@
-/** Reads sessions and pages of events through a storage, and checks its results. */
+/** Reads sessions and pages of events through a storage. */
 import type { Call } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
 import type { StoredEvents } from '../../../values/model/event_page.js';
@@ -17,14 +17,6 @@ import type {
 } from '../../read.js';
 import type { StateRequest } from '../store.js';
 import { type RowsSince, storedEvents } from '../changes.js';
-import {
-  eventTuple,
-  optionalSession,
-  optionalShared,
-  requireArray,
-  requireCounter,
-  requireObject,
-} from '../checked_rows.js';
 import { readAndCut } from '../cut_page.js';
 import type {
   StorageEventsRequest,
@@ -44,13 +36,9 @@ type WindowRead = Pick<StorageReadRequest, 'key' | 'window'>;
 /** Reads a session with a window of its events, or the state of a user or an app. */
 export function readThrough(storage: Pick<Storage, 'read'>, read: WindowRead, call: Call) {
   const request: StorageReadRequest = requestOf(read, call);
-  return settled('read', call, async () => {
-    const rows: Rows = await untilAborted(call.signal, (async () => storage.read(request))());
-    const states = statesIn('read', rows);
-    const events = [...requireArray('read', 'events', rows.events)];
-    for (const [index, row] of events.entries()) eventTuple('read', 'events', row, index);
-    return { ...states, events };
-  });
+  return settled('read', call, () =>
+    untilAborted<Rows>(call.signal, (async () => storage.read(request))()),
+  );
 }
 
 /** Reads the same with parsed events. Returns `undefined` if the storage cannot do that. */
@@ -63,22 +51,12 @@ async function readParsedThrough(
   const request: StorageReadRequest = requestOf(read, call);
   return settled('readParsed', call, async () => {
     const reading = (async () => storage.readParsed!(request))();
-    const rows: ParsedRows | undefined = await untilAborted(call.signal, reading);
-    return rows && { ...statesIn('readParsed', rows), events: rows.events };
+    return untilAborted<ParsedRows | undefined>(call.signal, reading);
   });
 }
 
-/** The checked rows of a read beside its events. */
-type StateRows = ReturnType<typeof statesIn>;
-
-function statesIn(verb: string, rows: Omit<Rows, 'events'>) {
-  requireObject(verb, 'a result', rows);
-  return {
-    session: optionalSession(verb, rows),
-    user: optionalShared(verb, 'user', rows),
-    app: optionalShared(verb, 'app', rows),
-  };
-}
+/** The rows of a read beside its events. */
+type StateRows = Omit<Rows, 'events'>;
 
 /** Reads a session with a window of its events. */
 export async function sessionThrough(
@@ -165,17 +143,14 @@ export async function pageThrough(
   return settled(verb, call, async () => {
     const read = hasVerb ? storage.readPage!(request) : readAndCut(storage, request);
     const rows: PageRows = await untilAborted(call.signal, read);
-    requireObject(verb, 'a result', rows);
-    const session = optionalSession(verb, rows);
+    const { session } = rows;
     if (session === undefined) return undefined;
     const { created, revision, lastUpdateTime, createTime, initialState } = session;
     const { title, labels, parent } = session;
     if (rows.events === undefined && eventId !== undefined) return { created };
-    const all = requireArray(verb, 'events', rows.events!);
+    const all = rows.events!;
     const events = all.slice(isForward || isWhole ? 0 : -limit);
-    for (const [index, row] of events.entries()) eventTuple(verb, 'events', row, index);
     const { eventCount } = rows;
-    if (eventCount !== undefined) requireCounter(verb, '', 'eventCount', eventCount);
     return {
       created,
       revision,
@@ -204,12 +179,10 @@ export async function eventsThrough(
     const read = async () =>
       hasVerb ? storage.readEvents!(request) : storage.read(requestOf({ key, window }, call));
     const rows: FoundEvents = await untilAborted(call.signal, read());
-    requireObject(verb, 'a result', rows);
-    const session = optionalSession(verb, rows);
+    const { session } = rows;
     if (session === undefined) return undefined;
     const ids = new Set(eventIds);
-    const found = requireArray(verb, 'events', rows.events).filter(({ id }) => ids.has(id));
-    for (const [index, row] of found.entries()) eventTuple(verb, 'events', row, index);
+    const found = rows.events.filter(({ id }) => ids.has(id));
     const { created, revision } = session;
     const places = found.map(({ seq, revision, text }) => ({ seq, revision, text }));
     return { created, revision, events: storedEvents(places, key.sessionId) };
@@ -231,12 +204,9 @@ export async function markersThrough(
       call.signal,
       (async () => storage[verb]!(request))(),
     );
-    requireObject(verb, 'a result', rows);
-    const session = optionalSession(verb, rows);
+    const { session } = rows;
     if (session === undefined) return undefined;
-    const events = requireArray(verb, 'events', rows.events);
-    for (const [index, row] of events.entries()) eventTuple(verb, 'events', row, index);
     const { created, revision } = session;
-    return { created, revision, events: parseRows(events, key.sessionId, skipCorrupt) };
+    return { created, revision, events: parseRows(rows.events, key.sessionId, skipCorrupt) };
   });
 }

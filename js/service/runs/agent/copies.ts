@@ -8,7 +8,7 @@ import { isObject } from '../../../values/json/rules.js';
 import { rawOf } from '../../../values/members/raw.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
 import type { Event } from '../../../values/model/event/event.js';
-import { partsOf } from '../../../values/model/event/parts.js';
+import { partsOf, takeContent } from '../../../values/model/event/parts.js';
 import { snapshotEvent } from '../../../values/model/event/snapshot.js';
 import { snapshotDelta } from '../../../values/state/delta.js';
 import type { SentEvent } from './run_context.js';
@@ -38,7 +38,8 @@ export function copyPiece(given: SentEvent): Event {
   const piece = copyEvent(given);
   // A piece is told to others as JSON.
   snapshotEvent({ ...piece }, Date.now, newEventId);
-  const texts = partsOf(rawOf(given) as Event).map(({ text }) => text);
+  const { author, content } = rawOf(given);
+  const texts = partsOf({ content: takeContent(content ?? {}, author) }).map(({ text }) => text);
   partsOf(piece).forEach((part, index) => {
     const text = texts[index];
     // A copy has one character in place of each half.

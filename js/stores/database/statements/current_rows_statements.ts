@@ -114,6 +114,16 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
     ),
     changed: changedEvents(false),
     changedOrReplaced: changedEvents(true),
+    /** Selects the last events between two times. */
+    lastBetween: new Prepared<
+      Key & { since: StoredTime; until: StoredTime; limit: number },
+      EventColumns
+    >((value) => {
+      const query = selectEvents(database, engine, isOfSession(value))
+        .where('timestamp', '>=', value('since'))
+        .where('timestamp', '<', value('until'));
+      return engine.limit(inOrder(engine, query, 'desc'), value('limit'));
+    }),
   };
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../statements/current_rows_statements.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import { lookUp, type Read, readTogether } from '../transactions/lookup.js';
-import type { QueryResults, Steps } from '../engine/prepared.js';
+import type { Query, QueryResults, Steps } from '../engine/prepared.js';
 import {
   type EventColumns,
   eventRow,
@@ -23,7 +23,12 @@ import {
   sessionRow,
 } from '../tables/rows.js';
 import { type Key, keyOf, ownerName } from '../statements/session_statements.js';
-import { LAST_REVISION, LOOK_BACK_MICROS, parseTime } from '../../../values/python/micros.js';
+import {
+  LAST_REVISION,
+  LOOK_BACK_EVENTS,
+  LOOK_BACK_MICROS,
+  parseTime,
+} from '../../../values/python/micros.js';
 import type { RevisionColumns } from '../tables/revisions.js';
 import type { VerbContext } from '../statements/verb_context.js';
 
@@ -278,16 +283,22 @@ export function changedEvents(
   const updated = parseTime(columns.update_time) ?? session.revision;
   const replacedAt = columns.side_time === null ? 0 : (parseTime(columns.replaced_at) ?? 0);
   const which = replacedAt > since ? 'changedOrReplaced' : 'changed';
-  const { all, first } = statements(currentRowsStatements)[which];
-  const query = limit === Infinity ? all : first;
+  const { [which]: changedRows, lastBetween } = statements(currentRowsStatements);
   const isOfEmpty = since === session.created;
   const from = isOfEmpty ? 0 : Math.max(0, Math.min(since, updated) - LOOK_BACK_MICROS);
-  const select = query.of({ since: layout.time(from), limit, ...key });
-  const result = ([rows = []]: QueryResults): EventRow[] => {
+  const isWhole = isOfEmpty || limit === Infinity;
+  const until = isWhole ? from : Math.max(from, Math.min(since + 1, updated));
+  const query = limit === Infinity ? changedRows.all : changedRows.first;
+  const queries: Query[] = [query.of({ since: layout.time(until), limit, ...key })];
+  if (!isWhole) {
+    const times = { since: layout.time(from), until: layout.time(until) };
+    queries.push(lastBetween.of({ ...times, limit: LOOK_BACK_EVENTS, ...key }));
+  }
+  const result = ([rows = [], before = []]: QueryResults): EventRow[] => {
     // There may be more, so it does not matter which of these have changed.
     if (rows.length >= limit) return (rows as readonly EventColumns[]).map(eventRow);
     const changed: EventRow[] = [];
-    for (const columns of rows as readonly EventColumns[]) {
+    for (const columns of [...before].reverse().concat(rows) as readonly EventColumns[]) {
       const row = eventRow(columns);
       if (row.revision > since) {
         changed.push(row);
@@ -300,5 +311,5 @@ export function changedEvents(
     }
     return changed;
   };
-  return { queries: [select], result };
+  return { queries, result };
 }

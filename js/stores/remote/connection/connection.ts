@@ -63,7 +63,7 @@ export interface RemoteRequest extends WriteIdentity {
    * second deletion may delete what was created again since.
    */
   readonly isIdempotent?: boolean;
-  /** The code of a refusal that is an answer: there is nothing. */
+  /** The code of a refusal that is an answer: there is nothing. The handler says `null` in place of `not_found`. */
   readonly none?: SessionErrorCode | undefined;
 }
 
@@ -171,8 +171,11 @@ export class HttpConnection {
       throw refusal;
     }
     closeLimit.restart();
-    const value = read(jsonIn(text), headers);
+    const json = jsonIn(text);
+    const value = read(json, headers);
     if (value !== undefined) return value;
+    const isNone = json === null && request.none === 'not_found';
+    if (isNone && headers.get(PROTOCOL_HEADER) !== null) return undefined;
     throw malformedResponse(status, mask(text), request.method !== 'GET');
   }
 

@@ -106,13 +106,13 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    * Asks the agent: shows a message of the user at once, stores it, and lets the agent of the option `run`, or of the server, answer. During
    * another run of the session, in any tab, the message waits. A session that does not exist yet is created.
    *
-   * @param content the message, as `{ role: 'user', parts: [{ text: 'Which tea?' }] }`
+   * @param content the message: a text, or `{ role: 'user', parts: [{ text: 'Which tea?' }] }`
    * @returns the message, once it is stored. The snapshot's `run` then tells about its run
    * @throws SessionError `invalid_argument` if the content has no part; `unsupported` without an agent; `remote` with status 413 if
    *   the message is larger than the server takes; `aborted` if it was cancelled before it was stored; what the agent
    *   threw before; any error of `appendEvent`
    */
-  ask(content: Content, options?: AskOptions<S>): Promise<Event>;
+  ask(content: Content | string, options?: AskOptions<S>): Promise<Event>;
   /**
    * Answers calls that wait for the user, and lets the agent continue: see `questions` of the snapshot.
    *
@@ -154,12 +154,12 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    * invocation of its own. Nothing is deleted: the turns are another branch. A title that came from the message changes
    * with it. A run under way ends with it. Then the agent answers, as for `ask`.
    *
-   * @param content the new message, as `{ role: 'user', parts: [{ text: 'Black tea?' }] }`
+   * @param content the new message: a text, or `{ role: 'user', parts: [{ text: 'Black tea?' }] }`
    * @returns the event of the message, once it is stored
    * @throws SessionError `not_found` for an unknown event; `invalid_argument` if the event is not the message with which
    *   a user began a turn; `unsupported` over `adk api_server`; any error of `appendEvents`
    */
-  edit(eventId: string, content: Content): Promise<Event>;
+  edit(eventId: string, content: Content | string): Promise<Event>;
   /**
    * Gets another answer: undoes a turn and all later ones by a rewind, and stores the user's message again with it, in
    * an invocation of its own. A run under way ends with it. Then the agent answers, as for `ask`.

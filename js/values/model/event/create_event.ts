@@ -1,4 +1,5 @@
-import type { Event, EventActions } from './event.js';
+import type { Event, EventActions, NewEvent } from './event.js';
+import { takeContent } from './parts.js';
 
 /**
  * The parameter of {@link createEventActions}: any of the fields.
@@ -10,11 +11,11 @@ export type CreateEventActionsParams = { [K in keyof EventActions]?: EventAction
  * own.
  */
 export type CreateEventParams = {
-  [K in Exclude<keyof Event, 'actions'>]?: Event[K] | undefined;
-} & {
-  /** Any of the actions' fields. */
-  actions?: CreateEventActionsParams | undefined;
-};
+  [K in Exclude<keyof Event, 'actions' | 'content'>]?: Event[K] | undefined;
+} & Pick<NewEvent, 'content'> & {
+    /** Any of the actions' fields. */
+    actions?: CreateEventActionsParams | undefined;
+  };
 
 /** Returns a UUID v4, for an event without an id. */
 export function newEventId(): string {
@@ -86,6 +87,8 @@ export function createEvent<P extends CreateEventParams = CreateEventParams>(
   params?: P,
 ): Event & Omit<P, keyof Event> {
   const given: CreateEventParams = withoutUndefined<CreateEventParams>(params ?? {});
+  const { author, content } = given;
+  if (typeof content === 'string') given.content = takeContent(content, author);
   const id = given.id ?? '';
   const event: unknown = {
     ...given,

@@ -171,14 +171,23 @@ export interface Event {
 /** The fields that an append sets if they are absent. */
 type FilledField = 'id' | 'timestamp' | 'actions';
 
-/** An event to append. `id`, `timestamp` and `actions` may be absent: the append sets them. */
-export interface NewEvent extends Omit<Event, FilledField> {
+/** The fields of an event that its append sets: a content too that may be a text. */
+type SetField<E extends NewEvent> =
+  FilledField | ([Extract<E['content'], string>] extends [never] ? never : 'content');
+
+/** An event to append. `id`, `timestamp` and `actions` may be absent, and `content` a text: the append sets them. */
+export interface NewEvent extends Omit<Event, FilledField | 'content'> {
   /** Default (also for `''`): a UUID. */
   id?: string | undefined;
   /** Milliseconds since 1970. Default: now. */
   timestamp?: number | undefined;
   /** Default: empty actions. */
   actions?: EventActions | undefined;
+  /**
+   * What was said, called or answered. A text becomes `{ role, parts: [{ text }] }`, with the role `user` if the author is
+   * `'user'`, and otherwise `model`.
+   */
+  content?: Content | string | undefined;
 }
 
 /**
@@ -199,6 +208,8 @@ export interface NewEvent extends Omit<Event, FilledField> {
 export type AppendedEvent<E extends NewEvent> = (E extends {
   [F in FilledField]: Record<F, undefined>;
 }[FilledField]
-  ? Omit<E, FilledField>
-  : E) &
-  Pick<Event, FilledField>;
+  ? Omit<E, SetField<E>>
+  : 'content' extends SetField<E>
+    ? Omit<E, 'content'>
+    : E) &
+  Pick<Event, SetField<E>>;

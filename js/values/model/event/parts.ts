@@ -1,9 +1,24 @@
+import { requireObject } from '../../errors/option_values.js';
 import { isObject } from '../../json/rules.js';
-import type { Part } from './content.js';
+import type { Content, Part } from './content.js';
 import type { Event } from './event.js';
 
 /** Returns the parts of an event that are objects. Another program may have stored anything in their place. */
 export function partsOf(event: Partial<Event> | undefined): readonly Part[] {
   const parts: unknown = event?.content?.parts;
   return Array.isArray(parts) ? parts.filter(isObject) : [];
+}
+
+/**
+ * Returns the content that is given for an event. A text becomes a message with one part: untyped programs write it so,
+ * and Python reads a text as no content at all.
+ *
+ * @throws SessionError `invalid_argument` if it is neither a text nor an object
+ */
+export function takeContent(content: unknown, author: unknown, key = 'event.content'): Content {
+  if (typeof content === 'string') {
+    return { role: author === 'user' ? 'user' : 'model', parts: [{ text: content }] };
+  }
+  requireObject(key, content);
+  return content;
 }

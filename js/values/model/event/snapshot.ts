@@ -3,13 +3,14 @@
  * values that the handle gets. Later changes of the caller's objects never reach storage.
  *
  * Nothing here stores anything or touches a handle. A snapshot changes the caller's event only by
- * setting a missing `id` and `timestamp`. {@link applySnapshot} does the rest after the commit.
+ * setting a missing `id` and `timestamp`, and the content that a text stands for. {@link applySnapshot} does the rest after the commit.
  */
 import { kindOf } from '../../errors/describe.js';
 import { invalid } from '../../errors/invalid.js';
 import { requireObject } from '../../errors/option_values.js';
 import { createEventActions } from './create_event.js';
 import type { Event, EventActions } from './event.js';
+import { takeContent } from './parts.js';
 import { tellsWhatWaits } from './waiting.js';
 import { requireId } from '../values/ids.js';
 import { requireTime } from '../values/time.js';
@@ -69,14 +70,14 @@ export interface EventSnapshot extends EventTexts {
 /**
  * Takes a snapshot of an event.
  *
- * If the event has no `id` (absent or empty) or no `timestamp`, they are set on it now. A retry is
- * then the same event. Otherwise the event is not changed. If this throws `invalid_argument` or
+ * If the event has no `id` (absent or empty) or no `timestamp`, they are set on it now, and so is the content in place
+ * of a text. A retry is then the same event. Otherwise the event is not changed. If this throws `invalid_argument` or
  * `unserializable`, nothing was changed.
  *
  * @param clock returns the time in milliseconds since 1970; fractions are cut off
  * @param newId returns a fresh id
  * @throws SessionError `invalid_argument` if the event is not an object, its id or timestamp is
- *   invalid, its `actions` are not an object, its `stateDelta` is not a plain object, or the event
+ *   invalid, its `actions` or its `content` are not an object, its `stateDelta` is not a plain object, or the event
  *   cannot be changed afterwards; `unserializable` with `path`, counted from the event, or from the
  *   delta for state values
  */
@@ -110,6 +111,8 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
   };
   // In the order in which they are set on the caller's event if they are not its own members.
   const copy = { ...fieldsOf(event, ''), id, timestamp, actions };
+  const { author, content } = copy as { author?: unknown; content?: unknown };
+  if (content !== undefined && content !== null) copy.content = takeContent(content, author);
   const isRemoving = isRewind(actions) && Object.values(deltaSnapshot.delta).includes(REMOVED);
   const storedText = isRemoving ? withNulls(deltaText) : deltaText;
   const text = eventText(copy, storedText);
@@ -120,6 +123,7 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
   if (givenTime === undefined || !Object.hasOwn(event, 'timestamp')) {
     defineMember(event, 'timestamp', timestamp);
   }
+  if (typeof content === 'string') defineMember(event, 'content', copy.content);
   const callerDelta = hasObjects ? deltaSnapshot.delta : undefined;
   const delta = hasObjects
     ? (JSON.parse(deltaText) as Record<string, unknown>)
@@ -246,13 +250,14 @@ export function applySnapshot(event: Event, snapshot: EventSnapshot): void {
  */
 function checkWritable(given: unknown): void {
   requireObject('event', given);
-  const fields = given as { id?: unknown; timestamp?: unknown; actions?: unknown };
+  const fields = given as Partial<Record<keyof Event, unknown>>;
   if (fields.id === undefined || fields.id === '' || !Object.hasOwn(given, 'id')) {
     requireSettable(given, 'id', 'event');
   }
   if (fields.timestamp === undefined || !Object.hasOwn(given, 'timestamp')) {
     requireSettable(given, 'timestamp', 'event');
   }
+  if (typeof fields.content === 'string') requireSettable(given, 'content', 'event');
   const { actions } = fields;
   if (actions === undefined) {
     requireSettable(given, 'actions', 'event');

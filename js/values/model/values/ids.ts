@@ -12,6 +12,16 @@ export function isId(id: unknown): id is string {
   return typeof id === 'string' && id !== '' && isWellFormed(id) && fitsUtf8(id, MAX_ID_BYTES);
 }
 
+/**
+ * Returns whether a session can have an id: there is none with a blank or malformed one.
+ *
+ * @throws SessionError `invalid_argument` if the member is absent, for example because the request has an `id`
+ */
+export function isSessionId(id: unknown): id is string {
+  if (id === undefined) requireId('sessionId', id);
+  return isId(id);
+}
+
 /** @throws SessionError `invalid_argument` naming `argument`, if `id` is not a valid id */
 export function requireId(argument: string, id: unknown): string {
   if (isId(id)) return id;

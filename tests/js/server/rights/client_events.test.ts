@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import {
+  type Content,
   createEvent,
   type Event,
   type InMemorySessionService,
@@ -163,6 +164,26 @@ describe('A client without rights', () => {
     assert.equal((await storedIn(service)).length, 2);
   });
 
+  it('may write a text as content, and nothing else that is no object', async () => {
+    const { ask, service } = serve({ authorize: () => true });
+    const event = { ...eventJson('e1'), content: 'Which tea?' };
+    const body = { sessionId: 's1', events: [{ ...event, id: 'e0' }] };
+    assert.equal((await ask(SESSIONS, { body })).status, 200);
+    assert.equal((await ask(EVENTS, { body: { events: [event] } })).status, 200);
+    assert.equal((await ask(EVENTS, { body: { events: [event] } })).status, 200);
+    const number = { ...event, id: 'e2', content: 5 };
+    assert.equal((await ask(EVENTS, { body: { events: [number] } })).status, 400);
+    const content = { role: 'user', parts: [{ text: 'Which tea?' }] };
+    const stored = await storedIn(service);
+    assert.deepEqual(
+      stored.map((event) => [event.id, event.content]),
+      [
+        ['e0', content],
+        ['e1', content],
+      ],
+    );
+  });
+
   it('may answer a long-running call, and no other call of an agent', async () => {
     const parts = [{ functionCall: CALL }, { functionCall: { ...CALL, id: 'c3' } }];
     const event = agentEvent('e1', parts, { longRunningToolIds: ['c1'] });
@@ -175,7 +196,8 @@ describe('A client without rights', () => {
 
   it('may not answer a call that was rewound or stopped', async () => {
     const question = agentEvent('e1', [{ functionCall: CONFIRMATION }]);
-    const stop = agentEvent('e2', answerTo(CONFIRMATION, 'e2').content!.parts!, {
+    const { parts } = answerTo(CONFIRMATION, 'e2').content as Content;
+    const stop = agentEvent('e2', parts!, {
       errorCode: 'INVOCATION_ABORTED',
     });
     const taken: object = { rewindBeforeInvocationId: 'i1' };

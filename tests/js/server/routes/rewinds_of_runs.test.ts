@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Event, NewEvent } from '../../../../js/index.js';
+import type { Content, Event, NewEvent } from '../../../../js/index.js';
 import {
   type SessionHandler,
   sessionHandler,
@@ -73,7 +73,7 @@ const isAborted = (signals: Map<string, AbortSignal>, id: string): boolean | und
 function nameOf({ id, errorCode, interrupted, author, content }: NewEvent): string {
   if (errorCode !== undefined) return errorCode;
   if (interrupted === true) return 'interrupted';
-  return author === 'user' ? id! : content!.parts![0]!.text!;
+  return author === 'user' ? id! : (content as Content).parts![0]!.text!;
 }
 
 describe('A rewind during a run', () => {

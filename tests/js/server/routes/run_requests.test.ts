@@ -51,7 +51,7 @@ for (const path of ['/run', '/run_sse']) {
       ['without a session', { sessionId: undefined }, 400, /sessionId/],
       ['of a session that does not exist', { sessionId: 'none' }, 404, /not found/],
       ['without a message', { newMessage: undefined }, 400, /newMessage/],
-      ['with a message that is no object', { newMessage: 'hi' }, 400, /newMessage/],
+      ['with a message that is no object', { newMessage: 5 }, 400, /newMessage/],
       ['with a message without parts', { newMessage: { role: 'user' } }, 400, /newMessage\.parts/],
       ['with a message of a model', { newMessage: says('hi') }, 403, /content\.role/],
       [

@@ -9,6 +9,7 @@ import {
   LlmAgent,
   Runner,
   SequentialAgent,
+  version,
 } from '@google/adk';
 
 import { asAdkService, InMemorySessionService, runWith } from '../../../../js/service/adk/index.js';
@@ -303,9 +304,29 @@ describe('A Runner', () => {
       return Runner.prototype.runAsync.call(plain, parameters);
     };
     const running = run(service, runWith(runner), messageOf('hi'));
-    await assert.rejects(running, failsWith('unsupported'));
+    await assert.rejects(running, failsWith('unsupported', new RegExp(`@google/adk ${version} `)));
     assert.deepEqual(await storedOf(service), []);
     assert.equal(model.requests.length, 0);
+  });
+
+  it('that appends before a message that is stored already stores both', async () => {
+    const service = new MemoryService();
+    await service.createSession(key);
+    const { runner } = runnerOver(asAdkService(service), REPLIES);
+    const { runAsync } = Runner.prototype;
+    // A later version that stores an event of its own first.
+    runner.runAsync = async function* (this: Runner, parameters) {
+      const session = (await this.sessionService.getSession({ ...key }))!;
+      const event = createFrameworkEvent({ author: 'guide', invocationId: 'e-1' });
+      yield await this.sessionService.appendEvent({ session, event });
+      yield* runAsync.call(this, parameters);
+    };
+    const own: RunAgent = (context) => runWith(runner)(context);
+    await run(service, own, messageOf('hi'));
+    const stored = await storedOf(service);
+    assert.equal(stored[0]?.author, 'user');
+    assert.equal(stored.filter(({ author }) => author === 'user').length, 1);
+    assert.ok(stored.length > 2);
   });
 
   it('stores nothing more once its run is cancelled', async () => {

@@ -136,6 +136,15 @@ function* wrongIds(): Generator<Row> {
     const calls = requestsOfSession({ sessionId });
     yield [`the sessionId ${show(sessionId)}`, calls, 'sessionId'];
   }
+  const request = { ...USER, id: 'session' } as never;
+  const calls: Record<string, Call> = {
+    getSession: (service) => service.getSession(request),
+    deleteSession: (service) => service.deleteSession(request),
+    updateSession: (service) => service.updateSession(request, { title: 'tea' }),
+    sessionInfo: (service) => service.sessionInfo(request),
+    listEvents: (service) => service.listEvents(request),
+  };
+  yield ['an id in place of the sessionId', calls, 'sessionId'];
 }
 
 function* wrongOptions(): Generator<Row> {

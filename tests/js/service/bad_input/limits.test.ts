@@ -24,7 +24,7 @@ describe('Input at the limits', () => {
     assert.deepEqual(read, JSON.parse(JSON.stringify(session)));
   });
 
-  for (const sessionId of ['', ' ', LONG, LONE, 5, null, {}, undefined]) {
+  for (const sessionId of ['', ' ', LONG, LONE, 5, null, {}]) {
     it(`reading and deleting ${JSON.stringify(sessionId)?.slice(0, 20)} finds no session`, async () => {
       const service = new InMemorySessionService();
       const wrong = { ...USER, sessionId: sessionId as never };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { RowStore } from '../../../../js/core/storage/driver/row_store.js';
 import type { Decide, StorageWriteRequest } from '../../../../js/core/storage/index.js';
 import { APP, failure, KEY, show, stored } from '../fixture.js';
 import type { MapStorage } from '../map_storage.js';
@@ -175,6 +176,22 @@ describe('A storage with malformed results', () => {
       message,
       /gave session\.revision that is the string "3", not a whole number from 0 up/,
     );
+  });
+
+  it('is checked where it is handed in, and not by what reads rows of own storages too', async () => {
+    const { service, storage } = await faulty((storage) => {
+      storage.read = (request) => {
+        const rows = storage.rows(request);
+        return {
+          ...rows,
+          events: rows.events.map((row) => ({ ...row, timestamp: 'now' as never })),
+        };
+      };
+    });
+    await failure(stored(service), 'storage_failed');
+    const request = { kind: 'window', key: KEY, last: undefined, after: undefined } as const;
+    const read = await new RowStore(storage).read(request, {});
+    assert.equal(read?.events.length, 1);
   });
 
   it('may return null for absent members', async () => {

@@ -9,9 +9,7 @@ const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 
 /** Members that an append stores to the letter, although no ADK writes them so. */
 const MEMBERS: object[] = [
-  ...[[], [{ inlineData: 1, inline_data: 2 }], 'text', 7, false, { parts: 'text' }, { parts: { text: 'x' } }].map(
-    (content) => ({ content }),
-  ),
+  ...[{ inlineData: 1, inline_data: 2 }, { parts: 'text' }, { parts: { text: 'x' } }].map((content) => ({ content })),
   { content: { parts: [7, 'text', [], [null]], role: 7 } },
   ...['text', 7, [], [{ startTimestamp: 1 }], { startTimestamp: 'now', endTimestamp: [] }].map(
     (compaction) => ({ actions: { stateDelta: {}, compaction } }),

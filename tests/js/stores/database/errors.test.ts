@@ -271,6 +271,17 @@ describe('A commit that fails', () => {
   }
 });
 
+it('A database in a page is unavailable, and says that databases work in Node', async () => {
+  const service = new DatabaseSessionService('sqlite::memory:');
+  const own = Object.getOwnPropertyDescriptor(globalThis, 'process')!;
+  Object.defineProperty(globalThis, 'process', { value: undefined, configurable: true });
+  try {
+    await rejects(service.ping(), 'storage_unavailable', /work in Node/);
+  } finally {
+    Object.defineProperty(globalThis, 'process', own);
+  }
+});
+
 describe('A driver that is not installed', () => {
   // The package with its dependencies, as npm installs it alone.
   const root = fileURLToPath(new URL('../../../..', import.meta.url));

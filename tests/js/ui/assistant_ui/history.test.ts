@@ -159,7 +159,8 @@ describe('The history of a thread', () => {
     const odder: object[] = odd.flatMap((value) => [
       { customMetadata: value },
       { customMetadata: { assistantUi: value } },
-      { content: value },
+      // An append refuses any other content.
+      ...(typeof value === 'object' && !Array.isArray(value) ? [{ content: value }] : []),
       { content: { parts: value } },
       {
         content: { parts: [{ text: value }, { functionCall: value }, { functionResponse: value }] },

@@ -167,7 +167,8 @@ describe('A remote service', () => {
     listEvents: (remote) => remote.listEvents(KEY),
     getUserState: (remote) => remote.getUserState(KEY),
   };
-  const forms: readonly unknown[] = ['<html>', '', 'null', '7', '[]', '"text"', '[null]', '[1,7]'];
+  // `null` with the header of the handler says that there is no such session.
+  const forms: readonly unknown[] = ['<html>', '', '7', '[]', '"text"', '[null]', '[1,7]'];
   for (const [name, call] of Object.entries(reads)) {
     it(`refuses responses to ${name} that are of another form`, async () => {
       const { remote, faults } = openFaulty({ retries: 0 });

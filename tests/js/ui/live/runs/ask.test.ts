@@ -28,6 +28,27 @@ describe('ask', () => {
     assert.deepEqual(session.state, { cups: 1, topic: 'tea' });
   });
 
+  it('and edit take a text, and an agent may yield texts', async () => {
+    const agent: RunAgent = async function* ({ message }) {
+      yield { author: 'guide', content: 'Gr', partial: true };
+      yield { author: 'guide', content: `${message.content?.parts?.[0]?.text}!` };
+    };
+    const { service, chat, stop } = await openChat(agent);
+    const { id } = await chat.ask('hi');
+    await snapshotOf(chat, ({ events }) => events.length === 2);
+    const { content } = await chat.edit(id, 'ho');
+    assert.deepEqual(content, { role: 'user', parts: [{ text: 'ho' }] });
+    const { events } = await snapshotOf(
+      chat,
+      ({ events: [first, answer] }) => first?.id !== id && answer !== undefined,
+    );
+    stop();
+    assert.deepEqual(textsOf(events), ['ho', 'ho!']);
+    const { events: all } = (await service.getSession(KEY))!;
+    assert.ok(all.every((event) => typeof event.content !== 'string'));
+    assert.equal(events[1]?.content?.role, 'model');
+  });
+
   it('shows the message at once, and the run while it works', async () => {
     const go = gate();
     const agent: RunAgent = async function* () {
@@ -124,7 +145,7 @@ describe('ask', () => {
 
   it('refuses a message that is no content or has no part, and an agent that is no function', async () => {
     const { chat, stop } = await openChat(echo);
-    await assert.rejects(chat.ask('hi' as never), failsWith('invalid_argument'));
+    await assert.rejects(chat.ask(5 as never), failsWith('invalid_argument'));
     await assert.rejects(chat.ask({ role: 'user' }), failsWith('invalid_argument'));
     await assert.rejects(chat.edit('m', { parts: [] }), failsWith('invalid_argument'));
     assert.deepEqual(chat.getSnapshot().events, []);

@@ -136,7 +136,7 @@ for (const isWatched of [false, true]) {
       const refused: [call: () => Promise<unknown>, code: SessionErrorCode][] = [
         [() => chat.edit('none', black), 'not_found'],
         [() => chat.edit('green!', black), 'invalid_argument'],
-        [() => chat.edit('green?', 'black?' as never), 'invalid_argument'],
+        [() => chat.edit('green?', 5 as never), 'invalid_argument'],
         [() => chat.edit('green?', { parts: [{ n: 1n }] } as never), 'unserializable'],
         [() => chat.regenerate('none'), 'not_found'],
         [() => chat.switchBranch('none'), 'not_found'],
