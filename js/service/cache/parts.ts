@@ -115,6 +115,11 @@ export function openParts(options: TakenOptions) {
         get maxBodyBytes() {
           return agent.maxBodyBytes;
         },
+        get isApiServer() {
+          return agent.isApiServer;
+        },
+        channelName: agent.channelName,
+        reach: () => call(({ remote }) => remote.ask((store, request) => store.open(request))),
         find: () => agent.find(),
         follow(key, listener) {
           const { fetch, remote } = epoch;

@@ -21,6 +21,8 @@ export interface AdmittedMessage {
   readonly isStored: boolean;
   /** The revision at which it was admitted. If the session has another one by now, the message is admitted again. */
   readonly expectedRevision?: number | undefined;
+  /** The event with the first call that the message answers. */
+  readonly callEventId?: string | undefined;
 }
 
 /** A run of an agent. */
