@@ -1,5 +1,6 @@
 import { type Core, coreOf, type ServerAgent } from '../../core/core_of.js';
 import { pause } from '../../stores/http/call_limit.js';
+import { isTransient } from '../../stores/http/http_errors.js';
 import type { RunOptions } from '../../stores/remote/run/run_request.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -21,6 +22,8 @@ export { answerMessage, requireAnswers } from './user_answers.js';
 const MESSAGE_MS = 1000;
 const END_MS = 3000;
 const PAUSE_MS = 100;
+/** Milliseconds between two reads while the server does not answer. */
+const RECONNECT_MS = 2000;
 
 /** The methods of a `RemoteSessionService` or of its cache. */
 interface ApiServerService extends SessionService {
@@ -151,15 +154,17 @@ class ApiServerRun implements PageRun {
   }
 
   async #endOf(failure: unknown): Promise<RunEnd> {
-    const reason = this.#reason;
     let isAnswered = false;
     let error = failure;
+    const isLost = failure !== undefined && !isFailure(failure);
     try {
-      if (reason === 'cancelled') isAnswered = await this.#awaitSeal();
+      if (this.#reason === 'cancelled') isAnswered = await this.#awaitSeal();
       else if (this.#message === undefined) await this.#read();
+      else if (isLost) await this.#readOnceBack();
     } catch (thrown) {
       error ??= thrown;
     }
+    const reason = this.#reason;
     if (this.#message === undefined) {
       if (reason !== undefined) error = cancelledError(' It may be stored.', error);
       return { status: 'refused', error: error ?? lostMessage(), reason };
@@ -168,6 +173,18 @@ class ApiServerRun implements PageRun {
     // If the answer was lost, the stored events tell what became of the run.
     if (!isFailure(failure)) return { status: 'ended' };
     return { status: 'failed', error: failure.code === 'remote' ? runFailed(failure) : failure };
+  }
+
+  /** Reads the session once the server answers again. Rejects if the run is stopped before. */
+  async #readOnceBack(): Promise<void> {
+    for (;;) {
+      try {
+        return void (await this.#read());
+      } catch (error) {
+        if (!isTransient(error)) throw error;
+      }
+      await pause(RECONNECT_MS, this.#ending.signal);
+    }
   }
 
   /** Waits until the server has stored how the run has ended. Returns whether the message is answered. */

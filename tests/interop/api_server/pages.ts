@@ -42,6 +42,8 @@ export class Page {
   cutAfter = Infinity;
   /** Called with each request to run an agent, before it is sent. */
   onRun: () => void = () => undefined;
+  /** Whether requests fail that are sent from now on. */
+  isOffline = false;
   readonly #stop: () => void;
 
   constructor(url: string, key = newKey(), options: { readonly retries?: number } = {}) {
@@ -92,6 +94,7 @@ export class Page {
     const url = input as string;
     const { pathname } = new URL(url);
     const method = init.method ?? 'GET';
+    if (this.isOffline) throw new TypeError('the network is gone');
     this.requests.push(`${method} ${pathname}`);
     if (pathname !== '/run_sse') return fetch(url, init);
     this.bodies.push(JSON.parse(init.body as string) as Record<string, unknown>);
