@@ -52,6 +52,8 @@ export interface ServerAgent {
   readonly channelName: string;
   /** Of a cache: rejects if its remote does not answer. */
   reach?(): Promise<unknown>;
+  /** Of a cache: whether its copy of a session has no revisions, as those of `adk api_server`; `undefined` without a copy. */
+  isPlainCopy?(key: CompositeSessionKey): Promise<boolean | undefined>;
   /**
    * Asks the server whether it has an agent.
    *

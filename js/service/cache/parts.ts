@@ -120,6 +120,11 @@ export function openParts(options: TakenOptions) {
         },
         channelName: agent.channelName,
         reach: () => call(({ remote }) => remote.ask((store, request) => store.open(request))),
+        isPlainCopy: (key) =>
+          call(async ({ data }) => {
+            const found = await data.read((transaction) => transaction.copies.get(key));
+            return found?.copy && found.copy.created === null;
+          }),
         find: () => agent.find(),
         follow(key, listener) {
           const { fetch, remote } = epoch;

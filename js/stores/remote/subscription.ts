@@ -96,7 +96,7 @@ export class Subscription {
       let atLeast = 0;
       let isUnauthorized = false;
       try {
-        await this.#parts.load();
+        if (this.#owner.userId !== undefined) await this.#parts.load();
         if (this.#parts.connection.kind?.isHandler === false) return this.#followFocus();
         await this.#readFeed(() => (openedAt = performance.now()));
       } catch (error) {

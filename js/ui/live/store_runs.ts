@@ -12,6 +12,7 @@ import type { RunView } from '../../service/runs/run_view.js';
 import type { Answers } from '../../service/runs/user_answers.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import { coreOf, type ServerAgent } from '../../core/core_of.js';
+import { endsWithin } from '../../core/call/time_limit.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
 import type { LiveSessionSnapshot } from './types/live_session.js';
 
@@ -19,6 +20,9 @@ type RunsPart =
   | typeof import('../../service/runs/page_runs.js')
   | typeof import('../../service/runs/remote_runs.js')
   | typeof import('../../service/runs/api_server_runs.js');
+
+/** Milliseconds to wait until the remote of a cache has told what it is. */
+const FIND_MS = 3000;
 
 /** The runs of a store's session, once `js/service/runs` is loaded. */
 interface LoadedRuns {
@@ -94,10 +98,12 @@ export class StoreRuns {
     if (!isCache) await this.findServerAgent(service).catch(() => undefined);
     const known = this.#mayBeApiServer(service);
     if (known !== undefined || !isCache) return known === true;
-    // Without a connection, a copy that has no revision tells it.
-    const config = { numRecentEvents: 0, reads: 'cache-only' } as const;
-    const copy = await service.getSession({ ...this.#key, config });
-    return copy !== undefined && service.revisionOf(copy) === undefined;
+    const agent = coreOf(service)!.serverAgent!;
+    const isPlain = await agent.isPlainCopy?.(this.#key);
+    if (isPlain !== undefined) return isPlain;
+    // As long as the cache itself waits for a session that it has no copy of.
+    await endsWithin(FIND_MS, agent.find()).catch(() => undefined);
+    return this.#mayBeApiServer(service) === true;
   }
 
   /** @throws SessionError `unsupported` if the server has no route for a rewind */

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Event } from '../../../js/index.js';
+import { CachedSessionService, type LocalStore } from '../../../js/service/cache/index.js';
 import { RemoteSessionService } from '../../../js/service/remote/index.js';
 import type { HostFetch } from '../../../js/values/model/host.js';
 import {
@@ -21,17 +22,12 @@ export function newKey(appName = 'scripted') {
   return { appName, userId: 'ada', sessionId: `page${sessions}` };
 }
 
-/** What a page is shown at one moment. */
-export interface Shown {
-  readonly status: string | undefined;
-  /** The texts, calls and responses of the events and drafts; the user's messages as `…`. */
-  readonly lines: readonly string[];
-}
-
 /** A page that shows a session, and what it was shown. */
 export class Page {
   readonly key: ReturnType<typeof newKey>;
   readonly service: RemoteSessionService;
+  /** Present with a local store. */
+  readonly cache: CachedSessionService | undefined;
   readonly chat: LiveSession;
   readonly seen: LiveSessionSnapshot[] = [];
   /** The requests that were sent, as `POST /run_sse`. */
@@ -46,10 +42,18 @@ export class Page {
   isOffline = false;
   readonly #stop: () => void;
 
-  constructor(url: string, key = newKey(), options: { readonly retries?: number } = {}) {
+  /** @param options with a local store, the page has a cache */
+  constructor(
+    url: string,
+    key = newKey(),
+    { local, isOffline = false }: { local?: LocalStore; isOffline?: boolean } = {},
+  ) {
     this.key = key;
-    this.service = new RemoteSessionService({ url, retries: 0, ...options, fetch: this.#fetch });
-    this.chat = liveSession(this.service, this.key);
+    this.isOffline = isOffline;
+    const remote = new RemoteSessionService({ url, retries: 0, fetch: this.#fetch });
+    this.service = remote;
+    this.cache = local && new CachedSessionService({ remote, local, owner: 'ada' });
+    this.chat = liveSession(this.cache ?? remote, this.key);
     this.#stop = this.chat.subscribe((snapshot) => void this.seen.push(snapshot));
   }
 
@@ -87,6 +91,7 @@ export class Page {
 
   async close(): Promise<void> {
     this.#stop();
+    await this.cache?.close();
     await this.service.close();
   }
 
