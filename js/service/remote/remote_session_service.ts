@@ -82,7 +82,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     const storage = { kind: 'remote', durable: true };
     const diagnostics = Diagnostics.of(taken, storage);
     const onError = (error: unknown): void => diagnostics?.tell('connection', error);
-    const feed: RemoteFeed = new RemoteFeed(connection, onError, () => server.load());
+    const feed: RemoteFeed = new RemoteFeed(connection, onError, () => server.asking());
     const server = new RemoteServer(connection, feed.runs);
     const parts = {
       storage,

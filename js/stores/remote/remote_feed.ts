@@ -6,7 +6,7 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import { sessionName } from '../../values/model/values/session_name.js';
 import type { HttpConnection } from './connection/connection.js';
 import { RunReports } from './run_reports.js';
-import { Subscription } from './subscription.js';
+import { Subscription, type SubscriptionParts } from './subscription.js';
 
 /**
  * Gets the notices of the server, and keeps to itself those of this service: the server sends them too. Watchers
@@ -22,19 +22,19 @@ export class RemoteFeed extends Feed {
   readonly runs = new RunReports();
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #onError: (error: unknown) => void;
-  readonly #load: () => Promise<void> | undefined;
+  readonly #asking: () => Promise<void>;
 
   /**
    * @param onError gets the errors of feeds
-   * @param load resolves once the kind of the server is known
+   * @param asking see {@link SubscriptionParts}
    */
   constructor(
     connection: HttpConnection,
     onError: (error: unknown) => void,
-    load: () => Promise<void> | undefined,
+    asking: SubscriptionParts['asking'],
   ) {
     super();
-    this.#load = load;
+    this.#asking = asking;
     this.#connection = connection;
     this.#onError = onError;
   }
@@ -75,7 +75,12 @@ export class RemoteFeed extends Feed {
     const subscription =
       this.#subscriptions.get(name) ??
       new Subscription(
-        { connection: this.#connection, runs: this.runs, onError: this.#onError, load: this.#load },
+        {
+          connection: this.#connection,
+          runs: this.runs,
+          onError: this.#onError,
+          asking: this.#asking,
+        },
         { appName, userId },
       );
     this.#subscriptions.set(name, subscription);

@@ -32,8 +32,8 @@ export interface SubscriptionParts {
   readonly runs: RunReports;
   /** Gets the errors of the connection. */
   readonly onError: (error: unknown) => void;
-  /** Resolves once the kind of the server is known. */
-  readonly load: () => Promise<void> | undefined;
+  /** Waits until the kind of the server is known, if anyone asks for it. */
+  readonly asking: () => Promise<void>;
 }
 
 /** A connection to the change feed of an app or a user. The watchers of its sessions share it. */
@@ -96,7 +96,8 @@ export class Subscription {
       let atLeast = 0;
       let isUnauthorized = false;
       try {
-        if (this.#owner.userId !== undefined) await this.#parts.load();
+        if (this.#owner.userId !== undefined) await this.#parts.asking();
+        if (signal.aborted) return;
         if (this.#parts.connection.kind?.isHandler === false) return this.#followFocus();
         await this.#readFeed(() => (openedAt = performance.now()));
       } catch (error) {

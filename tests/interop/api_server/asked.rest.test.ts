@@ -65,6 +65,8 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
     assert.notEqual(asked[PAGE_MESSAGE], message.id);
     requireOnce(page.seen);
     assert.equal(page.runs, 1);
+    const after = page.requests.slice(page.requests.indexOf('POST /run_sse') + 1);
+    assert.equal(after.length, 3, 'the message, the first event, and the end');
   });
 
   it('shows an agent as running that is slow to begin, and queues the next message', async () => {
@@ -116,13 +118,18 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
       { say: 'one', id: 'a' },
       { say: 'late', partial: true, id: 'a' },
       { wait: 0.2 },
+      { say: 'whole', partial: true, id: 'c' },
+      { wait: 0.2 },
+      { say: 'whole too', id: 'd' },
       { say: 'two', partial: true, id: 'b' },
     ];
     await page.chat.ask(userContent(JSON.stringify(steps)));
     await page.settled();
     assert.ok(!shownBy(page.seen).some((line) => line.includes('late')));
     // A piece without a whole event is stored nowhere.
-    assert.deepEqual(linesOf(page.snapshot), ['…', 'one']);
+    assert.deepEqual(linesOf(page.snapshot), ['…', 'one', 'whole too']);
+    // A whole event takes the place of its pieces also if it has another id.
+    assert.ok(!shownBy(page.seen).some((line) => line.includes('whole | whole')));
     requireOnce(page.seen);
   });
 

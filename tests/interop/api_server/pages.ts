@@ -73,7 +73,8 @@ export class Page {
   /** Waits until nothing runs and what stands there is shown. */
   async settled(): Promise<LiveSessionSnapshot> {
     return this.until(({ run, drafts }) => {
-      return run?.status !== 'running' && run?.status !== 'queued' && drafts.length === 0;
+      const isOver = run?.status !== 'running' && run?.status !== 'queued';
+      return isOver && drafts.length === 0 && this.seen.at(-1) === this.snapshot;
     });
   }
 

@@ -45,8 +45,9 @@ export class Drafts {
     // The server sends an event with artifacts in two parts, with the same id.
     if (this.wholes.includes(whole.id)) return;
     this.end(whole);
-    const others = this.all.filter(({ endedBy }) => endedBy !== whole.id);
-    this.all = [...others, { event: whole, endedBy: whole.id }];
+    const draft = this.all.find(({ endedBy }) => endedBy === whole.id);
+    const id = draft?.event.id ?? whole.id;
+    this.#replace(draft, { event: { ...whole, id }, endedBy: whole.id });
   }
 
   clear(): void {
