@@ -123,7 +123,7 @@ export function openParts(options: TakenOptions) {
         isPlainCopy: (key) =>
           call(async ({ data }) => {
             const found = await data.read((transaction) => transaction.copies.get(key));
-            return found?.copy && found.copy.created === null;
+            return found?.copy === undefined ? undefined : found.copy.created === null;
           }),
         find: () => agent.find(),
         follow(key, listener) {
