@@ -93,24 +93,23 @@ export class StoreRuns {
 
   /** Whether the server is `adk api_server`, and the page has no agent. */
   async #isOfApiServer(service: SessionService): Promise<boolean> {
-    if (this.#agent !== undefined) return false;
-    const isCache = coreOf(service)?.epochs !== undefined;
-    if (!isCache) await this.findServerAgent(service).catch(() => undefined);
-    const known = this.#mayBeApiServer(service);
-    if (known !== undefined || !isCache) return known === true;
-    const agent = coreOf(service)!.serverAgent!;
-    const isPlain = await agent.isPlainCopy?.(this.#key);
-    if (isPlain !== undefined) return isPlain;
-    // As long as the cache itself waits for a session that it has no copy of.
-    await endsWithin(FIND_MS, agent.find()).catch(() => undefined);
-    return this.#mayBeApiServer(service) === true;
+    const agent = this.#agent === undefined ? coreOf(service)?.serverAgent : undefined;
+    if (agent === undefined) return false;
+    if (agent.isApiServer === undefined) {
+      const isPlain = await agent.isPlainCopy?.(this.#key);
+      if (isPlain !== undefined) return isPlain;
+      // A cache waits as long for a session that it has no copy of.
+      await endsWithin(agent.isPlainCopy && FIND_MS, agent.find()).catch(() => undefined);
+    }
+    return agent.isApiServer === true;
   }
 
   /** @throws SessionError `unsupported` if the server has no route for a rewind */
   requireRewinds(service: SessionService, method: string): void {
     if (this.#mayBeApiServer(service) !== true) return;
-    const message = `The server is adk api_server, which has no route for ${method}: nothing can be undone there.`;
-    throw new SessionError('unsupported', message, { key: method, storage: 'remote' });
+    throw new SessionError('unsupported', `adk api_server has no route for ${method}.`, {
+      key: method,
+    });
   }
 
   get loaded(): LoadedRuns | undefined {
@@ -138,11 +137,11 @@ export class StoreRuns {
   async follow(service: SessionService, signal: HostAbortSignal | undefined): Promise<void> {
     const agent = this.serverAgent(service);
     if (this.#agent === undefined) {
-      const isApiServer = (): boolean => this.#mayBeApiServer(service) === true;
-      if (agent === undefined && !isApiServer()) return;
       // Without a connection nobody knows: a cache may have messages for an agent.
       const isThere = await agent?.find().catch(() => true);
-      if (isThere !== true && !isApiServer()) return this.#onChange();
+      if (isThere !== true && this.#mayBeApiServer(service) !== true) {
+        return agent && this.#onChange();
+      }
     }
     // The call that needs them reports why they cannot be loaded.
     const loaded = await this.require(service).catch(() => undefined);
@@ -172,7 +171,7 @@ export class StoreRuns {
     } catch (error) {
       const isOfServer = isSessionError(error, 'unsupported') && this.#agent === undefined;
       const { isThere, isApiServer } = coreOf(service)?.serverAgent ?? {};
-      throw isOfServer && isThere === false && isApiServer !== true ? withoutAgent() : error;
+      throw isOfServer && isThere === false && !isApiServer ? withoutAgent() : error;
     } finally {
       isAsked = true;
       stopIfOver();
