@@ -1,73 +1,58 @@
 import { isSessionError } from 'adk-session-wasm';
 import { CachedSessionService } from 'adk-session-wasm/cache';
-import { liveSession } from 'adk-session-wasm/live';
+import { liveSession, liveSessions } from 'adk-session-wasm/live';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
 
 const { VITE_AGENTS: url = 'http://localhost:8000' } = import.meta.env;
 // The folder of the agent in Python is the name of the app.
-const key = { appName: 'tea_house', userId: 'ada', sessionId: 'tea' };
-const remote = new RemoteSessionService({ url });
-const cache = new CachedSessionService({ remote, owner: key.userId });
-const chat = liveSession(cache, key);
+const user = { appName: 'tea_house', userId: 'ada' };
+const cache = new CachedSessionService({
+  remote: new RemoteSessionService({ url }),
+  owner: user.userId,
+});
+const chat = liveSession(cache, { ...user, sessionId: location.hash.slice(1) || 'tea' });
 
-const messages = document.querySelector('ol')!;
-const status = document.querySelector('p')!;
-const form = document.querySelector('form')!;
+const find = <T extends Element>(selector: string) => document.querySelector<T>(selector)!;
+const element = (tag: string, members: object) =>
+  Object.assign(document.createElement(tag), members);
+const tell = (error: unknown): void => {
+  const isOffline = isSessionError(error, 'connection_lost');
+  find('[role=status]').textContent = isOffline
+    ? 'The agents cannot be reached now.'
+    : String(error);
+};
 
-/** The answer that is streamed. */
-let draft = { author: '', text: '' };
-
-const textOf = (parts: readonly { text?: string }[]) => parts.map(({ text = '' }) => text).join('');
-
-/** Sends a message to the agent. Its events reach the copy when it has answered, and the draft at once. */
-async function ask(text: string): Promise<void> {
-  // The server must know the session before its agent runs.
-  await cache.getOrCreateSession(key);
-  await cache.sync(key);
-  const newMessage = { role: 'user', parts: [{ text }] };
-  try {
-    for await (const event of cache.run({ ...key, newMessage, streaming: true })) {
-      const pieces = event.partial === true ? (event.content?.parts ?? []) : [];
-      draft = { author: event.author ?? '', text: draft.text + textOf(pieces) };
-      show();
-    }
-    await cache.sync(key);
-  } finally {
-    draft = { author: '', text: '' };
-    show();
-  }
-}
-
-function show(): void {
-  const { events, state } = chat.getSnapshot();
-  // The agent's change of state is an event without a text.
-  const spoken = events.filter(({ content }) => content?.parts?.length);
-  const lines = spoken.map(({ author, content }) => ({
-    author,
-    text: textOf(content?.parts ?? []),
-  }));
-  const items = [...lines, ...(draft.text === '' ? [] : [draft])].map((line) => {
-    const item = document.createElement('li');
-    item.className = line === draft ? 'draft' : 'stored';
-    item.textContent = `${line.author}: ${line.text}`;
-    return item;
+chat.subscribe(({ events, drafts, questions, run, state, unsent }) => {
+  const lines = [...events, ...drafts].flatMap((event) => {
+    const text = event.content?.parts?.map(({ text = '' }) => text).join('');
+    const isDraft = drafts.includes(event) || unsent[event.id] !== undefined;
+    const className = isDraft ? 'draft' : 'stored';
+    return text ? [element('li', { className, textContent: `${event.author}: ${text}` })] : [];
   });
-  messages.replaceChildren(...items);
+  find('ol').replaceChildren(...lines);
+  const buttons = questions.flatMap(({ callId, name }) =>
+    [true, false].map((confirmed) => {
+      const onclick = () => chat.answer({ [callId]: { confirmed } }).catch(tell);
+      return element('button', { textContent: `${confirmed ? 'Yes' : 'No'}, ${name}`, onclick });
+    }),
+  );
+  find('#questions').replaceChildren(...buttons);
+  find<HTMLButtonElement>('#stop').disabled = run?.status !== 'running';
   document.title = `${Number(state['user:cups'] ?? 0)} cups of tea`;
-}
-
-chat.subscribe(show);
-
-cache.watchStatus(({ isOnline, lastError }) => {
-  status.textContent = isOnline ? '' : `Showing the copy: ${lastError?.message ?? 'no connection'}`;
 });
 
-form.addEventListener('submit', (event) => {
+liveSessions(cache, { ...user, limit: 10 }).subscribe(({ sessions }) => {
+  const links = sessions.map(({ id }) => element('a', { href: `#${id}`, textContent: id }));
+  find('nav').replaceChildren(...links);
+});
+
+addEventListener('hashchange', () => location.reload());
+find('#stop').addEventListener('click', () => chat.cancel().catch(tell));
+find<HTMLFormElement>('form').addEventListener('submit', (event) => {
   event.preventDefault();
+  const form = event.currentTarget as HTMLFormElement;
   const text = String(new FormData(form).get('text'));
   form.reset();
-  ask(text).catch((error: unknown) => {
-    const isOffline = isSessionError(error, 'connection_lost');
-    status.textContent = isOffline ? 'The agents cannot be reached now.' : String(error);
-  });
+  find('[role=status]').textContent = '';
+  chat.ask({ role: 'user', parts: [{ text }] }).catch(tell);
 });

@@ -51,6 +51,14 @@ export interface ServerAgent {
   readonly isThere: boolean | undefined;
   /** The most bytes of a request; `undefined` if the server has not told. */
   readonly maxBodyBytes: number | undefined;
+  /** Whether the server is `adk api_server`, whose agents run by request alone; `undefined` as of `isThere`. */
+  readonly isApiServer: boolean | undefined;
+  /** The name of a channel for the tabs that have the same server. */
+  readonly channelName: string;
+  /** Of a cache: rejects if its remote does not answer. */
+  reach?(): Promise<unknown>;
+  /** Of a cache: whether its copies of a user's sessions have no revisions, as those of `adk api_server`; `undefined` without any. */
+  hasPlainCopies?(key: CompositeSessionKey): Promise<boolean | undefined>;
   /**
    * Asks the server whether it has an agent.
    *

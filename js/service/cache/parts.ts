@@ -117,6 +117,16 @@ export function openParts(options: TakenOptions) {
         get maxBodyBytes() {
           return agent.maxBodyBytes;
         },
+        get isApiServer() {
+          return agent.isApiServer;
+        },
+        channelName: agent.channelName,
+        reach: () => call(({ remote }) => remote.ask((store, request) => store.open(request))),
+        hasPlainCopies: ({ appName, userId }) =>
+          call(async ({ data }) => {
+            const [first] = await data.read(({ copies }) => copies.copied({ appName, userId }));
+            return first === undefined ? undefined : first[1].copy.created === null;
+          }),
         find: () => agent.find(),
         follow(key, listener) {
           const { fetch, remote } = epoch;

@@ -20,7 +20,6 @@ import { HttpConnection } from '../../stores/remote/connection/connection.js';
 import { RemoteFeed } from '../../stores/remote/remote_feed.js';
 import { RemoteServer } from '../../stores/remote/remote_server.js';
 import type { ReportListener } from '../../core/run_report.js';
-import type { RunReports } from '../../stores/remote/run_reports.js';
 import { SERVER } from '../../stores/remote/connection/response_error.js';
 import { type RunRequest, takeRun } from '../../stores/remote/run/run_request.js';
 
@@ -73,7 +72,7 @@ export interface CancelRunRequest extends CompositeSessionKey, Abortable {
  */
 export class RemoteSessionService<S extends object = StateShape> extends StoredSessionService<S> {
   readonly #server: RemoteServer;
-  readonly #runs: RunReports;
+  readonly #feed: RemoteFeed;
 
   /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no credentials */
   constructor(options: RemoteSessionOptions<S>) {
@@ -82,7 +81,8 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     const { closeLimit } = connection.options;
     const storage = { kind: 'remote', durable: true };
     const diagnostics = Diagnostics.of(taken, storage);
-    const feed = new RemoteFeed(connection, (error) => diagnostics?.tell('connection', error));
+    const onError = (error: unknown): void => diagnostics?.tell('connection', error);
+    const feed: RemoteFeed = new RemoteFeed(connection, onError, () => server.asking());
     const server = new RemoteServer(connection, feed.runs);
     const parts = {
       storage,
@@ -98,6 +98,10 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
         get maxBodyBytes() {
           return server.maxBodyBytes;
         },
+        get isApiServer() {
+          return connection.kind && !connection.kind.isHandler;
+        },
+        channelName: `adk-session-wasm:remote:${connection.options.url}`,
         find: async () => {
           await server.load();
           return server.runsAgents === true;
@@ -108,12 +112,12 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     };
     super(new ServiceCore(parts, taken));
     this.#server = server;
-    this.#runs = feed.runs;
+    this.#feed = feed;
   }
 
   #followRun(key: FollowedKey, listener: ReportListener): () => void {
     const { appName, userId } = key;
-    const stop = this.#runs.follow(key, listener);
+    const stop = this.#feed.runs.follow(key, listener);
     const watch = new AbortController();
     const { signal } = watch;
     this.watch({ appName, userId }, { signal, onNotice: () => undefined });
@@ -207,6 +211,8 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
       yield* this.#server.store.run(run, stopped);
     } catch (error) {
       if (!stopped.aborted) throw error;
+    } finally {
+      this.#feed.noteRun(run.key);
     }
   }
 }

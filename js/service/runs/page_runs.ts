@@ -22,8 +22,16 @@ export { answerMessage, requireAnswers } from './user_answers.js';
 /** Milliseconds for a run to end once it is stopped: a second for the agent, and the rest for its seal. */
 const END_MS = 3000;
 
-/** The agent is in the page: one of all tabs runs at a time, and the others show its run. */
-class PageRuns implements RunTransport {
+/** A run that this page has begun. */
+export type PageRun = Pick<LocalRun, 'stored' | 'ended' | 'isOver' | 'report' | 'stop'> & {
+  readonly underWay?: LocalRun['underWay'];
+};
+
+/** Begins the run of a message. `onChange` is called after each change of the run, and once it has ended. */
+export type BeginRun = (asked: QueuedMessage, onChange: () => void) => PageRun;
+
+/** The page has the runs: one of all tabs runs at a time, and the others show its run. */
+export class PageRuns implements RunTransport {
   /** The lock decides. */
   readonly isFree = true;
   readonly #service: SessionService;
@@ -31,18 +39,22 @@ class PageRuns implements RunTransport {
   readonly #happened: (happening: Happening) => void;
   readonly #lock: RunLock;
   readonly #others: OtherTabs;
-  #current: LocalRun | undefined;
+  readonly #begin: BeginRun | undefined;
+  #current: PageRun | undefined;
   /** The run that a rewind has ended which a cache has not sent yet. Its remote may refuse the rewind. */
   #undone: SealedRun | undefined;
   /** The author of the seals of other tabs' runs. */
   #agentName: string | undefined;
 
+  /** @param begin begins runs which this page cannot seal. Default: the agent of the message is in the page */
   constructor(
     service: SessionService,
     key: CompositeSessionKey,
     happened: (happening: Happening) => void,
     channelName: string | undefined,
+    begin?: BeginRun,
   ) {
+    this.#begin = begin;
     this.#service = service;
     this.#key = key;
     this.#happened = happened;
@@ -75,14 +87,14 @@ class PageRuns implements RunTransport {
   }
 
   async #run(asked: QueuedMessage): Promise<void> {
-    const { id, admit, streaming } = asked;
-    this.#agentName = asked.agent!.agentName;
+    const { id, admit, streaming, agent } = asked;
+    this.#agentName = agent?.agentName;
     this.#undone = undefined;
     const end = this.#others.begin();
-    const run: LocalRun = new LocalRun({
-      ...{ key: this.#key, service: this.#service, agent: asked.agent!, streaming, admit },
-      onChange: () => this.#note(run),
-    });
+    const onChange = (): void => this.#note(run);
+    const parts = { key: this.#key, service: this.#service, streaming, admit, onChange };
+    const run: PageRun =
+      this.#begin?.(asked, onChange) ?? new LocalRun({ ...parts, agent: agent! });
     this.#current = run;
     run.stored.then(asked.resolve, () => undefined);
     const { status, error } = await run.ended;
@@ -104,7 +116,7 @@ class PageRuns implements RunTransport {
     reject(error);
   }
 
-  #note(run: LocalRun): void {
+  #note(run: PageRun): void {
     const { report } = run;
     if (report === undefined) return;
     this.#happened({ type: 'told', report });
@@ -125,6 +137,7 @@ class PageRuns implements RunTransport {
       this.#others.askToStop(messageId);
       isSilent = !(await this.#lock.released(END_MS));
     }
+    if (this.#begin !== undefined) return;
     const message = await this.#messageOf(messageId);
     if (message === undefined) return;
     const drafts = told?.messageId === messageId ? told.drafts : [];
@@ -142,7 +155,8 @@ class PageRuns implements RunTransport {
 
   async #stopOwn(messageId: string, reason: StopReason): Promise<void> {
     const { report } = this.#current ?? {};
-    if (report === undefined || report.messageId === messageId) await this.#current?.stop(reason);
+    const isOther = report !== undefined && report.messageId !== messageId;
+    if (!isOther || report.askedAs === messageId) await this.#current?.stop(reason);
   }
 
   underWay(): RunUnderWay | undefined {

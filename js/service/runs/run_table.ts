@@ -164,7 +164,9 @@ function told(
     return [runs, released(left)];
   }
   const { messageId: id, status, ...more } = report;
-  const before = runs.messages.find((message) => message.id === id) ?? runs.messages.find(isUntold);
+  const before =
+    runs.messages.find((message) => message.id === id || message.id === report.askedAs) ??
+    runs.messages.find(isUntold);
   const phase = status === 'ended' ? 'over' : status;
   const next: MessageRun = {
     ...{ ...NEW_MESSAGE, isOwn: false, ...before },

@@ -1,6 +1,7 @@
 /**
  * Runs: an agent answers the messages of a session. `run_table.ts` is the machine. This file feeds it in a page: with the
- * agent in the page (`page_runs.ts`) or on its server (`remote_runs.ts`). `js/server/runs` does it on a server.
+ * agent in the page (`page_runs.ts`), on its server (`remote_runs.ts`) or on `adk api_server` (`api_server_runs.ts`).
+ * `js/server/runs` does it on a server.
  *
  * | word in this folder | meaning |
  * |---|---|

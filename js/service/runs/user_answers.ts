@@ -1,10 +1,10 @@
 import { invalid } from '../../values/errors/invalid.js';
 import { requireObject } from '../../values/errors/option_values.js';
 import { sessionNotFound } from '../../values/errors/session_not_found.js';
-import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { copyEvent } from './agent/copies.js';
+import type { AdmittedMessage } from './agent/run_storage.js';
 import { answeredCalls, openQuestions } from './state/questions.js';
 
 /** The answers to calls, by the ids of the calls. */
@@ -17,7 +17,7 @@ const FIRST_WINDOW = 64;
  * Makes the message that answers open calls. It may be called again for the same message.
  *
  * @param id the id of the message
- * @returns the message, and the revision at which the calls were open
+ * @returns the message, the revision at which the calls were open, and the event with the first of them
  * @throws SessionError `not_found` for the session; `invalid_argument` for a call that is not open
  */
 export async function answerMessage(
@@ -25,7 +25,7 @@ export async function answerMessage(
   key: CompositeSessionKey,
   answers: Answers,
   id: string,
-): Promise<{ readonly message: Event; readonly expectedRevision: number | undefined }> {
+): Promise<Omit<AdmittedMessage, 'isStored'>> {
   const callIds = Object.keys(answers);
   for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
     const config = { numRecentEvents, view: 'transcript' } as const;
@@ -41,7 +41,8 @@ export async function answerMessage(
       });
       const content = { role: 'user', parts };
       const message = copyEvent({ id, invocationId: `e-${id}`, author: 'user', content });
-      return { message, expectedRevision: service.revisionOf(session) };
+      const callEventId = open.get(callIds[0]!)!.eventId;
+      return { message, expectedRevision: service.revisionOf(session), callEventId };
     }
     if (answeredCalls(events).has(unknown)) {
       throw invalid(`answers[${JSON.stringify(unknown)}]`, 'was answered already, or cancelled');

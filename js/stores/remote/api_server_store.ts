@@ -6,6 +6,7 @@ import { eventInMilliseconds, timeInMilliseconds } from '../../values/python/tim
 import type { Event } from '../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
 import { REMOVED } from '../../values/state/scope.js';
+import { parseEventText } from '../../core/storage/stored_events.js';
 import { sortList } from '../../core/storage/list_place.js';
 import type { StorageKey } from '../../core/storage/rows.js';
 import { runRead, type WindowRequest, type ReadSession, type ReadVerbs } from '../../core/read.js';
@@ -101,7 +102,10 @@ export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
     const { key, position, events, compute, operation } = append;
     const [event] = events;
     requireNoRemoval(event && (JSON.parse(event.deltaText) as JsonObject));
-    if (position.kind !== 'latest' || compute !== undefined || event === undefined) {
+    // A cache that did not know the server may send a message. The server would drop its content.
+    const hasContent = event !== undefined && parseEventText(event.text)?.content !== undefined;
+    const isState = compute === undefined && !hasContent;
+    if (position.kind !== 'latest' || !isState || event === undefined) {
       throw unsupported('has no route to append events; only its agents append');
     }
     const body = bodyOf({ stateDelta: event.deltaText });

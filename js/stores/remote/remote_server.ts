@@ -43,6 +43,13 @@ export class RemoteServer {
     return this.#asking;
   }
 
+  /** Waits until the kind is known, if a call asks for it now or at once. Asks nothing itself. */
+  async asking(): Promise<void> {
+    // A page that watches reads too.
+    if (this.#store === undefined) await new Promise<void>((done) => setTimeout(done, 0));
+    await this.#asking;
+  }
+
   async #ask(): Promise<void> {
     const connection = this.#connection;
     connection.kind = await askServerKind(connection, {});

@@ -1,4 +1,5 @@
 import { backoff } from '../../core/call/backoff.js';
+import { onAbort } from '../../core/call/on_abort.js';
 import { TimeLimit } from '../../core/call/time_limit.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { pause } from '../http/call_limit.js';
@@ -6,6 +7,7 @@ import { connectionError, hasStatus, isTransient, retryAfterOf } from '../http/h
 import type { StateOwner } from '../../core/storage/scopes.js';
 import { decodeNotice } from '../../core/watch/tab_message.js';
 import type { Watcher } from '../../core/watch/watcher.js';
+import type { Notice } from '../../values/model/notice.js';
 import { type HttpConnection, pathOf } from './connection/connection.js';
 import { SERVER } from './connection/response_error.js';
 import { openStream, serverSentEvents } from './connection/server_sent_events.js';
@@ -23,33 +25,31 @@ const GROWING_PAUSES = 3;
 /** Milliseconds without a sign of the server, which sends one every 8 seconds. */
 const SILENCE_MS = 45_000;
 
+/** What the subscriptions of a feed share. */
+export interface SubscriptionParts {
+  readonly connection: HttpConnection;
+  /** Gets the server's reports of runs. */
+  readonly runs: RunReports;
+  /** Gets the errors of the connection. */
+  readonly onError: (error: unknown) => void;
+  /** Waits until the kind of the server is known, if anyone asks for it. */
+  readonly asking: () => Promise<void>;
+}
+
 /** A connection to the change feed of an app or a user. The watchers of its sessions share it. */
 export class Subscription {
-  readonly #connection: HttpConnection;
+  readonly #parts: SubscriptionParts;
   readonly #owner: Readonly<StateOwner>;
-  readonly #onError: (error: unknown) => void;
-  readonly #runs: RunReports;
   readonly #watchers = new Set<Watcher>();
   readonly #ended = new AbortController();
   /** Id of the last event. The server begins with `resync` if it does not know it. */
   #lastEventId = '0';
   #isOpen = false;
 
-  /**
-   * @param owner without `userId`, all users of the app are watched
-   * @param runs gets the server's reports of runs
-   * @param onError gets the errors of the connection
-   */
-  constructor(
-    connection: HttpConnection,
-    owner: StateOwner,
-    runs: RunReports,
-    onError: (error: unknown) => void,
-  ) {
-    this.#runs = runs;
-    this.#connection = connection;
+  /** @param owner without `userId`, all users of the app are watched */
+  constructor(parts: SubscriptionParts, owner: StateOwner) {
+    this.#parts = parts;
     this.#owner = owner;
-    this.#onError = onError;
   }
 
   /** Whether the server sends notices now. */
@@ -73,9 +73,13 @@ export class Subscription {
     });
     if (!isFirst) return;
     void this.#run().catch((error: unknown) => {
-      this.#onError(error);
-      for (const each of [...this.#watchers]) each.finish();
+      this.#parts.onError(error);
+      this.#finish();
     });
+  }
+
+  #finish(): void {
+    for (const each of [...this.#watchers]) each.finish();
   }
 
   /**
@@ -92,6 +96,9 @@ export class Subscription {
       let atLeast = 0;
       let isUnauthorized = false;
       try {
+        if (this.#owner.userId !== undefined) await this.#parts.asking();
+        if (signal.aborted) return;
+        if (this.#parts.connection.kind?.isHandler === false) return this.#followFocus();
         await this.#readFeed(() => (openedAt = performance.now()));
       } catch (error) {
         if (signal.aborted) return;
@@ -100,7 +107,7 @@ export class Subscription {
         const mayGetToken =
           (isUnauthorized && !wasUnauthorized) || isSessionError(error, 'storage_unavailable');
         if (!isTransient(error) && !mayGetToken) throw error;
-        this.#onError(error);
+        this.#parts.onError(error);
         atLeast = retryAfterOf(error);
       }
       if (signal.aborted) return;
@@ -111,6 +118,17 @@ export class Subscription {
       lastPause = Math.max(backoff(attempt, FIRST_PAUSE, LONGEST_PAUSE), atLeast);
       await pause(lastPause, signal).catch(() => undefined);
     }
+  }
+
+  /**
+   * Follows `adk api_server`, which has no feed. A user who comes back to the page sees what others have changed. It lists no
+   * sessions of an app.
+   */
+  #followFocus(): void {
+    if (this.#owner.userId === undefined) return this.#finish();
+    const resync = (): void => this.deliver([{ type: 'resync' }]);
+    globalThis.addEventListener?.('focus', resync);
+    onAbort(this.#ended.signal, () => globalThis.removeEventListener?.('focus', resync));
   }
 
   /**
@@ -128,14 +146,14 @@ export class Subscription {
     try {
       const headers = { 'last-event-id': this.#lastEventId };
       const feed = { method: 'GET', path } as const;
-      const { response } = await openStream(this.#connection, feed, silence.signal, headers);
+      const { response } = await openStream(this.#parts.connection, feed, silence.signal, headers);
       let isFeed = false;
       const onId = (id: string): void => void (this.#lastEventId = id);
       for await (const data of serverSentEvents(response, silence.signal, onId)) {
         silence.restart();
         if (!isFeed) onOpen();
         isFeed = this.#isOpen = true;
-        if (data !== undefined) this.#deliver(parseJson(data));
+        if (data !== undefined) this.#receive(parseJson(data));
       }
       // For example the page of a proxy, with status 200.
       if (!isFeed) throw new Error('the response is no feed of changes; check the url and proxies');
@@ -149,11 +167,17 @@ export class Subscription {
   }
 
   /** Ignores notices that this version does not know. */
-  #deliver(data: unknown): void {
-    if (this.#runs.receive(data, this.#owner)) return;
+  #receive(data: unknown): void {
+    const { runs } = this.#parts;
+    if (runs.receive(data, this.#owner)) return;
     const notice = decodeNotice(data);
     if (notice === undefined) return;
-    if (notice.type === 'deleted') this.#runs.forget(notice);
-    for (const watcher of this.#watchers) watcher.push([notice]);
+    if (notice.type === 'deleted') runs.forget(notice);
+    this.deliver([notice]);
+  }
+
+  /** @param isMeant which watchers get the notices, if they match. Default: all */
+  deliver(notices: readonly Notice[], isMeant: (watcher: Watcher) => boolean = () => true): void {
+    for (const watcher of [...this.#watchers].filter(isMeant)) watcher.push(notices);
   }
 }

@@ -105,9 +105,9 @@ export class LiveSessionStore<S extends object>
 
   async switchBranch(branch: string): Promise<void> {
     const change = branchChange(this.key, branch);
-    await this.runs.rewind(this.use(await this.service()), (running) =>
-      this.#changeHistory(change, running),
-    );
+    const service = this.use(await this.service());
+    this.runs.requireRewinds(service, 'switchBranch');
+    await this.runs.rewind(service, (running) => this.#changeHistory(change, running));
   }
 
   async retry(eventId: string): Promise<Event | undefined> {
@@ -193,8 +193,9 @@ export class LiveSessionStore<S extends object>
       // Without subscribers, or after an error, the event was not read. The next read puts it in its place.
       const wasRead = this.isActive && this.error === undefined;
       if (!wasRead && this.head.status !== 'deleted' && !this.history.list.get(shown.id)) {
-        if (this.history.changesOthers(shown)) this.noteAll();
-        else this.history.list.append(shown);
+        const stored = event.id === shown.id ? shown : copyEvent(event);
+        if (this.history.changesOthers(stored)) this.noteAll();
+        else this.history.list.append(stored);
       }
       this.unsent.endSend(sent);
       return event;
@@ -226,6 +227,7 @@ export class LiveSessionStore<S extends object>
   async #changeTurn(eventId: string, content?: Content): Promise<Event> {
     const service = this.use(await this.service());
     const isOfServer = (await this.runs.findServerAgent(service)) !== undefined;
+    this.runs.requireRewinds(service, content === undefined ? 'regenerate' : 'edit');
     const run = isOfServer ? { streaming: true } : undefined;
     const id = newEventId();
     const change = turnChange({ ...this.key, eventId, content, run, messageId: id });

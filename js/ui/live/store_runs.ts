@@ -12,18 +12,24 @@ import type { RunView } from '../../service/runs/run_view.js';
 import type { Answers } from '../../service/runs/user_answers.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import { coreOf, type ServerAgent } from '../../core/core_of.js';
+import { endsWithin } from '../../core/call/time_limit.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
 import type { LiveSessionSnapshot } from './types/live_session.js';
 
 type RunsPart =
   | typeof import('../../service/runs/page_runs.js')
-  | typeof import('../../service/runs/remote_runs.js');
+  | typeof import('../../service/runs/remote_runs.js')
+  | typeof import('../../service/runs/api_server_runs.js');
+
+/** Milliseconds to wait until the remote of a cache has told what it is. */
+const FIND_MS = 3000;
 
 /** The runs of a store's session, once `js/service/runs` is loaded. */
 interface LoadedRuns {
   readonly part: RunsPart;
   readonly runs: Runs;
   readonly view: RunView;
+  readonly isOfApiServer: boolean;
 }
 
 /** Rewinds the session, and stops the run that is under way. */
@@ -43,6 +49,8 @@ export class StoreRuns {
   #agent: RunAgent | undefined;
   #loading: Promise<LoadedRuns> | undefined;
   #loaded: LoadedRuns | undefined;
+  /** What follows the runs for the subscribers of the store. */
+  #following: Runs | undefined;
 
   /** @param onChange called after changes, while the store is watched or has asked something */
   constructor(key: CompositeSessionKey, onChange: () => void) {
@@ -77,14 +85,46 @@ export class StoreRuns {
     return this.serverAgent(service);
   }
 
+  /** Whether the service, as far as it is known, is over `adk api_server`. */
+  #mayBeApiServer(service: SessionService): boolean | undefined {
+    const { serverAgent } = coreOf(service) ?? {};
+    return serverAgent === undefined ? false : serverAgent.isApiServer;
+  }
+
+  /** Whether the server is `adk api_server`, and the page has no agent. */
+  async #isOfApiServer(service: SessionService): Promise<boolean> {
+    const agent = this.#agent === undefined ? coreOf(service)?.serverAgent : undefined;
+    if (agent === undefined) return false;
+    if (agent.isApiServer === undefined) {
+      // A cache that has copies tells without the server, so that a message is stored at once.
+      const isPlain = await agent.hasPlainCopies?.(this.#key);
+      if (isPlain !== undefined) return isPlain;
+      await endsWithin(agent.hasPlainCopies && FIND_MS, agent.find()).catch(() => undefined);
+    }
+    return agent.isApiServer === true;
+  }
+
+  /** @throws SessionError `unsupported` if the server has no route for a rewind */
+  requireRewinds(service: SessionService, method: string): void {
+    if (this.#mayBeApiServer(service) !== true) return;
+    throw new SessionError('unsupported', `adk api_server has no route for ${method}.`, {
+      key: method,
+    });
+  }
+
   get loaded(): LoadedRuns | undefined {
     return this.#loaded;
   }
 
   /** @throws SessionError `unsupported` without an agent; `connection_lost` if the page cannot load it */
   require(service: SessionService): Promise<LoadedRuns> {
-    if (this.#agent === undefined && this.serverAgent(service) === undefined) {
-      return Promise.reject(withoutAgent());
+    const isApiServer = this.#mayBeApiServer(service);
+    if (this.#agent === undefined) {
+      if (isApiServer !== true && this.serverAgent(service) === undefined) {
+        return Promise.reject(withoutAgent());
+      }
+      // The kind of the server was not known before.
+      if (isApiServer === true && this.#loaded?.isOfApiServer === false) this.#loading = undefined;
     }
     const loading = (this.#loading ??= this.#load(service));
     loading.catch(() => {
@@ -97,15 +137,22 @@ export class StoreRuns {
   async follow(service: SessionService, signal: HostAbortSignal | undefined): Promise<void> {
     const agent = this.serverAgent(service);
     if (this.#agent === undefined) {
-      if (agent === undefined) return;
       // Without a connection nobody knows: a cache may have messages for an agent.
-      if (!(await agent.find().catch(() => true))) return this.#onChange();
+      const isThere = await agent?.find().catch(() => true);
+      if (isThere !== true && this.#mayBeApiServer(service) !== true) {
+        return agent && this.#onChange();
+      }
     }
     // The call that needs them reports why they cannot be loaded.
     const loaded = await this.require(service).catch(() => undefined);
     if (loaded === undefined || signal?.aborted === true) return;
-    const stop = loaded.runs.follow(() => this.#onChange());
-    signal?.addEventListener('abort', stop);
+    const { runs } = loaded;
+    const stop = runs.follow(() => this.#onChange());
+    this.#following = runs;
+    signal?.addEventListener('abort', () => {
+      if (this.#following === runs) this.#following = undefined;
+      stop();
+    });
     this.#onChange();
   }
 
@@ -115,14 +162,16 @@ export class StoreRuns {
     let isAsked = false;
     const stopIfOver = (): void => void (isAsked && !runs.isRunning && stop());
     const stop = runs.follow(() => {
-      this.#onChange();
+      // Each call may read the session.
+      if (this.#following !== runs) this.#onChange();
       stopIfOver();
     });
     try {
       return await runs.ask({ ...asked, agent: this.#agent });
     } catch (error) {
       const isOfServer = isSessionError(error, 'unsupported') && this.#agent === undefined;
-      throw isOfServer && coreOf(service)?.serverAgent?.isThere === false ? withoutAgent() : error;
+      const { isThere, isApiServer } = coreOf(service)?.serverAgent ?? {};
+      throw isOfServer && isThere === false && !isApiServer ? withoutAgent() : error;
     } finally {
       isAsked = true;
       stopIfOver();
@@ -179,11 +228,14 @@ export class StoreRuns {
 
   async #load(service: SessionService): Promise<LoadedRuns> {
     const isInPage = this.#agent !== undefined;
+    const isOfApiServer = await this.#isOfApiServer(service);
     const part: RunsPart = await (isInPage
       ? loadPart(() => import('../../service/runs/page_runs.js'))
-      : loadPart(() => import('../../service/runs/remote_runs.js')));
+      : isOfApiServer
+        ? loadPart(() => import('../../service/runs/api_server_runs.js'))
+        : loadPart(() => import('../../service/runs/remote_runs.js')));
     const runs = part.runsOf(service, this.#key);
-    const loaded = { part, runs, view: new part.RunView(runs) };
+    const loaded = { part, runs, view: new part.RunView(runs), isOfApiServer };
     if (isInPage === (this.#agent !== undefined)) this.#loaded = loaded;
     return loaded;
   }

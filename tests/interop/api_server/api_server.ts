@@ -25,16 +25,18 @@ const AGENTS = fileURLToPath(new URL('../python/agents', import.meta.url));
  * @param url of the database, as SQLAlchemy has it: with the driver, or the server takes another service
  * @param origin whose pages may send requests
  * @param agents the folder with the agents
+ * @param port default: one that is free
  */
 export async function startApiServer(
   url: string,
   origin?: string,
   agents = AGENTS,
+  port = 0,
 ): Promise<ApiServer> {
   const child = spawn(
     join(dirname(python), 'adk'),
     [
-      ...['api_server', '--host', '127.0.0.1', '--port', '0', '--log_level', 'error'],
+      ...['api_server', '--host', '127.0.0.1', '--port', String(port), '--log_level', 'error'],
       ...['--session_service_uri', url],
       ...(origin === undefined ? [] : ['--allow_origins', origin]),
       ...['--artifact_service_uri', 'memory://', '--memory_service_uri', 'memory://', agents],
@@ -44,9 +46,9 @@ export async function startApiServer(
       env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },
     },
   );
-  const port = await portOf(child);
+  const opened = await portOf(child);
   const ask: ApiServer['ask'] = async (path, { body, method = body ? 'POST' : 'GET' } = {}) => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    const response = await fetch(`http://127.0.0.1:${opened}${path}`, {
       method,
       headers: { 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -54,7 +56,7 @@ export async function startApiServer(
     return { status: response.status, body: await response.json() };
   };
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${opened}`,
     ask,
     async end() {
       if (child.signalCode !== null) return;

@@ -79,6 +79,12 @@ describe('The example', { timeout: 300_000 }, () => {
       const all = [...first, 'user: Another!', 'tea_house: Offer cup number 2 of tea.'];
       await shows(page, '.stored', all);
       await until(page, `document.title === '2 cups of tea'`);
+      await say(page, 'I order a pot.');
+      await shows(page, '#questions button', ['Yes, order', 'No, order']);
+      await page.evaluate(`document.querySelector('#questions button').click()`);
+      all.push('user: I order a pot.', 'tea_house: The kitchen says: a pot of tea.');
+      await shows(page, '.stored', all);
+      await shows(page, 'nav a', ['tea']);
 
       await agents.end();
       await page.open(`${site.origin}/`);

@@ -18,6 +18,8 @@ export class Drafts {
 
   /** Adds a piece of a streamed answer. All pieces of one author in one invocation belong to one draft until it ends. */
   add(piece: Event): void {
+    // Pieces of adk api_server have the id of the whole event, and some come after it.
+    if (this.wholes.includes(piece.id)) return;
     const draft = this.#openDraftOf(piece);
     const { event } = draft ?? {};
     const { parts, half } = joinParts(
@@ -36,6 +38,16 @@ export class Drafts {
     this.wholes = [...this.wholes, whole.id];
     const draft = isAnswer(whole) ? this.#openDraftOf(whole) : undefined;
     if (draft !== undefined) this.#replace(draft, { ...draft, endedBy: whole.id });
+  }
+
+  /** Ends the draft that a whole event replaces, and shows the event in its place until a store has read it. */
+  show(whole: Event): void {
+    // The server sends an event with artifacts in two parts, with the same id.
+    if (this.wholes.includes(whole.id)) return;
+    this.end(whole);
+    const draft = this.all.find(({ endedBy }) => endedBy === whole.id);
+    const id = draft?.event.id ?? whole.id;
+    this.#replace(draft, { event: { ...whole, id }, endedBy: whole.id });
   }
 
   clear(): void {

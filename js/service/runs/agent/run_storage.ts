@@ -23,6 +23,8 @@ export interface AdmittedMessage {
   readonly expectedRevision?: number | undefined;
   /** The handle that stores the message, if it also creates the session. Absent: it is read. */
   readonly session?: Session | undefined;
+  /** The event with the first call that the message answers. */
+  readonly callEventId?: string | undefined;
 }
 
 /** A run of an agent. */

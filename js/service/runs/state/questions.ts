@@ -25,6 +25,7 @@ export interface Question {
 export interface AskedQuestion extends Question {
   /** The name of the call itself, which the answer repeats. */
   readonly callName: string;
+  readonly eventId: string;
   readonly invocationId: string;
 }
 
@@ -50,13 +51,17 @@ export function openQuestions(events: readonly Event[]): AskedQuestion[] {
       const call = functionCall as FunctionCall;
       const waits = isQuestion(call) || isLongRunning(event, call);
       if (!waits || !call.id || answered.has(call.id)) continue;
-      questions.set(call.id, questionOf(call, call.id, event.invocationId));
+      questions.set(call.id, questionOf(call, call.id, event));
     }
   }
   return [...questions.values()];
 }
 
-function questionOf(call: FunctionCall, callId: string, invocationId: string): AskedQuestion {
+function questionOf(
+  call: FunctionCall,
+  callId: string,
+  { id: eventId, invocationId }: Event,
+): AskedQuestion {
   const { name = '', args } = call;
   const given: JsonObject = isPlainObject(args) ? args : {};
   const kind = KINDS[name] ?? (isQuestion(call) ? 'input' : 'tool');
@@ -65,7 +70,7 @@ function questionOf(call: FunctionCall, callId: string, invocationId: string): A
   const hint =
     confirmation.hint ?? (kind === 'input' ? (given.message ?? given.prompt) : undefined);
   return {
-    ...{ callId, kind, callName: name, invocationId },
+    ...{ callId, kind, callName: name, eventId, invocationId },
     name: typeof subject.name === 'string' ? subject.name : name,
     args: isPlainObject(subject.args) ? subject.args : given,
     ...(typeof hint === 'string' && hint !== '' && { hint }),

@@ -35,7 +35,11 @@ export interface SessionRun {
 export type Report = Pick<
   RunReport,
   'messageId' | 'invocationId' | 'status' | 'drafts' | 'wholes'
-> & { readonly error?: SessionRun['error'] };
+> & {
+  readonly error?: SessionRun['error'];
+  /** The id under which the message was asked, if the server has stored it under another one. */
+  readonly askedAs?: string;
+};
 
 /** Returns the newest message of the user. */
 export function newestMessage(events: readonly Event[]): Event | undefined {

@@ -34,7 +34,7 @@ export interface RunServer {
  */
 export async function* runAgent(
   { connection, read, toEvent }: RunServer,
-  { body, handle, signal }: CheckedRun,
+  { body, handle, signal, onAccepted }: CheckedRun,
   stopped: HostAbortSignal,
 ): AsyncGenerator<Event, void, undefined> {
   const { timeoutMs, closeLimit } = connection.options;
@@ -49,6 +49,7 @@ export async function* runAgent(
     const request = { method: 'POST', path: '/run_sse', body } as const;
     const { response, mask } = await openStream(connection, request, ended.signal);
     ended.stopTimer();
+    onAccepted?.();
     let failure: SessionError | undefined;
     for await (const data of serverSentEvents(response, ended.signal)) {
       if (data === undefined) continue;

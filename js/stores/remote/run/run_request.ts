@@ -55,6 +55,8 @@ export interface CheckedRun extends Abortable {
   readonly body: string;
   readonly stateDelta: Readonly<Record<string, unknown>>;
   readonly handle: RunHandle | undefined;
+  /** Called when the server has accepted the request. A live session has it called by a hidden member of its request. */
+  readonly onAccepted: (() => void) | undefined;
 }
 
 /** The handle that gets the events of a run. */
@@ -73,7 +75,7 @@ interface RunCore {
 /** @throws SessionError `invalid_argument`, `unserializable`, `schema_violation`, `aborted`, `closed` */
 export function takeRun<S extends object>(core: RunCore, request: RunRequest<S>): CheckedRun {
   core.calls.requireOpen();
-  const taken = takeRequest(request);
+  const taken = takeRequest<typeof request & Partial<Pick<CheckedRun, 'onAccepted'>>>(request);
   const { session: given, signal, stateDelta } = taken;
   const { newMessage, streaming, invocationId, functionCallEventId, customMetadata } = taken;
   requireNotAborted(signal);
@@ -93,5 +95,5 @@ export function takeRun<S extends object>(core: RunCore, request: RunRequest<S>)
     { rules: 'event' },
   )!;
   const handle = session && { session, record: core.handles.recordOf(session) };
-  return { key, body, stateDelta: delta, handle, signal };
+  return { key, body, stateDelta: delta, handle, signal, onAccepted: taken.onAccepted };
 }

@@ -1,5 +1,6 @@
 import { isSummarised } from '../../../core/history/view.js';
 import type { Event } from '../../../values/model/event/event.js';
+import { pageMessageOf } from '../../../values/model/event/page_message.js';
 import type { Pages } from '../../../service/runs/run_view.js';
 import { keepEqual } from '../../../values/json/equal.js';
 import { keepElements } from './keep_elements.js';
@@ -43,9 +44,19 @@ export class EventList {
     return this.#pages.at(-1)?.at(-1);
   }
 
+  /** Returns the event with an id, or the message that a page has asked under it; see {@link pageMessageOf}. */
   get(id: string): Event | undefined {
-    this.#byId ??= new Map(this.#pages.flat().map((event) => [event.id, event]));
+    if (this.#byId === undefined) {
+      this.#byId = new Map();
+      for (const page of this.#pages) page.forEach((event) => this.#index(event));
+    }
     return this.#byId.get(id);
+  }
+
+  #index(event: Event): void {
+    const asked = pageMessageOf(event);
+    if (asked !== undefined && this.#byId?.has(asked) === false) this.#byId.set(asked, event);
+    this.#byId?.set(event.id, event);
   }
 
   /** Returns the events from the one with this id on; none if it is not there. */
@@ -61,7 +72,7 @@ export class EventList {
     if (last === undefined || last.length >= PAGE) pages.push([event]);
     else pages[pages.length - 1] = [...last, event];
     this.#pages = pages;
-    this.#byId?.set(event.id, event);
+    this.#index(event);
   }
 
   /** Puts an event in place of the one with its id. Does nothing if they are equal. */
@@ -79,7 +90,7 @@ export class EventList {
   prepend(older: readonly Event[]): void {
     const added = older.filter(({ id }) => this.get(id) === undefined);
     this.#pages = [...pagesOf(added), ...this.#pages];
-    for (const event of added) this.#byId?.set(event.id, event);
+    for (const event of added) this.#index(event);
     const ids = summarisedIn(added);
     if (ids.size > 0) this.#summarised = new Set([...ids, ...this.#summarised]);
   }

@@ -72,7 +72,9 @@ export class UnsentEvents {
     for (const send of this.#sends.values()) {
       if (send.state.error === undefined) continue;
       const stored = list.get(send.event.id);
-      if (isEqualJson(stored, send.event)) this.endSend(send);
+      // A message with another id was asked under this one: its page, invocation and time are the server's.
+      const isAsked = stored !== undefined && stored.id !== send.event.id;
+      if (isAsked || isEqualJson(stored, send.event)) this.endSend(send);
     }
   }
 

@@ -20,6 +20,7 @@ class Script(BaseAgent):
       if 'say' not in step:
         continue
       yield Event(
+          id=step.get('id', Event.new_id()),
           invocation_id=ctx.invocation_id,
           author=self.name,
           content=types.Content(role='model', parts=[types.Part(text=step['say'])]),

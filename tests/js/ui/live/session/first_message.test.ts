@@ -19,6 +19,13 @@ const yes: RunAgent = async function* () {
 const serverWith = (run = yes) =>
   new Server(new InMemorySessionService(), { authorize: () => true, run });
 
+/** Lets a cache have another session of the user. */
+async function knows(cache: CachedSessionService, server: Server): Promise<void> {
+  const other = { ...KEY, sessionId: 'other' };
+  await server.service.createSession(other);
+  await cache.getSession(other);
+}
+
 const SESSION = '/apps/shop/users/ada/sessions';
 
 /** Holds the requests whose path ends so until the returned function is called. */
@@ -45,8 +52,9 @@ describe('The first message of a conversation', () => {
   for (const [outage, cut] of Object.entries(OUTAGES)) {
     it(`is stored with its session while the remote ${outage}, and is answered after a reload`, async () => {
       const server = serverWith();
-      const end = cut(server);
       const { cache, local } = openCache(server, { readTimeoutMs: 60_000 });
+      await knows(cache, server);
+      const end = cut(server);
       const store = liveSession(cache, KEY, { initialState: { shop: 'Kyoto' } });
       const stop = store.subscribe(() => undefined);
       const asked = await store.ask(tea);
