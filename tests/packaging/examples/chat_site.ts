@@ -1,7 +1,9 @@
 // The program of the guide "Chat", followed to the letter: its server, and its page in browsers.
 
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Browser } from '../../browser/browser.js';
 import { click, shows, until } from '../../browser/chat_page.js';
 import type { Scenarios, Tab } from '../../browser/tab.js';
@@ -20,6 +22,7 @@ export class ChatSite {
   readonly #folder: string;
   readonly #port: string;
   #server: ChildProcess | undefined;
+  readonly #pages = new Map<Browser, Page>();
 
   private constructor(folder: string, port: string) {
     this.#folder = folder;
@@ -59,23 +62,35 @@ export class ChatSite {
     return (await ended)[0];
   }
 
-  /** Opens the page, and signs in. */
+  /** Opens the page in place of the device's last one, and signs in. */
   async open(device: Browser, user: string, host = '127.0.0.1'): Promise<Page> {
+    // Each page has a connection for its feed, and a browser has six to a server.
+    await this.#pages.get(device)?.leave();
     const page = await device.openTab(`http://${host}:${this.#port}/`);
+    this.#pages.set(device, page);
     await until(page, `document.querySelector('.sign-in, footer') !== null`);
     if (await page.evaluate<boolean>(`document.querySelector('footer') !== null`)) {
       await click(page, 'footer button', 'Sign out');
     }
-    await until(page, SIGNED_OUT);
+    await untilLoaded(page, SIGNED_OUT);
     await page.evaluate(`(() => {
       const form = document.querySelector('.sign-in');
       form.querySelector('input').value = '${user}';
       form.requestSubmit();
     })()`);
-    await until(page, `document.querySelector('form [name=text]') !== null`);
+    await untilLoaded(page, `document.querySelector('form [name=text]') !== null`);
     // So that the page opens without its server.
     await until(page, `navigator.serviceWorker === undefined || navigator.serviceWorker.controller !== null`); // prettier-ignore
     return page;
+  }
+}
+
+/** Waits until an expression is true in a page that loads itself again meanwhile, which ends scripts that wait in it. */
+export async function untilLoaded(page: Page, expression: string): Promise<void> {
+  const end = Date.now() + 60_000;
+  while (!(await page.evaluate<boolean>(expression).catch(() => false))) {
+    assert.ok(Date.now() < end, `not true: ${expression}`);
+    await sleep(50);
   }
 }
 
