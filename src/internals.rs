@@ -7,13 +7,13 @@ pub use crate::core::error::reason::{broken_storage, storage_error};
 use crate::core::error::{ArtifactError, Error, TemplateError};
 use crate::core::event::{EventText, NewEvent, TextSlice};
 pub use crate::core::names::Names;
-use crate::core::read::{ListQuery, Listing};
+use crate::core::read::{ListQuery, Listing, PageEdges, Read, Rows};
 pub use crate::core::room::{SPARE, require_room};
-use crate::core::session::{self, DescriptionRow, SessionHead, Timestamp};
+use crate::core::session::{self, DescriptionRow, SessionHead, SessionKey, Timestamp};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::template::{self, Placeholder};
 pub use crate::core::view_rules;
-use crate::core::write::{self, SharedRow};
+use crate::core::write::{self, SharedRow, Target};
 pub use crate::host::{has_room, now, random_seed};
 use crate::memory::MemoryStorage;
 
@@ -23,15 +23,22 @@ pub fn part_of(text: &TextSlice, bytes: Range<usize>) -> TextSlice {
 }
 
 /// Makes an event as [`NewEvent::new`] does, without reading its text: the caller's snapshot of the event says
-/// whether it may be a marker.
+/// whether it may be a marker. A stored event may have one more member of `customMetadata`, and be the same.
 pub fn marked_event(
     id: &str,
     timestamp: Timestamp,
     delta: &str,
     text: EventText,
     may_be_marker: bool,
+    hidden_member: &'static str,
 ) -> Result<NewEvent, Error> {
-    NewEvent::marked(id, timestamp, delta, text, may_be_marker)
+    let event = NewEvent::marked(id, timestamp, delta, text, may_be_marker)?;
+    Ok(NewEvent { hidden_member: Some(hidden_member), ..event })
+}
+
+/// Returns the key of a stored row, which was checked already.
+pub fn stored_key(app_name: String, user_id: String, session_id: String) -> SessionKey {
+    SessionKey { app_name, user_id, session_id }
 }
 
 /// Returns the time of a stored row, which was checked already.
@@ -98,6 +105,20 @@ pub fn list_memory(
             description: &session.description,
         })
     })
+}
+
+/// Reads the head of a session in memory, and its markers. The rows have no edges if `event_id` is not stored, or if
+/// places of markers are lost.
+pub fn read_markers(
+    storage: &MemoryStorage,
+    target: &Target,
+    event_id: Option<&str>,
+) -> Result<Rows, Error> {
+    let contents = storage.contents()?;
+    let markers = contents.markers(target, event_id);
+    let edges = markers.is_some().then(PageEdges::default);
+    let rows = contents.read(target, &Read::NONE)?;
+    Ok(Rows { events: markers.unwrap_or_default(), edges, ..rows })
 }
 
 /// Returns the error for placeholders without a value.

@@ -37,11 +37,11 @@ pub use crate::core::{error, event, read, session, state, storage, template, wri
 pub use error::Error;
 pub use event::{Event, EventActions};
 pub use invocation::{ArtifactService, Context, Invocation, ReadonlyContext};
-pub use read::{ListPlace, PageEnd};
+pub use read::{ListOrder, ListPlace, PageEnd};
 pub use service::{
     CreateRequest, DeleteRequest, EventCursor, EventPage, Events, GetRequest,
-    InMemorySessionService, ListEventsRequest, ListPageRequest, ListRequest, Session, SessionInfo,
-    SessionService, TokenUsage,
+    InMemorySessionService, ListEventsRequest, ListPage, ListRequest, Session, SessionInfo,
+    SessionPosition, SessionService, TokenUsage,
 };
 pub use session::{SessionKey, Timestamp};
 pub use state::{KEY_PREFIX_APP, KEY_PREFIX_TEMP, KEY_PREFIX_USER, REMOVED, ReadonlyState, State};

@@ -17,12 +17,14 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compiledPath } from './toolchain/compile.mjs';
 import { webDrivers } from './toolchain/browsers.mjs';
-import { hostEnv, root, wasmEnv } from './toolchain/environment.mjs';
+import { hostEnv, pinRust, root, wasmEnv } from './toolchain/environment.mjs';
 import { distIsCurrent, packagesAreCurrent } from '../js/build/ready.mjs';
 import { changedFiles, nearestTests } from './toolchain/changed.mjs';
 import { killRunning, runStep } from './toolchain/steps.mjs';
 
 /** @typedef {import('./toolchain/steps.mjs').Step} Step */
+
+pinRust();
 
 const wasm32 = '--target wasm32-unknown-unknown';
 const rustdoc = 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features';

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::conformance::stop::Stop;
-use crate::core::event::{EventText, NewEvent};
+use crate::core::event::NewEvent;
+use crate::core::read::TimedText;
 use crate::core::session::{DescriptionRow, Revision, SessionKey, Timestamp};
 use crate::core::state::{REMOVED, Scope};
 use crate::core::write::{Appended, HandlePosition};
@@ -191,8 +192,8 @@ pub(super) fn to_text(members: &Map<String, Value>) -> String {
 }
 
 /// Parses the texts of events.
-pub(super) fn parse_events(texts: &[EventText]) -> Result<Vec<Value>, Stop> {
-    texts.iter().map(|text| text.with(parse)).collect()
+pub(super) fn parse_events(events: &[TimedText]) -> Result<Vec<Value>, Stop> {
+    events.iter().map(|(_, text)| text.with(parse)).collect()
 }
 
 fn parse(text: &str) -> Result<Value, Stop> {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::conformance::handle::{Outgoing, to_text};
 use crate::conformance::stop::Stop;
-use crate::core::read::Window;
+use crate::core::read::Read;
 use crate::core::session::{SessionKey, Timestamp};
 use crate::core::state::Delta;
 use crate::core::write::NewSession;
@@ -101,13 +101,13 @@ impl Request<'_> {
         DescribeRequest { title: self.title(), labels: self.labels(), ..DescribeRequest::default() }
     }
 
-    pub(super) fn window(self) -> Result<Window, Stop> {
+    pub(super) fn read(self) -> Result<Read, Stop> {
         let config = self.0.get("config");
         let number =
             |name: &str| config.and_then(|config| config.get(name)).and_then(Value::as_f64);
         let limit = number("numRecentEvents").map(|count| count as usize);
         let after = number("afterTimestamp").map(|time| Timestamp::from_millis(time.max(0.0)));
-        Ok(Window { limit, after: after.transpose()?, ..Window::ALL })
+        Ok(Read::Last { limit, after: after.transpose()? })
     }
 }
 

@@ -68,9 +68,18 @@ pub(super) fn change(index: usize, seq: Revision, revision: Revision) -> EventCh
     EventChange { index, row: EventRow { seq, revision, ..event("") } }
 }
 
+/// The time of each event, in milliseconds.
+pub(super) const EVENT_TIME: f64 = 0.5;
+
 /// Returns a new event.
 pub(super) fn event(id: &str) -> EventRow {
-    EventRow { id: id.into(), seq: 0, revision: 0, timestamp: time(0.5), text: text_of(id).into() }
+    EventRow {
+        id: id.into(),
+        seq: 0,
+        revision: 0,
+        timestamp: time(EVENT_TIME),
+        text: text_of(id).into(),
+    }
 }
 
 pub(super) fn text_of(id: &str) -> String {

@@ -8,8 +8,7 @@ use crate::conformance::verb_rows::{
     ODD_TEXTS, STATE, change, event, filled, key, plan, session_change, set_all, texts_of,
 };
 use crate::conformance::verdict::{Verdict, check, equal, failed, run_tests, same_texts};
-use crate::core::read::Window;
-use crate::core::read::{ListQuery, Listing, Rows};
+use crate::core::read::{ListQuery, Listing, Read, Rows};
 use crate::core::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::core::state::ByOwner;
 use crate::core::storage::{Deletion, Storage};
@@ -54,7 +53,7 @@ impl<S: Storage> Subject<S> {
     }
 
     async fn read(&self) -> Result<Rows, String> {
-        self.storage.read(&key().into(), &Window::ALL, &()).await.map_err(failed)
+        self.storage.read(&key().into(), &Read::ALL, &()).await.map_err(failed)
     }
 
     async fn delete(&self, deletion: Deletion) -> Verdict {
@@ -132,7 +131,7 @@ impl<S: Storage> Subject<S> {
                 (&*row.id, row.seq, row.revision, row.timestamp),
                 ("e1", 3, 3, time(0.5)),
             )?;
-            same_texts(vec![row.text.clone()], &texts_of(&["e1"]))?;
+            same_texts(vec![(row.timestamp, row.text.clone())], &texts_of(&["e1"]))?;
         }
         equal("the rows", (found.events.len(), found.changed.len()), (1, 1))
     }
@@ -154,11 +153,11 @@ impl<S: Storage> Subject<S> {
             (8, vec![("e4", 9, 9)]),
             (9, vec![]),
         ] {
-            let window = Window { since: Some(since), ..Window::ALL };
-            let read = self.storage.read(&key().into(), &window, &()).await.map_err(failed)?;
+            let read = Read::Since { revision: since, limit: None };
+            let read = self.storage.read(&key().into(), &read, &()).await.map_err(failed)?;
             check("a read of changes returned other events", read.events.is_empty())?;
             let found = self.find_rows(&[], since).await?;
-            for (verb, mut changed) in [("write", found.changed), ("read", read.changed)] {
+            for (verb, mut changed) in [("write", found.changed), ("read", read.rows)] {
                 changed.sort_by_key(|row| row.seq);
                 let rows: Vec<_> =
                     changed.iter().map(|row| (&*row.id, row.seq, row.revision)).collect();
@@ -167,6 +166,20 @@ impl<S: Storage> Subject<S> {
         }
         let rows = self.read().await?;
         same_texts(rows.events, &texts_of(&["e1", "e2", "e3", "e4"]))
+    }
+
+    async fn a_read_by_ids_finds_the_stored_ones(&self) -> Verdict {
+        self.create(&["e1", "e2", "e3"], |_| Some(filled(1, 1, 3))).await?;
+        let ids = ["e3", "none", "e1"].map(Into::into).to_vec();
+        let read = self.storage.read(&key().into(), &Read::Ids(ids), &()).await.map_err(failed)?;
+        check("a read by ids returned other events", read.events.is_empty())?;
+        equal("the revision", revision(&read), Some(1))?;
+        let mut rows = read.rows;
+        rows.sort_by_key(|row| row.seq);
+        let places: Vec<_> = rows.iter().map(|row| (&*row.id, row.seq, row.revision)).collect();
+        equal("the events", places, vec![("e1", 1, 1), ("e3", 3, 3)])?;
+        let events = rows.into_iter().map(|row| (row.timestamp, row.text)).collect();
+        same_texts(events, &texts_of(&["e1", "e3"]))
     }
 
     async fn texts_are_opaque(&self) -> Verdict {
@@ -260,8 +273,7 @@ impl<S: Storage> Subject<S> {
             "not only the user's state was stored",
             found.shared.user.is_some() && found.shared.app.is_none(),
         )?;
-        let read =
-            async |target| self.storage.read(&target, &Window::ALL, &()).await.map_err(failed);
+        let read = async |target| self.storage.read(&target, &Read::ALL, &()).await.map_err(failed);
         let rows = read(of_user).await?;
         check(
             "a read of the user did not return its state alone",
@@ -348,6 +360,7 @@ pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Rep
         a_decision_gets_the_stored_rows
         an_event_is_returned_as_it_was_written
         changes_since_a_revision_are_new_and_replaced_events
+        a_read_by_ids_finds_the_stored_ones
         texts_are_opaque
         revisions_may_be_as_large_as_the_largest_safe_integer
         the_floor_never_falls_below_what_was_deleted

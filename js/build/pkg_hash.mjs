@@ -34,7 +34,7 @@ export function sourceHash() {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length))
       .map((file) => file.replaceAll('\\', '/'));
-  const files = [...filesIn('src'), ...SCRIPTS, 'Cargo.toml', 'Cargo.lock'];
+  const files = [...filesIn('src'), ...SCRIPTS, 'Cargo.toml', 'Cargo.lock', 'rust-toolchain.toml'];
   const hash = createHash('sha256');
   for (const file of files.sort()) {
     hash

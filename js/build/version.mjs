@@ -19,7 +19,7 @@ const PLACES = [
   ['package-lock.json', /(?<="name": "adk-session-wasm",\s+"version": ")[^"]*(?=")/g],
   // Of the workspace, or of a crate that has one of its own.
   ['Cargo.toml', /(?<=^version = ")[^"]*(?=")/gm],
-  ['src/wasm/Cargo.toml', /(?<=^(?:version = |adk-session-core = \{ version = )")[^"]*(?=")/gm],
+  ['src/wasm/Cargo.toml', /(?<=^(?:version = "|adk-session-core = \{ version = "=))[^"]*(?=")/gm],
   ['Cargo.lock', /(?<=name = "adk-session-(?:core|wasm)"\nversion = ")[^"]*(?=")/g],
   ...['chat_node', 'next_app', 'plain_page', 'python_and_browser'].map(
     (name) =>

@@ -13,7 +13,7 @@ use crate::core::error::{Error, Field};
 use crate::core::event::{Event, EventActions};
 use crate::core::session::SessionKey;
 use crate::host;
-use crate::service::{Session, SessionService};
+use crate::service::{Session, SessionPosition, SessionService};
 
 /// One run on one session, from a user's message to the final answer. It gives contexts to the
 /// agents, callbacks and tools that take part, and stores their events. See the
@@ -29,7 +29,7 @@ use crate::service::{Session, SessionService};
 pub struct Invocation {
     shared: Shared,
     /// Locked by the append that is stored. It is fair: events are stored in the order of their appends.
-    appending: Mutex<()>,
+    position: Mutex<SessionPosition>,
 }
 
 impl Invocation {
@@ -42,7 +42,15 @@ impl Invocation {
             artifacts: None,
             state: Arc::new(LockedState::new(session.state().all())),
         };
-        Self { shared, appending: Mutex::default() }
+        Self { shared, position: Mutex::new(session.position()) }
+    }
+
+    /// Makes appends fail after any change by others: see [`SessionPosition::rejecting_stale`].
+    #[must_use]
+    pub fn rejecting_stale(mut self) -> Self {
+        let position = self.position.get_mut();
+        *position = position.clone().rejecting_stale();
+        self
     }
 
     /// Sets another id.
@@ -106,7 +114,8 @@ impl Invocation {
     ///
     /// # Errors
     /// Fails with `invalid_argument` after the end, or for a context of another invocation. Also
-    /// fails as [`SessionService::append_event_to`] does.
+    /// fails as [`SessionService::append_events`] does: with `stale_session` if a rewind has undone the
+    /// invocation, or if it was cancelled, since its session was read.
     ///
     /// ```
     /// # use adk_session::{CreateRequest, InMemorySessionService, SessionService};
@@ -137,14 +146,14 @@ impl Invocation {
         output_key: Option<&str>,
     ) -> Result<Event, Error> {
         self.check(context.as_deref())?;
-        let mut event = self.labelled(event, context.as_deref());
+        let mut event = self.labelled(event, context.as_deref(), &|| service.new_id());
         if event.partial {
             return Ok(event);
         }
         let writes = self.collect(&mut event, context.as_deref(), output_key);
-        let _turn = self.appending.lock().await;
+        let mut position = self.position.lock().await;
         event.actions.state_delta = self.shared.state.lock().storable(&writes);
-        service.append_event_to(&self.shared.session, event.clone()).await?;
+        service.append_events(&mut position, vec![event.clone()]).await?;
         self.shared.state.lock().commit(&writes);
         if let Some(context) = context {
             context.clear();
@@ -175,13 +184,18 @@ impl Invocation {
         Ok(())
     }
 
-    fn labelled(&self, mut event: Event, context: Option<&Context>) -> Event {
+    fn labelled(
+        &self,
+        mut event: Event,
+        context: Option<&Context>,
+        new_id: &dyn Fn() -> String,
+    ) -> Event {
         let fill = |field: &mut String, value: &dyn Fn() -> String| {
             if field.is_empty() {
                 *field = value();
             }
         };
-        fill(&mut event.id, &host::new_id);
+        fill(&mut event.id, new_id);
         fill(&mut event.invocation_id, &|| self.id().to_owned());
         fill(&mut event.author, &|| context.map_or("user", |it| it.agent_name()).to_owned());
         if event.branch.as_deref().is_none_or(str::is_empty) {

@@ -2,9 +2,9 @@
 
 use std::mem;
 
-use crate::core::event::{EventText, TextSlice};
+use crate::core::event::TextSlice;
 use crate::core::names::Index;
-use crate::core::read::{PageEdges, Window};
+use crate::core::read::{PageEdges, Read, TimedText};
 use crate::core::room::SPARE;
 use crate::core::session::{Revision, Timestamp};
 use crate::core::write::EventRow;
@@ -24,6 +24,14 @@ struct LoggedEvent {
     timestamp: Timestamp,
     id: TextSlice,
     text: TextSlice,
+}
+
+impl LoggedEvent {
+    /// Not inlined: the wasm is smaller.
+    #[inline(never)]
+    fn timed_text(&self) -> TimedText {
+        (self.timestamp, self.text.clone().into())
+    }
 }
 
 /// The events of one session.
@@ -176,27 +184,28 @@ impl EventLog {
         rows
     }
 
-    /// Returns the text of the event with that `seq`.
-    pub(super) fn at(&self, seq: Revision) -> Option<EventText> {
+    /// Returns the event with that `seq`.
+    pub(super) fn at(&self, seq: Revision) -> Option<TimedText> {
         let is_before = |event: &LoggedEvent| event.seq < seq;
         let chunk = self.chunks.partition_point(|chunk| chunk.last().is_some_and(is_before));
         let chunk = self.chunks.get(chunk)?;
         let event = chunk.get(chunk.partition_point(is_before))?;
-        Some(event.text.clone().into())
+        Some(event.timed_text())
     }
 
-    /// Returns the texts of the events in a window, by `seq`, and the edges of a page.
-    pub(super) fn window(&self, window: &Window) -> (Vec<EventText>, Option<PageEdges>) {
+    /// Returns the events of a read by `seq`, and the edges of a page.
+    pub(super) fn events(&self, read: &Read) -> (Vec<TimedText>, Option<PageEdges>) {
         let time_at =
             |position| self.event(position).map_or(Timestamp::MIN, |event| event.timestamp);
-        let positions = window.positions(self.len(), |id| self.position(id), time_at);
+        let positions = read.positions(self.len(), |id| self.position(id), time_at);
         let Some(positions) = positions else {
             return (Vec::new(), None);
         };
         let id_at = |position| self.event(position).map(|event| event.id.with(|id| id.into()));
-        let edges = window.page.as_ref().map(|_| PageEdges::of(&positions, self.len(), id_at));
+        let is_page = matches!(read, Read::Page(_));
+        let edges = is_page.then(|| PageEdges::of(&positions, self.len(), id_at));
         let events = positions.into_iter().filter_map(|position| self.event(position));
-        (events.map(|event| event.text.clone().into()).collect(), edges)
+        (events.map(LoggedEvent::timed_text).collect(), edges)
     }
 }
 
@@ -212,6 +221,7 @@ fn is_of(chunks: &[Vec<LoggedEvent>], position: usize, id: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::event::EventText;
 
     fn row(id: &str, seq: Revision, revision: Revision, text: &str) -> EventRow {
         let text = EventText::from(text.to_owned());
@@ -219,8 +229,8 @@ mod tests {
         EventRow { id: id.into(), seq, revision, timestamp, text }
     }
 
-    fn texts(texts: Vec<EventText>) -> Vec<String> {
-        texts.into_iter().map(String::from).collect()
+    fn texts(events: Vec<TimedText>) -> Vec<String> {
+        events.into_iter().map(|(_, text)| text.into()).collect()
     }
 
     #[test]
@@ -233,7 +243,7 @@ mod tests {
             assert_eq!(log.get(&format!("event-{seq}")).unwrap().seq, seq);
         }
         assert!(log.get("event-0").is_none());
-        let last = log.window(&Window { limit: Some(2), ..Window::ALL });
+        let last = log.events(&Read::Last { limit: Some(2), after: None });
         assert_eq!(texts(last.0), ["text 4999", "text 5000"]);
     }
 
@@ -245,7 +255,7 @@ mod tests {
         }
         log.write(row("2", 2, 5, "new"));
         log.write(row("2", 2, 6, "newer"));
-        assert_eq!(texts(log.window(&Window::ALL).0), ["old", "newer", "old", "old"]);
+        assert_eq!(texts(log.events(&Read::ALL).0), ["old", "newer", "old", "old"]);
         let changed: Vec<_> =
             log.changed(3, usize::MAX).iter().map(|row| (row.seq, row.revision)).collect();
         assert_eq!(changed, [(2, 6), (4, 4)]);

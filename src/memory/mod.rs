@@ -10,9 +10,8 @@ use std::mem;
 use std::sync::{Arc, Mutex};
 
 use crate::core::error::{Error, Field};
-use crate::core::event::EventText;
 use crate::core::names::Names;
-use crate::core::read::{ListPlace, ListQuery, Listing, PageEdges, Rows, Window};
+use crate::core::read::{ListPlace, ListQuery, Listing, Read, Rows, TimedText};
 use crate::core::room::{ROW, SPARE, no_room, require_room};
 use crate::core::session::{DescriptionRow, Revision, SessionHead, SessionKey};
 use crate::core::state::{ByOwner, ScopedState};
@@ -69,23 +68,6 @@ pub(crate) struct StoredSession {
 }
 
 impl StoredSession {
-    fn window(&self, window: &Window) -> (Vec<EventText>, Option<PageEdges>) {
-        let Self { markers, events, .. } = self;
-        if !window.only_markers {
-            return events.window(window);
-        }
-        let mut markers = markers.clone();
-        if let Some(id) = window.end_event() {
-            let Some(row) = events.get(id) else { return Default::default() };
-            markers.insert(row.seq);
-        }
-        let mut texts = Vec::new();
-        for seq in markers.seqs {
-            texts.extend(events.at(seq));
-        }
-        (texts, (!markers.is_incomplete).then(PageEdges::default))
-    }
-
     fn row(&self, app_name: &str, user_id: &str, session_id: &str) -> SessionRow {
         SessionRow {
             key: key_of(app_name, user_id, session_id),
@@ -118,10 +100,10 @@ impl Storage for MemoryStorage {
     fn read<'a>(
         &'a self,
         target: &'a Target,
-        window: &'a Window,
+        read: &'a Read,
         _: &'a dyn Call,
     ) -> StorageFuture<'a, Rows> {
-        Box::pin(async move { self.contents()?.read(target, window) })
+        Box::pin(async move { self.contents()?.read(target, read) })
     }
 
     fn list<'a>(&'a self, request: &'a ListQuery, _: &'a dyn Call) -> StorageFuture<'a, Listing> {
@@ -196,24 +178,32 @@ impl Contents {
         Ok(())
     }
 
-    pub(crate) fn read(&self, target: &Target, window: &Window) -> Result<Rows, Error> {
+    pub(crate) fn read(&self, target: &Target, read: &Read) -> Result<Rows, Error> {
         let (app, user) = self.user(target);
         let session = user
             .zip(target.session_id.as_deref())
             .and_then(|(user, id)| user.sessions.get(id).map(|session| (id, session)));
         let len = session.map_or(0, |(_, session)| session.events.len());
-        let most = len.min(window.limit.unwrap_or(len));
-        // A growing list briefly exists twice: the old copy is half as large as the new one.
-        let size = if window.since.is_some() { ROW } else { 3 * size_of::<EventText>() };
+        let (most, size) = match read {
+            // A growing list briefly exists twice: the old copy is half as large as the new one.
+            Read::Last { limit, .. } => (limit.unwrap_or(len), 3 * size_of::<TimedText>()),
+            Read::Page(page) => (page.limit, 3 * size_of::<TimedText>()),
+            Read::Since { limit, .. } => (limit.unwrap_or(len), ROW),
+            Read::Ids(ids) => (ids.len(), ROW),
+        };
+        let most = most.min(len);
         require_room(most * size)?;
-        let (events, edges) =
-            session.map_or_else(Default::default, |(_, session)| session.window(window));
-        let changed = session.zip(window.since);
-        let changed = changed.map(|((_, session), since)| session.events.changed(since, most));
+        let log = session.map(|(_, session)| &session.events);
+        let (events, edges) = log.map_or_else(Default::default, |log| log.events(read));
+        let rows = log.map(|log| match read {
+            Read::Since { revision, .. } => log.changed(*revision, most),
+            Read::Ids(ids) => ids.iter().filter_map(|id| log.get(id)).collect(),
+            Read::Last { .. } | Read::Page(_) => Vec::new(),
+        });
         Ok(Rows {
             events,
             edges,
-            changed: changed.unwrap_or_default(),
+            rows: rows.unwrap_or_default(),
             session: session
                 .zip(target.user_id.as_deref())
                 .map(|((id, session), user_id)| session.row(&target.app_name, user_id, id)),
@@ -222,6 +212,24 @@ impl Contents {
                 app: app.and_then(|app| app.state.clone()),
             },
         })
+    }
+
+    /// Returns the events at the places of a session's markers, and the one with that id. `None` if it is not
+    /// stored, or if places are lost.
+    pub(crate) fn markers(
+        &self,
+        target: &Target,
+        event_id: Option<&str>,
+    ) -> Option<Vec<TimedText>> {
+        let (_, user) = self.user(target);
+        let StoredSession { markers, events, .. } =
+            user?.sessions.get(target.session_id.as_deref()?)?;
+        let mut markers = markers.clone();
+        if let Some(id) = event_id {
+            markers.insert(events.get(id)?.seq);
+        }
+        let events = markers.seqs.iter().filter_map(|seq| events.at(*seq));
+        (!markers.is_incomplete).then(|| events.collect())
     }
 
     /// Passes the sessions of a page to `visit` one by one, so that their texts need not be copied. The

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::core::error::Error;
-use crate::core::read::{Rows, Window};
+use crate::core::read::{Read, Rows};
 use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::storage::Storage;
 use crate::core::write::{SessionRow, merge_scopes};
@@ -54,10 +54,9 @@ impl<S: Storage> StoredSessionService<S> {
         key: &SessionKey,
         since: Revision,
     ) -> Result<SessionChanges, Error> {
-        let limit = Some(MOST_CHANGED);
-        let window = Window { limit, since: Some(since), ..Window::ALL };
-        let rows = self.storage().read(&key.clone().into(), &window, &()).await?;
-        let Rows { session, shared, mut changed, .. } = rows;
+        let read = Read::Since { revision: since, limit: Some(MOST_CHANGED) };
+        let rows = self.storage().read(&key.clone().into(), &read, &()).await?;
+        let Rows { session, shared, rows: mut changed, .. } = rows;
         let missing = || Error::NotFound { session_id: key.session_id.clone() };
         let SessionRow { head, state, .. } = session.ok_or_else(missing)?;
         if since < head.created || since > head.revision || changed.len() >= MOST_CHANGED {

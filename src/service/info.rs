@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::core::error::Error;
-use crate::core::read::Window;
+use crate::core::read::Read;
 use crate::core::session::{SessionKey, Timestamp};
 use crate::core::storage::Storage;
 use crate::service::session::corrupt_event;
@@ -69,7 +69,7 @@ impl<S: Storage> StoredSessionService<S> {
     /// ```
     pub async fn session_info(&self, key: &SessionKey) -> Result<SessionInfo, Error> {
         let missing = Error::NotFound { session_id: key.session_id.clone() };
-        let stored = self.texts.get_session(key.clone(), Window::ALL).await?.ok_or(missing)?;
+        let stored = self.texts.get_session(key.clone(), Read::ALL).await?.ok_or(missing)?;
         let mut info = SessionInfo {
             create_time: stored.head.create_time,
             last_update_time: stored.head.last_update_time,
@@ -77,7 +77,7 @@ impl<S: Storage> StoredSessionService<S> {
             description: Description::read(&key.session_id, stored.description)?,
             ..SessionInfo::default()
         };
-        for (number, text) in stored.events.iter().enumerate() {
+        for (number, (_, text)) in stored.events.iter().enumerate() {
             let added = text.with(|text| info.add(text));
             added.map_err(|error| corrupt_event(&key.session_id, number, &error))?;
         }

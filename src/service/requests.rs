@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::core::read::ListPlace;
+use crate::core::read::{ListOrder, ListPlace};
 use crate::core::session::Timestamp;
 
 /// A request to create a session.
@@ -45,32 +45,33 @@ pub struct ListRequest {
     pub user_id: String,
 }
 
-/// A request for a page of a user's sessions, oldest update first.
+/// A page of a list, and the order of the list.
 ///
 /// ```
-/// use adk_session::{CreateRequest, InMemorySessionService, ListPageRequest, SessionService};
+/// use adk_session::{
+///     CreateRequest, InMemorySessionService, ListOrder, ListPage, ListRequest, SessionService,
+/// };
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), adk_session::Error> {
 /// let service = InMemorySessionService::new();
 /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
-/// for _ in 0..3 {
-///     let (app_name, user_id) = (app_name.clone(), user_id.clone());
-///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+/// for id in ["s-1", "s-2", "s-3"] {
+///     let (app_name, user_id, session_id) = (app_name.clone(), user_id.clone(), Some(id.to_owned()));
+///     service.create(CreateRequest { app_name, user_id, session_id, ..Default::default() }).await?;
 /// }
-/// let first = ListPageRequest { app_name, user_id, limit: Some(2), ..Default::default() };
-/// let page = service.list_page(first.clone()).await?;
+/// let list = ListRequest { app_name, user_id };
+/// let order = ListOrder { by_creation: true, descending: true };
+/// let first = ListPage { limit: Some(2), order, ..Default::default() };
+/// let page = service.list_page(list.clone(), first.clone()).await?;
 /// assert_eq!(page.len(), 2);
-/// let after = page.last().map(|session| session.place());
-/// assert_eq!(service.list_page(ListPageRequest { after, ..first }).await?.len(), 1);
+/// let after = page.last().map(|session| session.place(order));
+/// let page = service.list_page(list, ListPage { after, ..first }).await?;
+/// assert_eq!(page[0].id(), "s-1");
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct ListPageRequest {
-    /// The app.
-    pub app_name: String,
-    /// The user of the app.
-    pub user_id: String,
+pub struct ListPage {
     /// The most sessions to return; `None` for all.
     pub limit: Option<usize>,
     /// How many sessions to skip; `None` for 0.
@@ -78,6 +79,8 @@ pub struct ListPageRequest {
     /// Only the sessions after this place, see [`Session::place`](super::Session::place). A page costs the same wherever it
     /// begins. `None` for all.
     pub after: Option<ListPlace>,
+    /// The order of the sessions. The default is by last update, oldest first.
+    pub order: ListOrder,
 }
 
 /// A request to delete a session.

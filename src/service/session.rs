@@ -8,13 +8,13 @@ use std::slice::Iter;
 use serde_json::{Map, Value};
 
 use crate::core::error::Error;
-use crate::core::event::{Event, EventText};
-use crate::core::read::ListPlace;
+use crate::core::event::Event;
+use crate::core::read::{ListOrder, ListPlace, TimedText};
 use crate::core::session::{Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::State;
 use crate::core::template::TemplateContext;
 use crate::service::text_service::ReadSession;
-use crate::service::{Description, deep};
+use crate::service::{Description, SessionPosition, deep};
 
 /// A session as it was read. Later changes in the store do not change it.
 ///
@@ -85,15 +85,22 @@ impl Session {
         self.head.last_update_time
     }
 
-    /// Returns its place in lists, for [`ListPageRequest::after`](crate::ListPageRequest::after).
-    pub fn place(&self) -> ListPlace {
-        ListPlace::new(self.last_update_time(), self.id(), self.user_id())
+    /// Returns its place in lists of that order, for [`ListPage::after`](crate::ListPage::after).
+    pub fn place(&self, order: ListOrder) -> ListPlace {
+        let SessionHead { last_update_time, create_time, .. } = self.head;
+        let time = if order.by_creation { create_time } else { last_update_time };
+        ListPlace::new(time, self.id(), self.user_id())
     }
 
-    /// Returns the revision of the last change, which
-    /// [`append_events`](crate::service::StoredSessionService::append_events) takes.
+    /// Returns the revision of the last change.
     pub fn revision(&self) -> Revision {
         self.head.revision
+    }
+
+    /// Returns the session as it was read, for appends that others' rewinds refuse:
+    /// [`append_events`](crate::SessionService::append_events).
+    pub fn position(&self) -> SessionPosition {
+        SessionPosition::of(self.key.clone(), self.head)
     }
 
     /// Returns its title, its labels, and where it comes from.
@@ -182,28 +189,30 @@ pub(super) fn read_state(
 ///
 /// # Errors
 /// Fails with `corrupt_record` naming the event that cannot be read.
-pub(super) fn read_events(session_id: &str, texts: Vec<EventText>) -> Result<Vec<Event>, Error> {
-    let texts = texts.into_iter().enumerate();
-    texts.map(|(number, text)| read_event(session_id, number, &text)).collect()
+pub(super) fn read_events(session_id: &str, events: Vec<TimedText>) -> Result<Vec<Event>, Error> {
+    let events = events.into_iter().enumerate();
+    events.map(|(number, event)| read_event(session_id, number, &event)).collect()
 }
 
-/// Reads an event of the session with that id.
+/// Reads an event of the session with that id. Its timestamp is that of the row: a text of other writers may
+/// have none.
 ///
 /// # Errors
 /// Fails with `corrupt_record` if it cannot be read. `name` names the event.
 pub(super) fn read_event(
     session_id: &str,
     name: impl Display,
-    text: &EventText,
+    (timestamp, text): &TimedText,
 ) -> Result<Event, Error> {
-    let event = text.with(|text| {
+    let event: serde_json::Result<Event> = text.with(|text| {
         serde_json::from_str(text).or_else(|error: serde_json::Error| {
             // The event may only nest deeper than serde_json allows.
             let value = deep::read_value(text).map_err(|_| error)?;
             serde_json::from_value(value)
         })
     });
-    event.map_err(|error| corrupt_event(session_id, name, &error))
+    let event = event.map_err(|error| corrupt_event(session_id, name, &error))?;
+    Ok(Event { timestamp: *timestamp, ..event })
 }
 
 /// The error of an event that cannot be read.

@@ -1,18 +1,21 @@
 //! The interface of session services, in adk-rust's form.
 
 use std::future::ready;
+use std::sync::Arc;
 
 use crate::core::error::Error;
 use crate::core::event::Event;
 use crate::core::session::SessionKey;
-use crate::host::{BoxFuture, SendOutsideWasm, SyncOutsideWasm};
+use crate::core::storage::forward_to_pointers;
+use crate::host::{self, BoxFuture, SendOutsideWasm, SyncOutsideWasm};
 use crate::service::{
-    CreateRequest, DeleteRequest, EventPage, GetRequest, ListEventsRequest, ListRequest, Session,
+    CreateRequest, DeleteRequest, EventPage, GetRequest, ListEventsRequest, ListPage, ListRequest,
+    Session, SessionPosition,
 };
 
 /// Creates, reads, lists and deletes sessions, and appends to them.
 ///
-/// The futures are boxed, so `Arc<dyn SessionService>` is a service whose storage is chosen when the
+/// The futures are boxed, so `Arc<dyn SessionService>` is a service too, whose storage is chosen when the
 /// program runs. They are `Send`, except in wasm: a server may spawn them. An implementation writes its methods
 /// as `Box::pin(async move { … })`.
 ///
@@ -67,7 +70,7 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     /// record cannot be read.
     ///
     /// ```
-    /// use adk_session::{CreateRequest, InMemorySessionService, ListRequest, SessionService};
+    /// use adk_session::{CreateRequest, InMemorySessionService, ListPage, ListRequest, SessionService};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
@@ -77,25 +80,37 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     /// }
     /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
     /// assert_eq!(service.list(ListRequest { app_name, user_id }).await?.len(), 2);
-    /// assert_eq!(service.list_app("shop", Some(10), None).await?.len(), 3);
+    /// assert_eq!(service.list_app("shop", ListPage::default()).await?.len(), 3);
     /// # Ok(())
     /// # }
     /// ```
     fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<Vec<Session>, Error>>;
 
-    /// Lists the sessions of all users of an app as [`SessionService::list`] does, ties also by
-    /// user. Skips `offset` sessions and returns at most `limit`. The default implementation fails
-    /// with `unsupported`.
+    /// Lists a page of a user's sessions. The default implementation fails with `unsupported`.
+    /// [`ListPage`] has an example.
+    ///
+    /// # Errors
+    /// The same as [`SessionService::list`].
+    fn list_page(
+        &self,
+        request: ListRequest,
+        page: ListPage,
+    ) -> BoxFuture<'_, Result<Vec<Session>, Error>> {
+        let _ = (request, page);
+        Box::pin(ready(Err(Error::Unsupported("list a page of sessions".into()))))
+    }
+
+    /// Lists a page of the sessions of all users of an app, ties also by user. The default implementation
+    /// fails with `unsupported`.
     ///
     /// # Errors
     /// The same as [`SessionService::list`].
     fn list_app<'a>(
         &'a self,
         app_name: &'a str,
-        limit: Option<usize>,
-        offset: Option<usize>,
+        page: ListPage,
     ) -> BoxFuture<'a, Result<Vec<Session>, Error>> {
-        let _ = (app_name, limit, offset);
+        let _ = (app_name, page);
         Box::pin(ready(Err(Error::Unsupported("list the sessions of all users".into()))))
     }
 
@@ -162,5 +177,62 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
         &'a self,
         key: &'a SessionKey,
         event: Event,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            self.append_events(&mut SessionPosition::latest(key.clone()), vec![event]).await
+        })
+    }
+
+    /// Appends events in order and in one transaction: all, or none if one of them is refused. The position
+    /// then knows them. If there is no event, or only partial ones, it does nothing, and does not even look
+    /// whether the session exists.
+    ///
+    /// # Errors
+    /// Fails with `stale_session` if a rewind has undone the run of the events, if the run was cancelled, or
+    /// if the position rejects changes by others; with `not_found` also if the session was created again;
+    /// otherwise as [`SessionService::append_event`] does, except `ambiguous`. A retry of events that are
+    /// stored is never stale.
+    ///
+    /// ```
+    /// use adk_session::{CreateRequest, Event, InMemorySessionService, SessionPosition, SessionService};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), adk_session::Error> {
+    /// let service = InMemorySessionService::new();
+    /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    /// let session =
+    ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+    /// let mut ours = session.position().rejecting_stale();
+    /// service.append_events(&mut ours, vec![Event::new("run-1"), Event::new("run-1")]).await?;
+    ///
+    /// let mut any = SessionPosition::latest(session.key().clone());
+    /// service.append_events(&mut any, vec![Event::new("of another program")]).await?;
+    /// let refused = service.append_events(&mut ours, vec![Event::new("run-1")]).await;
+    /// assert_eq!(refused.unwrap_err().code(), "stale_session");
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn append_events<'a>(
+        &'a self,
+        position: &'a mut SessionPosition,
+        events: Vec<Event>,
     ) -> BoxFuture<'a, Result<(), Error>>;
+
+    /// Returns a fresh id for an event: a UUID v4, unless the implementation has a source of its own.
+    fn new_id(&self) -> String {
+        host::new_id()
+    }
 }
+
+forward_to_pointers!(SessionService {
+    [new_id() -> String];
+    create<'a>(request: CreateRequest) -> Session;
+    get<'a>(request: GetRequest) -> Session;
+    list<'a>(request: ListRequest) -> Vec<Session>;
+    list_page<'a>(request: ListRequest, page: ListPage) -> Vec<Session>;
+    list_app<'a>(app_name: &'a str, page: ListPage) -> Vec<Session>;
+    list_events<'a>(request: ListEventsRequest) -> EventPage;
+    delete<'a>(request: DeleteRequest) -> ();
+    append_event<'a>(session_id: &'a str, event: Event) -> ();
+    append_event_to<'a>(key: &'a SessionKey, event: Event) -> ();
+    append_events<'a>(position: &'a mut SessionPosition, events: Vec<Event>) -> ();
+});

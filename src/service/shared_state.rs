@@ -129,7 +129,7 @@ impl<S: Storage> StoredSessionService<S> {
             return Ok(());
         }
         event.actions.state_delta.clear();
-        let draft = new_event(event.clone())?;
+        let draft = self.new_event(event.clone())?;
         // The text needs the same id.
         event.id = draft.id.to_string();
         let compute = move |state: &str| {
@@ -139,7 +139,7 @@ impl<S: Storage> StoredSessionService<S> {
         };
         let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
         let append = Append::new(key.clone(), position, policy, vec![draft]);
-        let mut append = append.computing(Box::new(compute));
+        let mut append = append.computing(Box::new(compute))?;
         self.texts.write(&mut append).await?;
         append.finish()?;
         Ok(())

@@ -1,8 +1,10 @@
 //! Events with their revisions, read by their ids.
 
+use std::sync::Arc;
+
 use crate::core::error::{Error, Field};
 use crate::core::event::Event;
-use crate::core::read::FindEvents;
+use crate::core::read::{Read, Rows};
 use crate::core::session::{Revision, SessionHead, SessionKey};
 use crate::core::storage::Storage;
 use crate::core::write::EventRow;
@@ -26,8 +28,8 @@ pub struct StoredEvent {
 impl StoredEvent {
     /// Reads the rows of a session.
     pub(super) fn read(session_id: &str, rows: Vec<EventRow>) -> Result<Vec<Self>, Error> {
-        let events = rows.into_iter().map(|EventRow { id, seq, revision, text, .. }| {
-            let event = read_event(session_id, &id, &text)?;
+        let events = rows.into_iter().map(|EventRow { id, seq, revision, timestamp, text }| {
+            let event = read_event(session_id, &id, &(timestamp, text))?;
             Ok(Self { seq, revision, event })
         });
         events.collect()
@@ -75,11 +77,18 @@ impl<S: Storage> StoredSessionService<S> {
             let rule = format!("must be at most {MOST_IDS}; they are {}", event_ids.len());
             return Err(Error::invalid(Field::EventIds, rule));
         }
-        let ids = event_ids.iter().map(|id| (*id).into()).collect();
-        let mut find = FindEvents::new(key.clone(), ids);
-        self.texts.write(&mut find).await?;
+        let mut ids: Vec<Arc<str>> = Vec::new();
+        for id in event_ids {
+            if !ids.iter().any(|known| **known == **id) {
+                ids.push((*id).into());
+            }
+        }
+        let read = Read::Ids(ids.clone());
+        let Rows { session, mut rows, .. } =
+            self.storage().read(&key.clone().into(), &read, &()).await?;
         let missing = || Error::NotFound { session_id: key.session_id.clone() };
-        let (head, rows) = find.finish()?.ok_or_else(missing)?;
+        let head = session.ok_or_else(missing)?.head;
+        rows.sort_by_key(|row| ids.iter().position(|id| *id == row.id));
         Ok(StoredEvents { head, events: StoredEvent::read(&key.session_id, rows)? })
     }
 }

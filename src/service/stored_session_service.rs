@@ -1,28 +1,80 @@
 //! The session service over any storage.
 
+use std::fmt::Debug;
+
 use crate::core::error::{Error, Field};
-use crate::core::event::Event;
-use crate::core::read::{ListQuery, Window};
+use crate::core::event::{Event, NewEvent};
+use crate::core::read::{ListQuery, Read};
 use crate::core::session::{Revision, SessionKey, Timestamp, check_id, check_owner};
 use crate::core::storage::{Deletion, Storage};
-use crate::core::write::{Append, Describe, HandlePosition, NewSession, StalePolicy};
-use crate::host::{self, BoxFuture};
+use crate::core::write::{Describe, NewSession};
+use crate::host::{self, BoxFuture, SendOutsideWasm, SyncOutsideWasm};
 use crate::memory::MemoryStorage;
 use crate::service::session::read_events;
 use crate::service::text_service::{ReadEvents, TextService};
 use crate::service::to_text::{new_delta, new_event};
 use crate::service::{
     CreateRequest, DeleteRequest, DescribeRequest, Description, EventPage, GetRequest,
-    ListEventsRequest, ListPageRequest, ListRequest, Session, SessionService,
+    ListEventsRequest, ListPage, ListRequest, Session, SessionPosition, SessionService,
 };
 
 /// A session service in memory. [`SessionService`] has an example.
 pub type InMemorySessionService = StoredSessionService<MemoryStorage>;
 
+/// Gives a service the times of new sessions, and ids of sessions and events that have none. `()` is the host's
+/// clock and random UUIDs.
+///
+/// ```
+/// use adk_session::memory::MemoryStorage;
+/// use adk_session::service::{Source, StoredSessionService};
+/// use adk_session::{CreateRequest, SessionService, Timestamp};
+///
+/// #[derive(Debug)]
+/// struct Fixed;
+///
+/// impl Source for Fixed {
+///     fn now(&self) -> Timestamp {
+///         Timestamp::MIN
+///     }
+///
+///     fn new_id(&self) -> String {
+///         "s-1".to_owned()
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), adk_session::Error> {
+/// let service = StoredSessionService::over(MemoryStorage::new()).with_source(Fixed);
+/// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+/// let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+/// assert_eq!((session.id(), session.last_update_time()), ("s-1", Timestamp::MIN));
+/// # Ok(())
+/// # }
+/// ```
+pub trait Source: Debug + SendOutsideWasm + SyncOutsideWasm {
+    /// Returns the current time.
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    /// Returns a fresh id.
+    fn new_id(&self) -> String {
+        host::new_id()
+    }
+}
+
+impl Source for () {}
+
 /// A session service over the storage `S`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct StoredSessionService<S> {
     pub(crate) texts: TextService<S>,
+    pub(super) source: Box<dyn Source>,
+}
+
+impl<S: Storage + Default> Default for StoredSessionService<S> {
+    fn default() -> Self {
+        Self::over(S::default())
+    }
 }
 
 impl InMemorySessionService {
@@ -35,7 +87,13 @@ impl InMemorySessionService {
 impl<S: Storage> StoredSessionService<S> {
     /// Makes a service over `storage`.
     pub fn over(storage: S) -> Self {
-        Self { texts: TextService::over(storage) }
+        Self { texts: TextService::over(storage), source: Box::new(()) }
+    }
+
+    /// Takes the times and the ids that it makes from `source`.
+    #[must_use]
+    pub fn with_source(self, source: impl Source + 'static) -> Self {
+        Self { source: Box::new(source), ..self }
     }
 
     /// Returns the storage.
@@ -74,9 +132,9 @@ impl<S: Storage> StoredSessionService<S> {
         events: Vec<Event>,
         description: Description,
     ) -> Result<Session, Error> {
-        let (key, new) = new_session(request)?;
+        let (key, new) = self.new_session(request)?;
         let stored = events.into_iter().filter(|event| !event.partial);
-        let events = stored.map(new_event).collect::<Result<_, _>>()?;
+        let events = stored.map(|event| self.new_event(event)).collect::<Result<_, _>>()?;
         let new = NewSession { events, description: description.new_row(), ..new };
         Session::read(self.texts.create_session(key, new).await?)
     }
@@ -106,55 +164,8 @@ impl<S: Storage> StoredSessionService<S> {
     /// # }
     /// ```
     pub async fn get_or_create(&self, request: CreateRequest) -> Result<Session, Error> {
-        let (key, new) = new_session(request)?;
+        let (key, new) = self.new_session(request)?;
         Session::read(self.texts.get_or_create_session(key, new).await?)
-    }
-
-    /// Appends events in order and in one transaction: all, or none if one of them is refused. With
-    /// an `expected` revision the session must still have it. If there is no event, or only partial ones,
-    /// it does nothing, and does not even look whether the session exists.
-    ///
-    /// # Errors
-    /// Fails with `stale_session` if the session has another revision, and otherwise as
-    /// [`SessionService::append_event_to`] does.
-    ///
-    /// ```
-    /// use adk_session::{CreateRequest, Event, InMemorySessionService, SessionService};
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), adk_session::Error> {
-    /// let service = InMemorySessionService::new();
-    /// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
-    /// let session =
-    ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
-    /// let (key, revision) = (session.key(), session.revision());
-    /// let events = vec![Event::new("invocation-1"), Event::new("invocation-1")];
-    /// service.append_events(key, Some(revision), events).await?;
-    /// let refused = service.append_events(key, Some(revision), vec![Event::new("late")]).await;
-    /// assert_eq!(refused.unwrap_err().code(), "stale_session");
-    /// service.append_events(key, None, vec![Event::new("invocation-2")]).await?;
-    /// assert_eq!(service.session_info(key).await?.event_count, 3);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub async fn append_events(
-        &self,
-        key: &SessionKey,
-        expected: Option<Revision>,
-        events: Vec<Event>,
-    ) -> Result<(), Error> {
-        let stored = events.into_iter().filter(|event| !event.partial);
-        let events: Vec<_> = stored.map(new_event).collect::<Result<_, _>>()?;
-        if events.is_empty() {
-            return Ok(());
-        }
-        let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
-        let mut append = Append::new(key.clone(), position, policy, events);
-        if let Some(revision) = expected {
-            append = append.expecting(revision);
-        }
-        self.texts.write(&mut append).await?;
-        append.finish()?;
-        Ok(())
     }
 
     /// Changes the title and the labels of a session, and neither its revision nor its time.
@@ -194,20 +205,34 @@ impl<S: Storage> StoredSessionService<S> {
         if describe.finish()? { Ok(()) } else { Err(Error::NotFound { session_id }) }
     }
 
-    /// Lists a page of a user's sessions as [`SessionService::list`] does. Pages by
-    /// [`ListPageRequest::after`] cost the same wherever they begin.
-    ///
-    /// # Errors
-    /// The same as [`SessionService::list`].
-    pub async fn list_page(&self, request: ListPageRequest) -> Result<Vec<Session>, Error> {
-        let ListPageRequest { app_name, user_id, limit, offset, after } = request;
-        check_owner(&app_name, Some(&user_id))?;
-        let (user_id, offset) = (Some(user_id), offset.unwrap_or(0));
-        self.list_of(ListQuery { app_name, user_id, after, offset, limit, ..ListQuery::default() })
-            .await
+    /// Takes the request apart. A missing or blank id becomes a fresh one.
+    fn new_session(&self, request: CreateRequest) -> Result<(SessionKey, NewSession), Error> {
+        let CreateRequest { app_name, user_id, session_id, state } = request;
+        let id = session_id.filter(|id| !id.trim().is_empty());
+        let id = id.unwrap_or_else(|| self.source.new_id());
+        let key = SessionKey::new(app_name, user_id, id)?;
+        let state = new_delta("state", &state)?;
+        Ok((key, NewSession::new(state, self.source.now())))
     }
 
-    async fn list_of(&self, request: ListQuery) -> Result<Vec<Session>, Error> {
+    /// Takes an event as it is stored: with an id, and without `temp:` keys.
+    pub(super) fn new_event(&self, mut event: Event) -> Result<NewEvent, Error> {
+        if event.id.is_empty() {
+            event.id = self.source.new_id();
+        }
+        new_event(event)
+    }
+
+    async fn list_of(
+        &self,
+        owner: (String, Option<String>),
+        page: ListPage,
+    ) -> Result<Vec<Session>, Error> {
+        let (app_name, user_id) = owner;
+        check_owner(&app_name, user_id.as_deref())?;
+        let ListPage { limit, offset, after, order } = page;
+        let (offset, with_total) = (offset.unwrap_or(0), false);
+        let request = ListQuery { app_name, user_id, order, after, offset, limit, with_total };
         self.texts.list_sessions(request).await?.0.into_iter().map(Session::read).collect()
     }
 
@@ -224,35 +249,39 @@ impl<S: Storage> StoredSessionService<S> {
 impl<S: Storage> SessionService for StoredSessionService<S> {
     fn create(&self, request: CreateRequest) -> BoxFuture<'_, Result<Session, Error>> {
         Box::pin(async move {
-            let (key, new) = new_session(request)?;
+            let (key, new) = self.new_session(request)?;
             Session::read(self.texts.create_session(key, new).await?)
         })
     }
 
     fn get(&self, request: GetRequest) -> BoxFuture<'_, Result<Session, Error>> {
         Box::pin(async move {
-            let window =
-                Window { limit: request.num_recent_events, after: request.after, ..Window::ALL };
+            let read = Read::Last { limit: request.num_recent_events, after: request.after };
             let missing = || Error::NotFound { session_id: request.session_id.clone() };
             let key = key_of(request.app_name, request.user_id, &request.session_id)?;
             let key = key.ok_or_else(missing)?;
-            Session::read(self.texts.get_session(key, window).await?.ok_or_else(missing)?)
+            Session::read(self.texts.get_session(key, read).await?.ok_or_else(missing)?)
         })
     }
 
     fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<Vec<Session>, Error>> {
-        let ListRequest { app_name, user_id } = request;
-        Box::pin(self.list_page(ListPageRequest { app_name, user_id, ..Default::default() }))
+        self.list_page(request, ListPage::default())
+    }
+
+    fn list_page(
+        &self,
+        request: ListRequest,
+        page: ListPage,
+    ) -> BoxFuture<'_, Result<Vec<Session>, Error>> {
+        Box::pin(self.list_of((request.app_name, Some(request.user_id)), page))
     }
 
     fn list_app<'a>(
         &'a self,
         app_name: &'a str,
-        limit: Option<usize>,
-        offset: Option<usize>,
+        page: ListPage,
     ) -> BoxFuture<'a, Result<Vec<Session>, Error>> {
-        let (app_name, offset) = (app_name.to_owned(), offset.unwrap_or(0));
-        Box::pin(self.list_of(ListQuery { app_name, offset, limit, ..ListQuery::default() }))
+        Box::pin(self.list_of((app_name.to_owned(), None), page))
     }
 
     fn list_events(&self, request: ListEventsRequest) -> BoxFuture<'_, Result<EventPage, Error>> {
@@ -296,22 +325,28 @@ impl<S: Storage> SessionService for StoredSessionService<S> {
         })
     }
 
-    fn append_event_to<'a>(
+    fn append_events<'a>(
         &'a self,
-        key: &'a SessionKey,
-        event: Event,
+        position: &'a mut SessionPosition,
+        events: Vec<Event>,
     ) -> BoxFuture<'a, Result<(), Error>> {
-        Box::pin(self.append_events(key, None, vec![event]))
+        Box::pin(async move {
+            let stored = events.into_iter().filter(|event| !event.partial);
+            let events: Vec<_> =
+                stored.map(|event| self.new_event(event)).collect::<Result<_, _>>()?;
+            if events.is_empty() {
+                return Ok(());
+            }
+            let mut append = position.append(events);
+            self.texts.write(&mut append).await?;
+            position.advance(&append.finish()?);
+            Ok(())
+        })
     }
-}
 
-/// Takes the request apart. A missing or blank id becomes a fresh one.
-fn new_session(request: CreateRequest) -> Result<(SessionKey, NewSession), Error> {
-    let CreateRequest { app_name, user_id, session_id, state } = request;
-    let id = session_id.filter(|id| !id.trim().is_empty()).unwrap_or_else(host::new_id);
-    let key = SessionKey::new(app_name, user_id, id)?;
-    let state = new_delta("state", &state)?;
-    Ok((key, NewSession::new(state, Timestamp::now())))
+    fn new_id(&self) -> String {
+        self.source.new_id()
+    }
 }
 
 /// Returns the key of a session; `None` if its id is invalid, so that it names no session.

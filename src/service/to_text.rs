@@ -7,7 +7,6 @@ use serde_json::Value;
 use crate::core::error::{Error, Field};
 use crate::core::event::{Event, EventText, NewEvent};
 use crate::core::state::{Delta, Scope};
-use crate::host;
 use crate::service::deep;
 
 /// Reads a state or its changes. `temp:` keys are dropped.
@@ -19,11 +18,8 @@ pub(super) fn new_delta(path: &str, values: &HashMap<String, Value>) -> Result<D
     Delta::parse(&to_json(path, &by_key(values))?)
 }
 
-/// Takes an event as it is stored: with an id, and without `temp:` keys.
-pub(super) fn new_event(mut event: Event) -> Result<NewEvent, Error> {
-    if event.id.is_empty() {
-        event.id = host::new_id();
-    }
+/// Takes an event with an id as it is stored: without `temp:` keys.
+pub(super) fn new_event(event: Event) -> Result<NewEvent, Error> {
     let event = event.without_temp();
     check_event(&event)?;
     let delta = to_json("event.actions.state_delta", &by_key(&event.actions.state_delta))?;

@@ -5,6 +5,7 @@
 use std::fmt::{self, Write};
 
 use adk_session::Error;
+use adk_session::error::Field;
 use serde::Serialize;
 use wasm_bindgen::JsValue;
 
@@ -80,7 +81,7 @@ impl From<Error> for Thrown {
                 let _ = write!(thrown.message, ": {source}");
             }
             Error::InvalidArgument { field, rule } => {
-                let field = field.javascript();
+                let field = name_of(field);
                 thrown.message = format!("{field} {rule}");
                 thrown.key = Some(field);
             }
@@ -100,5 +101,18 @@ impl From<Error> for Thrown {
             _ => {}
         }
         Self(object_of(&thrown))
+    }
+}
+
+/// Returns the name of a field in JavaScript.
+fn name_of(field: Field) -> &'static str {
+    match field {
+        Field::AppName => "appName",
+        Field::UserId => "userId",
+        Field::SessionId => "sessionId",
+        Field::EventIds => "eventIds",
+        Field::EventOther => "event",
+        Field::StateDelta => "stateDelta",
+        field => field.name(),
     }
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+
+import { newFolder } from '../new_folder.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const consumer = join(root, 'tests', 'interop', 'rust_consumer');
@@ -28,19 +30,69 @@ stored: {"answer":"Step 1: rivers.","app:currency":"KRW","topic":"rivers"}
 states and errors cross threads
 `;
 
+/** Runs a program outside the package. */
+function cargoRun(folder: string) {
+  // The same versions as the package's own tests, which are on this machine already; cargo takes
+  // out what is not needed.
+  copyFileSync(join(root, 'Cargo.lock'), join(folder, 'Cargo.lock'));
+  return spawnSync('cargo', ['run', '--quiet'], {
+    cwd: folder,
+    env: { ...process.env, CARGO_TARGET_DIR: join(root, 'target', 'interop', 'rust_consumer') },
+    encoding: 'utf8',
+  });
+}
+
+const TWO_CRATES = `
+use adk_session::Session;
+use session_core::{CreateRequest, Event, InMemorySessionService, SessionService};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), session_core::Error> {
+    let service = InMemorySessionService::new();
+    let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+    let session = service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
+    service.append_event_to(session.key(), Event::new("i")).await?;
+    println!("{} and {}", Session::CRATE, session.user_id());
+    Ok(())
+}
+`;
+
 describe('A Rust crate outside the package', () => {
   it('uses it as adk_session under tokio and anyhow', { timeout: 600_000 }, () => {
-    // The same versions as the package's own tests, which are on this machine already; cargo takes
-    // out what is not needed.
-    copyFileSync(join(root, 'Cargo.lock'), join(consumer, 'Cargo.lock'));
-    const { status, stdout, stderr, error } = spawnSync('cargo', ['run', '--quiet'], {
-      cwd: consumer,
-      env: { ...process.env, CARGO_TARGET_DIR: join(root, 'target', 'interop', 'rust_consumer') },
-      encoding: 'utf8',
-    });
+    const { status, stdout, stderr, error } = cargoRun(consumer);
     assert.equal(error, undefined);
     assert.equal(status, 0, stderr);
     assert.equal(stdout, expected.trimStart().replaceAll('§', '`'));
     assert.doesNotMatch(stderr, /warning/);
   });
+
+  it(
+    'has it beside the crate adk-session with the renaming of migration.md, and not without',
+    { timeout: 600_000 },
+    () => {
+      const page = readFileSync(join(root, 'docs', 'migration.md'), 'utf8');
+      const [, documented = ''] = /^```toml\n(.*?)^```$/ms.exec(page) ?? [];
+      const folder = newFolder();
+      const write = (file: string, text: string) => {
+        mkdirSync(dirname(join(folder, file)), { recursive: true });
+        writeFileSync(join(folder, file), text);
+      };
+      // A crate with the names of the one on crates.io, which has some sixty dependencies.
+      write('theirs/Cargo.toml', '[package]\nname = "adk-session"\nversion = "2.3.0"\n[lib]\nname = "adk_session"\n'); // prettier-ignore
+      write('theirs/src/lib.rs', 'pub struct Session;\nimpl Session { pub const CRATE: &str = "theirs"; }\n'); // prettier-ignore
+      write('src/main.rs', TWO_CRATES);
+      const build = (dependencies: string) => {
+        const sources = dependencies
+          .replace('adk-session = "2.3"', 'adk-session = { path = "theirs" }')
+          .replace('../adk-session-wasm', root);
+        const own = 'tokio = { version = "1", features = ["macros", "rt"] }\n[workspace]\n';
+        write('Cargo.toml', `[package]\nname = "both"\nversion = "0.0.0"\nedition = "2024"\n${sources}${own}`); // prettier-ignore
+        return cargoRun(folder);
+      };
+      const { stdout, stderr } = build(documented);
+      assert.equal(stdout, 'theirs and ada\n', stderr);
+      const unnamed = documented.replace(/^.* = \{ package = "adk-session-core", /m, 'adk-session-core = { '); // prettier-ignore
+      assert.match(build(unnamed).stderr, /E0464/);
+    },
+  );
 });

@@ -81,13 +81,17 @@ describe('A release', { timeout: 600_000 }, () => {
     assert.match(stderr, /couldn't read `src\/\.\.\/conformance\/rust\/mod\.rs`/);
   });
 
-  it('of the library pins no version of a crate', () => {
+  it('of the library pins no version of a crate, and the wasm crate pins the library', () => {
     const { packages } = JSON.parse(
       run('cargo', ['metadata', '--no-deps', '--format-version', '1'], root),
     ) as { packages: { name: string; dependencies: { name: string; req: string }[] }[] };
-    const library = packages.find(({ name }) => name === 'adk-session-core');
-    const pinned = library?.dependencies.filter(({ req }) => req.includes('='));
-    assert.deepEqual(pinned, []);
+    const pinnedBy = (crate: string) => {
+      const found = packages.find(({ name }) => name === crate);
+      const pinned = found?.dependencies.filter(({ req }) => req.startsWith('='));
+      return [...new Set(pinned?.map(({ name }) => name))].sort();
+    };
+    assert.deepEqual(pinnedBy('adk-session-core'), []);
+    assert.deepEqual(pinnedBy('adk-session-wasm'), ['adk-session-core', 'wasm-bindgen']);
     const tree = run('cargo', ['tree', '--target', 'all', '--package', 'adk-session-core'], root);
     assert.ok(!tree.includes('adk-session-wasm'));
   });

@@ -3,14 +3,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use adk_session::error::Error;
+use adk_session::error::{Error, StaleReason};
 use adk_session::event::Event;
 use adk_session::invocation::*;
 use adk_session::service::{
     CreateRequest, DeleteRequest, GetRequest, InMemorySessionService, ListRequest, Session,
-    SessionService,
+    SessionPosition, SessionService,
 };
-use adk_session::session::SessionKey;
 use adk_session::state::{REMOVED, ReadonlyState, State};
 use adk_session::storage::BoxFuture;
 
@@ -47,10 +46,10 @@ impl SessionService for TestService {
         self.inner.append_event(session_id, event)
     }
 
-    fn append_event_to<'a>(
+    fn append_events<'a>(
         &'a self,
-        key: &'a SessionKey,
-        event: Event,
+        position: &'a mut SessionPosition,
+        events: Vec<Event>,
     ) -> BoxFuture<'a, Result<(), Error>> {
         Box::pin(async move {
             let yields = self.yields.lock().unwrap().pop().unwrap_or(0);
@@ -60,7 +59,7 @@ impl SessionService for TestService {
             if self.fail_next.swap(false, Ordering::Relaxed) {
                 return Err(Error::storage("disk"));
             }
-            self.inner.append_event_to(key, event).await
+            self.inner.append_events(position, events).await
         })
     }
 }
@@ -356,4 +355,48 @@ async fn contexts_can_move_to_other_threads() {
     let mut context = work.join().unwrap();
     invocation.append(&service, event(), Some(&mut context), None).await.unwrap();
     assert_eq!(stored_deltas(&service).await, [json!({"a": 1})]);
+}
+
+/// Appends an event of another program.
+async fn append_as_another(service: &TestService, session: &Session, event: Event) {
+    service.append_event_to(session.key(), event).await.unwrap();
+}
+
+async fn refusal(service: &TestService, invocation: &Invocation) -> StaleReason {
+    match invocation.append(service, event(), None, None).await {
+        Err(Error::StaleSession { reason, .. }) => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_invocation_that_was_undone_or_cancelled_stores_nothing_more() {
+    let mut rewind = Event::new("other");
+    rewind.actions.other.insert("rewindBeforeInvocationId".into(), "e-1".into());
+    let mut seal = Event::new("e-1");
+    seal.other.insert("errorCode".into(), "INVOCATION_ABORTED".into());
+    for (ending, reason) in [(rewind, StaleReason::Undone), (seal, StaleReason::Cancelled)] {
+        let (service, session) = fixture(json!({})).await;
+        let invocation = Invocation::new(&session).with_id("e-1");
+        let mut context = invocation.context("a");
+        append_as_another(&service, &session, Event::new("of another program")).await;
+        context.set("a".into(), 1.into());
+        invocation.append(&service, event(), Some(&mut context), None).await.unwrap();
+        append_as_another(&service, &session, ending).await;
+        assert_eq!(refusal(&service, &invocation).await, reason);
+        // Also the retry.
+        assert_eq!(refusal(&service, &invocation).await, reason);
+        assert_eq!(stored(&service).await.events().len(), 3);
+    }
+}
+
+#[tokio::test]
+async fn an_invocation_that_rejects_stale_appends_ends_with_a_change_by_others() {
+    let (service, session) = fixture(json!({})).await;
+    let invocation = Invocation::new(&session).rejecting_stale();
+    for _ in 0..2 {
+        invocation.append(&service, event(), None, None).await.unwrap();
+    }
+    append_as_another(&service, &session, Event::new("of another program")).await;
+    assert_eq!(refusal(&service, &invocation).await, StaleReason::HandleBehind);
 }

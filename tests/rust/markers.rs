@@ -1,10 +1,11 @@
 //! Which events are markers, in cases that `tests/js/values/model/markers.test.ts` shares.
 
 use adk_session::event::NewEvent;
+use adk_session::internals::read_markers;
 use adk_session::memory::MemoryStorage;
 use adk_session::service::StoredSessionService;
 use adk_session::state::Delta;
-use adk_session::storage::{Decide, Decision, Found, PageEnd, Storage, Window};
+use adk_session::storage::{Decide, Decision, Found};
 use adk_session::write::{Create, NewSession};
 use adk_session::{CreateRequest, Event, SessionKey, SessionService, Timestamp};
 use serde::Deserialize;
@@ -52,8 +53,8 @@ async fn a_rewind_of_a_rust_program_is_found_among_the_markers() {
     for event in [Event::new("i-1"), Event::new("i-1"), rewind] {
         service.append_event(session.id(), event).await.unwrap();
     }
-    let window = Window { only_markers: true, ..Window::page(PageEnd::Last, 10, false) };
-    let read = service.storage().read(&session.key().clone().into(), &window, &()).await.unwrap();
+    let target = session.key().clone().into();
+    let read = read_markers(service.storage(), &target, None).unwrap();
     assert_eq!(read.events.len(), 2, "the rewind, and the first event that it undoes");
     assert!(read.edges.is_some(), "the places are complete");
 }

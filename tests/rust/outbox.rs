@@ -89,7 +89,7 @@ async fn write(service: &InMemorySessionService, write: Write) {
     match write {
         Write::Create(creation) => create(service, creation).await,
         Write::Append(change) => {
-            service.append_events(&key, None, vec![event_of(&change)]).await.unwrap();
+            service.append_event_to(&key, event_of(&change)).await.unwrap();
             let title_change = change.first_title.map(|to| TitleChange { from: String::new(), to });
             let request = DescribeRequest { title_change, ..Default::default() };
             service.describe_session(&key, request).await.unwrap();

@@ -1,13 +1,20 @@
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value, json};
 
+use adk_session::event::NewEvent;
+use adk_session::memory::MemoryStorage;
 use adk_session::service::*;
 use adk_session::service::{DescribeRequest, Description, SessionParent};
-use adk_session::session::SessionKey;
+use adk_session::session::{SessionKey, TitleChange};
 use adk_session::state::REMOVED;
-use adk_session::storage::Deletion;
-use adk_session::{Error, Event, State, TemplateContext};
+use adk_session::storage::{Deletion, ListQuery, Storage};
+use adk_session::write::{Append, HandlePosition, StalePolicy};
+use adk_session::{Error, Event, Invocation, State, TemplateContext, Timestamp};
+
+use crate::third_party::{ThirdParty, Write};
 
 async fn new_session(service: &InMemorySessionService, user_id: &str, id: &str) -> Session {
     let (app_name, user_id) = ("app".to_owned(), user_id.to_owned());
@@ -161,8 +168,10 @@ async fn a_list_without_a_user_is_refused_unless_it_is_of_the_app() {
     new_session(&service, "user", "s").await;
     let list = ListRequest { app_name: "app".into(), ..Default::default() };
     assert_eq!(service.list(list).await.unwrap_err().code(), "invalid_argument");
-    assert_eq!(service.list_app("app", None, None).await.unwrap().len(), 1);
-    assert_eq!(service.list_app("app", None, Some(1)).await.unwrap().len(), 0);
+    let all = ListPage::default();
+    assert_eq!(service.list_app("app", all.clone()).await.unwrap().len(), 1);
+    let rest = ListPage { offset: Some(1), ..all };
+    assert_eq!(service.list_app("app", rest).await.unwrap().len(), 0);
 }
 
 #[tokio::test]
@@ -173,7 +182,8 @@ async fn an_id_of_two_sessions_is_ambiguous_until_one_is_deleted() {
     let error = service.append_event("s", Event::new("i")).await.unwrap_err();
     assert!(matches!(error, Error::Ambiguous { count: 2, .. }), "{error}");
     service.append_event_to(one.key(), Event::new("i")).await.unwrap();
-    let SessionKey { app_name, user_id, session_id } = other.key().clone();
+    let [app_name, user_id, session_id] =
+        [other.app_name(), other.user_id(), other.id()].map(str::to_owned);
     let delete = DeleteRequest { app_name, user_id, session_id };
     service.delete(delete).await.unwrap();
     service.append_event("s", Event::new("i")).await.unwrap();
@@ -267,7 +277,9 @@ async fn a_created_session_is_described_as_it_is_stored() {
         labels: Some(Default::default()),
         ..DescribeRequest::default()
     };
-    service.describe_session(read.key(), removed).await.unwrap();
+    service.describe_session(read.key(), removed.clone()).await.unwrap();
+    let first = DescribeRequest { title_change: Some(TitleChange::first("")), ..removed };
+    service.describe_session(read.key(), first).await.unwrap();
     let info = service.session_info(read.key()).await.unwrap();
     assert_eq!((info.description.title, info.description.labels.len()), (None, 0));
 }
@@ -353,21 +365,24 @@ async fn the_changes_of_a_session_are_its_new_and_replaced_events() {
 }
 
 #[tokio::test]
-async fn events_are_appended_all_or_none_at_the_expected_revision() {
+async fn events_are_appended_all_or_none_at_a_known_position() {
     let service = InMemorySessionService::new();
     let session = new_session(&service, "user", "s").await;
-    let (key, revision) = (session.key(), session.revision());
+    let mut any = SessionPosition::latest(session.key().clone());
+    let mut known = session.position().rejecting_stale();
     let refused =
         vec![event_with(json!({"a": 1})), Event { id: "x".repeat(513), ..Event::new("i") }];
-    let code = service.append_events(key, None, refused).await.unwrap_err().code();
+    let code = service.append_events(&mut any, refused).await.unwrap_err().code();
     assert_eq!(code, "invalid_argument");
     let partial = Event { partial: true, ..event_with(json!({"c": 1})) };
     let events = vec![event_with(json!({"a": 1})), partial, event_with(json!({"b": 1}))];
-    service.append_events(key, Some(revision), events.clone()).await.unwrap();
-    // A retry of events that are stored already succeeds at any revision.
-    service.append_events(key, Some(revision), events).await.unwrap();
+    service.append_events(&mut session.position().rejecting_stale(), events.clone()).await.unwrap();
+    // A retry of events that are stored already succeeds at any revision, and the position then knows them.
+    service.append_events(&mut known, events).await.unwrap();
+    assert_eq!(known.revision(), Some(session.revision() + 2));
     let more = vec![event_with(json!({"d": 1}))];
-    let code = service.append_events(key, Some(revision), more).await.unwrap_err().code();
+    let mut unread = session.position().rejecting_stale();
+    let code = service.append_events(&mut unread, more).await.unwrap_err().code();
     assert_eq!(code, "stale_session");
     let read = service.get(get_request("s")).await.unwrap();
     assert_eq!((read.events().len(), read.state().all().len()), (2, 2));
@@ -379,7 +394,84 @@ async fn an_append_without_events_to_store_does_nothing() {
     let key = SessionKey::new("app", "user", "missing").unwrap();
     let partial = Event { partial: true, ..event_with(json!({"a": 1})) };
     for events in [vec![], vec![partial]] {
-        service.append_events(&key, Some(7), events).await.unwrap();
+        let mut position = SessionPosition::latest(key.clone());
+        service.append_events(&mut position, events).await.unwrap();
     }
     assert_eq!(service.get(get_request("missing")).await.unwrap_err().code(), "not_found");
+}
+
+#[tokio::test]
+async fn an_event_whose_text_has_no_timestamp_is_read_with_that_of_its_row() {
+    let service = InMemorySessionService::new();
+    let session = new_session(&service, "user", "s").await;
+    let timestamp = Timestamp::from_millis(5.0).unwrap();
+    let texts = [("a", r#"{"id":"a"}"#), ("b", r#"{"id":"b","timestamp":null}"#)];
+    let events =
+        texts.map(|(id, text)| NewEvent::new(id, timestamp, "{}", text.to_owned().into()).unwrap());
+    let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
+    let mut append = Append::new(session.key().clone(), position, policy, events.into());
+    service.storage().carry_out(&mut append, &()).await.unwrap();
+    append.finish().unwrap();
+    let read = service.get(get_request("s")).await.unwrap();
+    let page = service.list_events(ListEventsRequest::of(session.key())).await.unwrap();
+    let by_id = service.get_events(session.key(), &["a", "b"]).await.unwrap();
+    let by_id = by_id.events.iter().map(|stored| &stored.event);
+    for events in
+        [read.events().iter().collect::<Vec<_>>(), page.events.iter().collect(), by_id.collect()]
+    {
+        assert_eq!(events.iter().map(|event| event.timestamp).collect::<Vec<_>>(), [timestamp; 2]);
+    }
+}
+
+struct Uncounted(MemoryStorage);
+
+impl Write for Uncounted {
+    fn memory(&self) -> &MemoryStorage {
+        &self.0
+    }
+
+    fn see_list(&self, request: &ListQuery) {
+        assert!(!request.with_total);
+    }
+}
+
+#[tokio::test]
+async fn a_list_does_not_ask_the_storage_for_a_total() {
+    let service = StoredSessionService::over(ThirdParty(Uncounted(MemoryStorage::new())));
+    let create =
+        CreateRequest { app_name: "app".into(), user_id: "user".into(), ..Default::default() };
+    service.create(create).await.unwrap();
+    let list = ListRequest { app_name: "app".into(), user_id: "user".into() };
+    assert_eq!(service.list(list).await.unwrap().len(), 1);
+}
+
+#[derive(Debug, Default)]
+struct Counting(AtomicU64);
+
+impl Source for Counting {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::Relaxed) as f64).unwrap()
+    }
+
+    fn new_id(&self) -> String {
+        format!("id-{}", self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+#[tokio::test]
+async fn times_and_ids_come_from_the_source_of_a_service() {
+    let service = StoredSessionService::over(MemoryStorage::new()).with_source(Counting::default());
+    // Behind a pointer too.
+    let service: Arc<dyn SessionService> = Arc::new(Box::new(service));
+    let create =
+        CreateRequest { app_name: "app".into(), user_id: "user".into(), ..Default::default() };
+    let session = service.create(create).await.unwrap();
+    assert_eq!((session.id(), session.last_update_time().as_millis()), ("id-0", 1.0));
+    let bare = Event { id: String::new(), ..Event::new("i") };
+    service.append_event_to(session.key(), bare.clone()).await.unwrap();
+    let invocation = Invocation::new(&session);
+    let appended = invocation.append(&service, bare, None, None).await.unwrap();
+    assert_eq!(appended.id, "id-2");
+    let read = service.list_events(ListEventsRequest::of(session.key())).await.unwrap();
+    assert_eq!([&read.events[0].id, &read.events[1].id], ["id-1", "id-2"]);
 }

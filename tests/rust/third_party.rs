@@ -3,7 +3,7 @@
 use adk_session::SessionKey;
 use adk_session::memory::MemoryStorage;
 use adk_session::storage::{
-    Call, Decide, Deletion, ListQuery, Listing, Rows, Storage, StorageFuture, Target, Window,
+    Call, Decide, Deletion, ListQuery, Listing, Read, Rows, Storage, StorageFuture, Target,
 };
 
 /// How such a storage writes.
@@ -18,6 +18,9 @@ pub trait Write: Send + Sync {
     ) -> StorageFuture<'a, ()> {
         self.memory().write(write, call)
     }
+
+    /// Sees the request for a list.
+    fn see_list(&self, _: &ListQuery) {}
 }
 
 impl Write for MemoryStorage {
@@ -40,12 +43,12 @@ impl<W: Write> Storage for ThirdParty<W> {
     fn read<'a>(
         &'a self,
         target: &'a Target,
-        window: &'a Window,
+        read: &'a Read,
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Rows> {
         Box::pin(async move {
             tokio::task::yield_now().await;
-            self.0.memory().read(target, window, call).await
+            self.0.memory().read(target, read, call).await
         })
     }
 
@@ -56,6 +59,7 @@ impl<W: Write> Storage for ThirdParty<W> {
     ) -> StorageFuture<'a, Listing> {
         Box::pin(async move {
             tokio::task::yield_now().await;
+            self.0.see_list(request);
             self.0.memory().list(request, call).await
         })
     }

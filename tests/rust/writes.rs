@@ -5,7 +5,7 @@ use adk_session::event::{NewEvent, Replaceable};
 use adk_session::memory::MemoryStorage;
 use adk_session::session::{Revision, SessionHead, SessionKey};
 use adk_session::state::Delta;
-use adk_session::storage::{Deletion, Storage, Window, carry_out};
+use adk_session::storage::{Deletion, Read, Storage};
 use adk_session::write::{
     Append, Appended, Create, HandlePosition, NewSession, StalePolicy, Update,
 };
@@ -36,13 +36,13 @@ fn append(events: Vec<NewEvent>) -> Append {
 }
 
 async fn run(storage: &MemoryStorage, mut append: Append) -> Appended {
-    carry_out(storage, &mut append, &()).await.unwrap();
+    storage.carry_out(&mut append, &()).await.unwrap();
     append.finish().unwrap()
 }
 
 async fn texts(storage: &MemoryStorage) -> Vec<String> {
-    let rows = storage.read(&key().into(), &Window::ALL, &()).await.unwrap();
-    rows.events.into_iter().map(String::from).collect()
+    let rows = storage.read(&key().into(), &Read::ALL, &()).await.unwrap();
+    rows.events.into_iter().map(|(_, text)| text.into()).collect()
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn a_refused_append_says_why() {
         if let Some(expected) = expected {
             append = append.expecting(expected);
         }
-        carry_out(&storage, &mut append, &()).await.unwrap();
+        storage.carry_out(&mut append, &()).await.unwrap();
         match append.finish() {
             Err(Error::StaleSession { reason, expected, actual, .. }) => (reason, expected, actual),
             other => panic!("{other:?}"),
@@ -261,7 +261,7 @@ async fn an_append_of_a_run_is_refused_behind_what_has_ended_the_run_whatever_it
             let late = || vec![said("late", "i2")];
             let latest = since + 1;
             let mut write = append(latest, late()).of_run(since);
-            carry_out(&storage, &mut write, &()).await.unwrap();
+            storage.carry_out(&mut write, &()).await.unwrap();
             let Err(Error::StaleSession { reason: actual, expected, .. }) = write.finish() else {
                 panic!("the run goes on");
             };
@@ -275,5 +275,16 @@ async fn an_append_of_a_run_is_refused_behind_what_has_ended_the_run_whatever_it
             let earlier = append(latest + 2, vec![said("later", "i2")]).of_run(created - 1);
             assert_eq!(run(&storage, earlier).await.missed.len(), 0);
         }
+    }
+}
+
+#[test]
+fn an_append_of_two_events_computes_no_delta() {
+    for events in [vec![], vec![event("a", 1), event("b", 1)]] {
+        let computed = append(events).computing(Box::new(|_| Ok(Delta::default().into())));
+        assert_eq!(
+            computed.unwrap_err().to_string(),
+            "events must be one event if its delta is computed"
+        );
     }
 }

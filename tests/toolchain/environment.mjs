@@ -1,5 +1,6 @@
 // The environment of the programs that the tests start: this process's, with the paths of setup.sh (target/toolchain.env).
 
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,4 +38,21 @@ export function wasmEnv() {
  */
 export function hostEnv() {
   return { ...wasmEnv(), RUSTUP_TOOLCHAIN: process.env.RUSTUP_TOOLCHAIN }; // undefined: not passed on
+}
+
+/**
+ * Takes the machine's default Rust if it is the pinned compiler under another name: rustup would download it once more, and
+ * where it cannot, each call of cargo would fail.
+ */
+export function pinRust() {
+  const [, pinned = ''] =
+    /channel = "(.+)"/.exec(readFileSync(join(root, 'rust-toolchain.toml'), 'utf8')) ?? [];
+  const { stdout } = spawnSync('rustup', ['toolchain', 'list'], { encoding: 'utf8' });
+  const installed = (stdout ?? '').split('\n');
+  if (process.env.RUSTUP_TOOLCHAIN || installed.some((name) => name.startsWith(pinned))) return;
+  const [name] = installed.find((line) => line.includes('default'))?.split(' ') ?? [];
+  if (name === undefined) return;
+  const env = { ...process.env, RUSTUP_TOOLCHAIN: name };
+  const version = spawnSync('rustc', ['--version'], { encoding: 'utf8', env }).stdout ?? '';
+  if (version.startsWith(`rustc ${pinned} `)) process.env.RUSTUP_TOOLCHAIN = name;
 }

@@ -34,7 +34,7 @@ impl<S: Storage> Runner<S> {
         let order = ListOrder { by_creation, descending: is("order", "desc") };
         let (app_name, user_id) = (with.app_name()?, with.text("userId", None));
         let request =
-            ListQuery { app_name, user_id, order, after, offset, limit, ..Default::default() };
+            ListQuery { app_name, user_id, order, after, offset, limit, with_total: true };
         let (sessions, total) = self.service.texts.list_sessions(request).await?;
         // The Rust API returns no numbers of pages. The cases name those that TypeScript returns.
         let (number, size, pages) = match limit {

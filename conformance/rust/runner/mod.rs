@@ -131,7 +131,7 @@ impl<S: Storage> Runner<S> {
                 return self.keep(call, Handle::of(session)?);
             }
             Op::GetSession => {
-                let session = service.get_session(with.key()?, with.window()?).await?;
+                let session = service.get_session(with.key()?, with.read()?).await?;
                 return match session {
                     Some(session) => self.keep(call, Handle::of(session)?),
                     None => Ok((Kind::Session, Value::Null)),
@@ -309,7 +309,7 @@ impl<S: Storage> Runner<S> {
         if with.text("sessionId", None).is_some() {
             let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
             let append = Append::new(with.key()?, position, policy, vec![event]);
-            let mut append = append.computing(compute);
+            let mut append = append.computing(compute)?;
             self.service.texts.write(&mut append).await?;
             append.finish()?;
         } else {

@@ -16,7 +16,7 @@ import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
 import { HttpRefusal } from '../http/http_refusal.js';
 import type { TakenRights } from './authorize.js';
 import { type Answer, answersIn, foreignMemberOf, markGiven } from './client_event.js';
-import { findOpenCalls } from './open_calls.js';
+import { type AskedCalls, findAskedCalls, NO_CALLS } from './open_calls.js';
 import { hasSecrets, publicView } from './public_view.js';
 import { mayBeInPart, withWholeDelta } from './whole_values.js';
 
@@ -98,7 +98,7 @@ export async function appendOfClient<Result>(request: ClientAppend<Result>): Pro
  */
 export function eventsOfClient(events: readonly NewEvent[], rights: TakenRights): NewEvent[] {
   // There is no call yet that an answer could belong to.
-  for (const event of events) requireAdmitted(event, rights, new Map());
+  for (const event of events) requireAdmitted(event, rights, NO_CALLS);
   return events.map(markGiven);
 }
 
@@ -115,10 +115,8 @@ export async function admitAfter(
 ): Promise<NewEvent[]> {
   const asked = new Set(events.flatMap(answersIn).map(({ id }) => id));
   const needsCalls = asked.size > 0 && !rights.mayWriteAgentEvents;
-  const open = needsCalls
-    ? await findOpenCalls(newestFirst(stored), asked)
-    : new Map<unknown, string>();
-  for (const event of events) requireAdmitted(event, rights, open);
+  const calls = needsCalls ? await findAskedCalls(newestFirst(stored), asked) : NO_CALLS;
+  for (const event of events) requireAdmitted(event, rights, calls);
   return events.map(markGiven);
 }
 
@@ -193,12 +191,12 @@ async function admitAll(
   const fresh = compared.filter(({ isSame }) => !isSame).map(({ event }) => event);
   const answers = rights.mayWriteAgentEvents ? [] : fresh.flatMap(answersIn);
   const asked = new Set(answers.map(({ id }) => id));
-  const open =
+  const calls =
     asked.size === 0
-      ? new Map<unknown, string>()
-      : await findOpenCalls(service.events({ ...key, order: 'desc' }), asked);
+      ? NO_CALLS
+      : await findAskedCalls(service.events({ ...key, order: 'desc' }), asked);
   const admitted = compared.map(({ event, before, isSame }) => {
-    if (before === undefined || !isSame) requireAdmitted(event, rights, open);
+    if (before === undefined || !isSame) requireAdmitted(event, rights, calls);
     if (before === undefined) return markGiven(event);
     if (isSame) return before;
     const isUsers = isPlainOf(before, rights);
@@ -226,15 +224,19 @@ async function wholeOf(
 }
 
 /**
- * @param open the names of the calls that the event may answer, by id. Those that it answers are taken out.
- * @throws HttpRefusal 403
+ * @param calls those that the event may answer. It takes the open ones out
+ * @throws HttpRefusal 403; SessionError `stale_session` if a call is answered already
  */
-function requireAdmitted(event: NewEvent, rights: TakenRights, open: Map<unknown, string>): void {
+function requireAdmitted(event: NewEvent, rights: TakenRights, calls: AskedCalls): void {
   if (rights.mayWriteAgentEvents) return;
   const foreign = foreignMemberOf(event);
   if (foreign !== undefined) throw refusal(`write the ${foreign} of this event`);
-  if (answersIn(event).every((answer) => close(open, answer))) return;
-  throw refusal('answer this call, which is not open');
+  for (const answer of answersIn(event)) {
+    if (close(calls.open, answer)) continue;
+    if (!calls.answered.has(answer.id)) throw refusal('answer this call, which is not open');
+    const message = 'The call is answered already, perhaps by another device. Nothing was written.';
+    throw new SessionError('stale_session', message, { staleReason: 'answered' });
+  }
 }
 
 /** Returns whether a call was open. A second answer finds it closed. */

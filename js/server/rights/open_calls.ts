@@ -2,30 +2,43 @@ import { EVENTS_PER_TASK, nextTask } from '../../core/call/next_task.js';
 import { FOR_ALL, marksOf } from '../../core/history/marks.js';
 import { openCallItems } from '../../core/wasm/packed_marks.js';
 import type { Event } from '../../values/model/event/event.js';
+import { answersIn } from './client_event.js';
+
+/** The calls that a client answers, as they are stored. */
+export interface AskedCalls {
+  /** The names of those that wait for an answer, by id. */
+  readonly open: Map<unknown, string>;
+  /** The ids of those that a user has answered already. */
+  readonly answered: ReadonlySet<unknown>;
+}
+
+export const NO_CALLS: AskedCalls = { open: new Map(), answered: new Set() };
 
 /**
  * Finds the calls that wait for the user's answer; see {@link openCallsIn}.
  *
  * @param newestFirst the session's events; reading stops when they decide
  * @param asked the ids of the calls to find
- * @returns the names of the open ones among them, by id
  */
-export async function findOpenCalls(
+export async function findAskedCalls(
   newestFirst: AsyncIterable<Event>,
   asked: ReadonlySet<unknown>,
-): Promise<Map<unknown, string>> {
+): Promise<AskedCalls> {
   const read: Event[] = [];
+  const answered = new Set<unknown>();
   let next = 1;
   for await (const event of newestFirst) {
     read.push(event);
+    for (const { id } of event.author === 'user' ? answersIn(event) : []) answered.add(id);
     if (read.length % EVENTS_PER_TASK === 0) await nextTask();
     if (read.length < next) continue;
     // Twice as many each time, so that all attempts together take as long as the last one.
     next *= 2;
     const open = openCallsIn(read.toReversed(), asked, false);
-    if (open !== undefined) return open;
+    if (open !== undefined) return { open, answered };
   }
-  return openCallsIn(read.reverse(), asked, true) ?? new Map();
+  const open = openCallsIn(read.reverse(), asked, true) ?? new Map<unknown, string>();
+  return { open, answered };
 }
 
 /**

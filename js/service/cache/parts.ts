@@ -1,6 +1,9 @@
+import type { Call } from '../../core/call/call.js';
 import { Diagnostics } from '../../core/call/diagnostics.js';
 import { holdProgramUntil } from '../../core/call/program_hold.js';
+import { untilAborted } from '../../core/call/time_limit.js';
 import { coreOf } from '../../core/core_of.js';
+import { isSessionError } from '../../values/errors/errors.js';
 import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
 import { Background } from '../../stores/cache/background.js';
@@ -8,7 +11,6 @@ import { epochStore } from '../../stores/cache/epoch_store.js';
 import { type Epoch, openEpoch } from '../../stores/cache/epoch.js';
 import { openLocalStore } from '../../stores/cache/tabs/open_local_store.js';
 import type { TakenOptions } from './options.js';
-import { cancelRun } from '../../stores/cache/cancel_run.js';
 import { followRuns } from '../../stores/cache/follow_runs.js';
 import { Outbox } from '../../stores/cache/outbox.js';
 import { closedError } from '../../stores/cache/records/failures.js';
@@ -131,7 +133,23 @@ export function openParts(options: TakenOptions) {
           erasureListeners.add(end);
           return end;
         },
-        cancel: (request) => call((epoch) => cancelRun(epoch, outbox, agent, request)),
+        async cancel({ appName, userId, sessionId, messageId, signal }) {
+          const key = { appName, userId, sessionId };
+          if (messageId !== undefined && (await outbox.giveUp(key, messageId))) return true;
+          const cancel = (own: Call) => agent.cancel({ ...key, messageId, signal: own.signal });
+          try {
+            return await call(({ remote }) =>
+              untilAborted(
+                signal,
+                remote.ask((_, own) => cancel(own)),
+              ),
+            );
+          } catch (error) {
+            // A session that the remote does not have has no run either.
+            if (isSessionError(error, 'not_found')) return false;
+            throw error;
+          }
+        },
       },
       openStore: () => epochStore(() => epoch.store),
       beginCall: () => presentEpoch().store,

@@ -1,4 +1,5 @@
-import { isSessionError } from '../../values/errors/errors.js';
+import { isSessionError, type SessionError } from '../../values/errors/errors.js';
+import { errorOf } from './records/failures.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireObject } from '../../values/errors/option_values.js';
 import { newEventId } from '../../values/model/event/create_event.js';
@@ -8,7 +9,7 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import { requireId } from '../../values/model/values/ids.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 import { markRaw } from '../../values/members/raw.js';
-import { askedMessageOf, eventsOf, isWaiting, type Operation } from './records/records.js';
+import { askedMessageOf, eventsOf, isOf, isWaiting, type Operation } from './records/records.js';
 import type { CopyFetcher } from './copies/copy_fetcher.js';
 import type { StateFetcher } from './copies/state_fetcher.js';
 import {
@@ -20,13 +21,13 @@ import {
 } from './records/cache_key.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import {
+  cancelFirst,
   changeEvent,
   dropOperations,
   notWaiting,
   resetForRetry,
   renewTicks,
 } from './sending/outbox_edits.js';
-import type { CacheFailure } from './records/status.js';
 import type { Sender } from './sending/sender.js';
 import type { CacheContext } from './copies/context.js';
 
@@ -37,7 +38,7 @@ export interface OutboxEntry {
   /** The unsent events, in order. */
   readonly events: readonly Event[];
   /** Why the remote refused the first change of the entry for good. Absent while it waits. */
-  readonly error?: CacheFailure & {
+  readonly error?: SessionError & {
     /** The event that was refused. Absent if something else was. */
     readonly eventId?: string;
   };
@@ -162,23 +163,25 @@ export class Outbox implements CacheOutbox {
   }
 
   /**
-   * Removes a message for the remote's agent that has not arrived.
+   * Gives up a message for the remote's agent, at once. If it may have arrived, its run is cancelled there before anything
+   * else of the session is sent.
    *
-   * @param which `unsent`: only if it was never sent; `all`: also if it was sent without an answer
-   * @returns whether it was in the outbox
+   * @returns whether the message was in the outbox
    */
-  takeBack(key: CompositeSessionKey, messageId: string, which: 'unsent' | 'all'): Promise<boolean> {
+  giveUp(key: CompositeSessionKey, messageId: string): Promise<boolean> {
     return this.#parts.call(async (epoch) => {
       let isFound = false;
       await this.#edit(epoch, key, async (transaction, operations) => {
         const chosen = operations.filter(
-          (operation) =>
-            isWaiting(operation) &&
-            askedMessageOf(operation) === messageId &&
-            (which === 'all' || operation.sent.attempts === 0),
+          (operation) => isWaiting(operation) && askedMessageOf(operation) === messageId,
         );
-        isFound = chosen.length > 0;
-        if (isFound) await dropOperations(transaction, key, operations, chosen, messageId);
+        const [first] = chosen;
+        isFound = first !== undefined;
+        if (first === undefined) return;
+        await dropOperations(transaction, key, operations, chosen, messageId);
+        if (chosen.some(({ sent }) => sent.attempts > 0)) {
+          await cancelFirst(transaction, key, first, messageId);
+        }
       });
       return isFound;
     });
@@ -216,11 +219,13 @@ export class Outbox implements CacheOutbox {
 
 /** Returns the entry of a session or state; none if nothing waits. */
 function entriesOf(operations: readonly Operation[]): OutboxEntry[] {
-  const waiting = operations.filter(isWaiting);
+  const waiting = operations.filter((each) => isWaiting(each) && !isOf(each, 'cancel'));
   const [first] = waiting;
   if (first === undefined) return [];
   const texts = new Map(waiting.flatMap(eventsOf).map(({ id, text }) => [id, text]));
   const events = [...texts.values()].flatMap((text) => parseEventText(text) ?? []);
-  const error = waiting.find(({ refusal }) => refusal !== undefined)?.refusal;
+  const refusal = waiting.find((each) => each.refusal !== undefined)?.refusal;
+  const { eventId } = refusal ?? {};
+  const error = refusal && Object.assign(errorOf(refusal), eventId !== undefined && { eventId });
   return [{ key: first.write.key, events, ...(error && { error }) }];
 }

@@ -187,7 +187,9 @@ export class LiveSessionStore<S extends object>
     this.unsent.setSend(shown.id, sent);
     this.changed();
     try {
-      const event = await write(this.use(await this.service()));
+      const service = this.use(await this.service());
+      const event = await write(service);
+      this.noteKept(event.id, service);
       if (sent.streaming !== undefined && this.isActive) await this.refresh();
       // Without subscribers, or after an error, the event was not read. The next read puts it in its place.
       const wasRead = this.isActive && this.error === undefined;

@@ -192,6 +192,13 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     this.handle.noteRead(event);
   }
 
+  /** Notes that a service has stored an event. The next read tells whether a cache still has to send it. */
+  protected noteKept(eventId: string, service: SessionService<S>): void {
+    if (cachingOf(service) === undefined) return;
+    this.unsent.noteKept(eventId);
+    this.#stale.add('outbox');
+  }
+
   /** Reads which events a cache has not sent. */
   async #readOutbox(service: SessionService<S>, signal: AbortSignal | undefined): Promise<void> {
     const caching = cachingOf(this.use(service));

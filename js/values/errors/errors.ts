@@ -79,11 +79,11 @@ export type SessionErrorCode = (typeof SESSION_ERROR_CODES)[number];
  * Why an append is refused with `stale_session`. `other_revision`: the session has another revision than the append
  * requires. `handle_behind`: the session was changed since the handle was read, other than through this handle.
  * `later_events`: events follow the last event of a handle whose revision is not known. `undone`: a rewind has undone
- * the run to which the events belong, since the handle was read. `cancelled`: the run was cancelled since. All policies
- * refuse these two.
+ * the run to which the events belong, since the handle was read. `cancelled`: the run was cancelled since. `answered`: the call
+ * that the events answer is answered already. All policies refuse these three.
  */
 export type StaleReason =
-  'other_revision' | 'handle_behind' | 'later_events' | 'undone' | 'cancelled';
+  'other_revision' | 'handle_behind' | 'later_events' | 'undone' | 'cancelled' | 'answered';
 
 /** A name in a template that has no value. */
 export interface MissingVariable {

@@ -22,8 +22,6 @@ pub enum Field {
     Timestamp,
     /// The changes of a state.
     StateDelta,
-    /// The policy for stale handles.
-    Stale,
     /// The end of a page.
     End,
     /// The size of a page.
@@ -35,32 +33,22 @@ pub enum Field {
 }
 
 impl Field {
-    /// Returns its name in Rust.
-    pub fn rust(self) -> &'static str {
-        self.names().0
-    }
-
-    /// Returns its name in JavaScript.
-    pub fn javascript(self) -> &'static str {
-        self.names().1
-    }
-
-    fn names(self) -> (&'static str, &'static str) {
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
         match self {
-            Self::AppName => ("app_name", "appName"),
-            Self::UserId => ("user_id", "userId"),
-            Self::SessionId => ("session_id", "sessionId"),
-            Self::Events => ("events", "events"),
-            Self::EventId => ("event.id", "event.id"),
-            Self::EventIds => ("event_ids", "eventIds"),
-            Self::EventOther => ("event.other", "event"),
-            Self::Timestamp => ("timestamp", "timestamp"),
-            Self::StateDelta => ("state_delta", "stateDelta"),
-            Self::Stale => ("stale", "stale"),
-            Self::End => ("end", "end"),
-            Self::Limit => ("limit", "limit"),
-            Self::Invocation => ("invocation", "invocation"),
-            Self::Context => ("context", "context"),
+            Self::AppName => "app_name",
+            Self::UserId => "user_id",
+            Self::SessionId => "session_id",
+            Self::Events => "events",
+            Self::EventId => "event.id",
+            Self::EventIds => "event_ids",
+            Self::EventOther => "event.other",
+            Self::Timestamp => "timestamp",
+            Self::StateDelta => "state_delta",
+            Self::End => "end",
+            Self::Limit => "limit",
+            Self::Invocation => "invocation",
+            Self::Context => "context",
         }
     }
 }

@@ -21,9 +21,9 @@ use crate::host::ErrorSource;
 #[non_exhaustive]
 pub enum Error {
     /// An invalid argument, such as an empty id or a negative count.
-    #[error("{} {rule}", field.rust())]
+    #[error("{} {rule}", field.name())]
     InvalidArgument {
-        /// The field, which each language spells in its own way.
+        /// The field.
         field: Field,
         /// The rule it breaks, which continues a sentence that begins with its name.
         rule: String,

@@ -33,7 +33,7 @@ pub struct Event {
     #[serde(default, deserialize_with = "or_default")]
     pub author: String,
     /// When it was made.
-    #[serde(default = "Timestamp::now")]
+    #[serde(default = "Timestamp::now", deserialize_with = "or_now")]
     pub timestamp: Timestamp,
     /// Role and parts, in the Gemini API's form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,6 +200,10 @@ fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
+fn or_now<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_else(Timestamp::now))
+}
+
 /// Writes the keys in a fixed order, so that appending the same event again gives the same text.
 fn by_key<S: Serializer, V: Serialize>(
     map: &HashMap<String, V>,
@@ -234,8 +238,10 @@ mod tests {
     #[test]
     fn an_event_without_a_timestamp_gets_the_current_time() {
         let before = Timestamp::now();
-        let event: Event = serde_json::from_str("{}").unwrap();
-        assert!(event.timestamp >= before && event.timestamp <= Timestamp::now());
+        for text in ["{}", r#"{"timestamp":null}"#] {
+            let event: Event = serde_json::from_str(text).unwrap();
+            assert!(event.timestamp >= before && event.timestamp <= Timestamp::now());
+        }
     }
 
     #[test]

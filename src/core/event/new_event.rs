@@ -31,6 +31,8 @@ pub struct NewEvent {
     /// history, or an event that tells whether an invocation waits. Storages keep their
     /// [`MarkerSeqs`](crate::write::MarkerSeqs).
     pub(crate) may_be_marker: bool,
+    /// The member of `customMetadata` that readers of a stored event do not see.
+    pub(crate) hidden_member: Option<&'static str>,
 }
 
 /// Which stored event an event with its id may replace.
@@ -83,12 +85,13 @@ impl NewEvent {
         let id = id.into();
         check_id(Field::EventId, &id)?;
         let delta = Delta::parse(delta)?;
-        let (whole, replaces) = (None, Replaceable::Any);
-        Ok(Self { id, timestamp, delta, text, whole, replaces, may_be_marker })
+        let (whole, replaces, hidden_member) = (None, Replaceable::Any, None);
+        Ok(Self { id, timestamp, delta, text, whole, replaces, may_be_marker, hidden_member })
     }
 
     /// Whether a stored event with this text is the same event.
     pub(crate) fn is_same(&self, stored: &EventText) -> bool {
-        stored.is_same(&self.text) || self.whole.as_ref().is_some_and(|text| stored.is_same(text))
+        let is_same = |text| stored.is_same(text, self.hidden_member);
+        is_same(&self.text) || self.whole.as_ref().is_some_and(is_same)
     }
 }

@@ -42,16 +42,16 @@ impl fmt::Debug for dyn ForeignText {
 }
 
 impl EventText {
-    /// Whether another text is that of this stored event: both are equal as JSON values, except for the mark of a run.
-    /// Foreign texts that differ and that memory has no room to compare are not.
-    pub fn is_same(&self, other: &Self) -> bool {
+    /// Whether another text is that of this stored event: both are equal as JSON values, except for the `hidden` member
+    /// of the stored one's `customMetadata`. Foreign texts that differ and that memory has no room to compare are not.
+    pub(crate) fn is_same(&self, other: &Self, hidden: Option<&str>) -> bool {
         if let (Self::Foreign(one), Self::Foreign(other)) = (self, other) {
             let is_equal = one.is_equal(&**other);
             if is_equal || !has_room(one.size() + other.size()) {
                 return is_equal;
             }
         }
-        self.with(|one| other.with(|other| is_same_event(one, other)))
+        self.with(|one| other.with(|other| is_same_event(one, other, hidden)))
     }
 
     /// Returns which run the event belongs to, and whether it undoes runs. A text that is not an event

@@ -19,26 +19,19 @@ use crate::host::{has_room, number};
 /// Identical texts are the same, JSON or not. Others are different if memory has no room to compare
 /// them. The cost is linear in their length.
 pub fn is_same_json(one: &str, other: &str) -> bool {
-    is_same(one, other, false)
+    is_same_event(one, other, None)
 }
 
-/// The member of an event's `customMetadata` by which the append of a run's message is told from one of another run.
-/// `js/values/model/event/claim_mark.ts` sets it.
-const CLAIM_MARK: &str = "__adk_internal_run";
-
-/// Whether a stored event and a new one are the same, as [`is_same_json`] compares them. The mark of a run does not
-/// count if only the stored event has it: readers never see the mark, so they send the event without it.
-pub fn is_same_event(stored: &str, event: &str) -> bool {
-    is_same(stored, event, true)
-}
-
-fn is_same(one: &str, other: &str, is_stored: bool) -> bool {
+/// Whether a stored event and a new one are the same, as [`is_same_json`] compares them. The member `hidden` of
+/// `customMetadata` does not count if only the stored event has it: readers never see that member, so they send the
+/// event without it.
+pub fn is_same_event(one: &str, other: &str, hidden: Option<&str>) -> bool {
     if one == other {
         return true;
     }
     let trees = Tree::read(one).zip(Tree::read(other));
     trees.is_some_and(|(left, right)| {
-        let left = Tree { is_stored, ..left };
+        let left = Tree { hidden, ..left };
         let values = left.nodes.len() + right.nodes.len();
         has_room(values * COMPARED + one.len() + other.len()) && left.is_same(&right)
     })
@@ -48,8 +41,8 @@ fn is_same(one: &str, other: &str, is_stored: bool) -> bool {
 #[derive(Default)]
 struct Tree<'t> {
     nodes: Vec<Node<'t>>,
-    /// Whether it is a stored event, whose mark may be missing in the other tree.
-    is_stored: bool,
+    /// The member of `customMetadata` that may be missing in the other tree.
+    hidden: Option<&'t str>,
 }
 
 struct Node<'t> {
@@ -139,7 +132,7 @@ impl<'t> Tree<'t> {
                             let other = others.get(key);
                             pairs.extend(other.map(|other| (*one, *other)));
                             found += usize::from(other.is_some());
-                            other.is_some() || self.is_stored && self.is_mark(*one)
+                            other.is_some() || self.is_hidden(*one)
                         };
                         members.iter().all(&mut find) && found == others.len()
                     })
@@ -153,12 +146,12 @@ impl<'t> Tree<'t> {
         true
     }
 
-    /// Whether a member is the mark of a run, or metadata with nothing else.
-    fn is_mark(&self, at: usize) -> bool {
+    /// Whether a member is the hidden one, or metadata with nothing else.
+    fn is_hidden(&self, at: usize) -> bool {
+        let Some(hidden) = self.hidden else { return false };
         let has_key = |at: usize, key| self.nodes.get(at).is_some_and(|node| node.key == key);
         let is_last = self.nodes.get(at).is_some_and(|node| node.end == at + 2);
-        has_key(at, CLAIM_MARK)
-            || (is_last && has_key(at, "customMetadata") && has_key(at + 1, CLAIM_MARK))
+        has_key(at, hidden) || (is_last && has_key(at, "customMetadata") && has_key(at + 1, hidden))
     }
 
     fn children(&self, at: usize) -> impl Iterator<Item = usize> {
@@ -202,12 +195,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mark_of_a_run_counts_unless_only_the_stored_event_has_it() {
+    fn a_hidden_member_counts_unless_only_the_stored_event_has_it() {
+        let is_same_event = |stored: &str, event: &str| is_same_event(stored, event, Some("run"));
         let plain = r#"{"id":"e"}"#;
-        let marked =
-            |mark| format!(r#"{{"customMetadata":{{"__adk_internal_run":"{mark}"}},"id":"e"}}"#);
+        let marked = |mark| format!(r#"{{"customMetadata":{{"run":"{mark}"}},"id":"e"}}"#);
         let rated = r#"{"id":"e","customMetadata":{"rating":5}}"#;
-        let both = r#"{"id":"e","customMetadata":{"__adk_internal_run":"a","rating":5}}"#;
+        let both = r#"{"id":"e","customMetadata":{"run":"a","rating":5}}"#;
         assert!(is_same_event(&marked("a"), plain));
         assert!(is_same_event(both, rated));
         assert!(is_same_event(&marked("a"), &marked("a")));

@@ -7,6 +7,8 @@ use std::sync::Arc;
 pub struct PageQuery {
     /// Where the page begins or ends.
     pub end: PageEnd,
+    /// The most events.
+    pub limit: usize,
     /// Whether [`PageEdges::count`] is requested.
     pub with_count: bool,
 }

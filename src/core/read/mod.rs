@@ -1,38 +1,40 @@
 //! Reads: what a read asks for, and the rows that answer it.
 //!
-//! A read of a session or of states is a [`Target`](crate::core::write::Target) with a [`Window`] of
+//! A read of a session or of states is a [`Target`](crate::core::write::Target) with a [`Read`] of its
 //! events; a read of a list is a [`ListQuery`]. A storage answers with [`Rows`] or a [`Listing`],
 //! and decides nothing. Its caller converts these rows: `service` to values of Rust, the crate of the wasm
 //! to values of JavaScript.
 
 mod event_page;
-mod find_events;
 mod list_place;
-mod window;
+mod session_read;
 
 pub use event_page::{PageEdges, PageEnd, PageQuery};
-pub use find_events::{FindEvents, FoundEvents};
 pub use list_place::{ListOrder, ListPlace};
-pub use window::Window;
+pub use session_read::Read;
 
 use crate::core::event::EventText;
+use crate::core::session::Timestamp;
 use crate::core::state::ByOwner;
 use crate::core::write::{EventRow, SessionRow, SharedRow};
 
-/// The result of `read`. `E` holds the events: their texts, or a list in JavaScript.
+/// The [timestamp](EventRow::timestamp) of an event, and its text.
+pub type TimedText = (Timestamp, EventText);
+
+/// The result of `read`. `E` holds the events: their times and texts, or a list in JavaScript.
 #[derive(Debug, Clone)]
-pub struct Rows<E = Vec<EventText>> {
+pub struct Rows<E = Vec<TimedText>> {
     /// The session, if one was requested and exists.
     pub session: Option<SessionRow>,
     /// The states of the requested user and of the app, each if it exists.
     pub shared: ByOwner<Option<SharedRow>>,
-    /// The events in the window, by `seq`.
+    /// The events of [`Read::Last`] or [`Read::Page`], by `seq`.
     pub events: E,
     /// Where the events of a page stand. `None` if no event has the id that the page begins or ends at.
-    /// Ignored without a [`Window::page`].
+    /// Ignored without a [`Read::Page`].
     pub edges: Option<PageEdges>,
-    /// The events that were written after [`Window::since`], in any order. Empty without it.
-    pub changed: Vec<EventRow>,
+    /// The events of [`Read::Since`] or [`Read::Ids`], in any order.
+    pub rows: Vec<EventRow>,
 }
 
 /// The sessions that `list` returns, ordered by a time, then by id, then by user. Ids compare in

@@ -43,7 +43,7 @@ impl From<DescriptionRow> for DescriptionChange {
 pub struct TitleChange {
     /// The title that the session must have. Empty: it must have none.
     pub from: String,
-    /// The new title.
+    /// The new title. Empty: the title is removed.
     pub to: String,
 }
 
@@ -71,7 +71,7 @@ impl DescriptionRow {
         if let Some(TitleChange { from, to }) = change.title_change
             && self.title.as_deref().unwrap_or_default() == from
         {
-            self.title = Some(to);
+            self.title = Some(to).filter(|to| !to.is_empty());
         }
     }
 }

@@ -5,16 +5,21 @@ use crate::core::error::{Error, Field};
 /// The longest app name, user id or session id, in bytes of UTF-8.
 pub const MAX_ID_BYTES: usize = 512;
 
-/// The three names that identify a session. They compare exactly. They are never joined into one
-/// string, so no character in one can reach another session's data.
+/// The three names that identify a session, all of them valid. They compare exactly. They are never
+/// joined into one string, so no character in one can reach another session's data.
+///
+/// A key cannot be made or changed without the check:
+///
+/// ```compile_fail,E0451
+/// # use adk_session::SessionKey;
+/// let (app_name, user_id) = ("shop".to_owned(), "ada".to_owned());
+/// SessionKey { app_name, user_id, session_id: String::new() };
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionKey {
-    /// The app.
-    pub app_name: String,
-    /// The user of the app.
-    pub user_id: String,
-    /// The session of that user.
-    pub session_id: String,
+    pub(crate) app_name: String,
+    pub(crate) user_id: String,
+    pub(crate) session_id: String,
 }
 
 impl SessionKey {
@@ -41,6 +46,21 @@ impl SessionKey {
         check_owner(&key.app_name, Some(&key.user_id))?;
         check_id(Field::SessionId, &key.session_id)?;
         Ok(key)
+    }
+
+    /// Returns the app's name.
+    pub fn app_name(&self) -> &str {
+        &self.app_name
+    }
+
+    /// Returns the id of the user of the app.
+    pub fn user_id(&self) -> &str {
+        &self.user_id
+    }
+
+    /// Returns the id of the session of that user.
+    pub fn session_id(&self) -> &str {
+        &self.session_id
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -81,6 +81,20 @@ impl From<SystemTime> for Timestamp {
         let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
         let milliseconds = since.as_secs() as f64 * 1e3 + f64::from(since.subsec_nanos()) / 1e6;
         Self(milliseconds.min(LAST))
+    }
+}
+
+/// ```
+/// use std::time::SystemTime;
+/// use adk_session::Timestamp;
+/// let time = Timestamp::from_millis(1_795_155_122_530.5)?;
+/// assert_eq!(Timestamp::from(SystemTime::from(time)), time);
+/// # Ok::<(), adk_session::Error>(())
+/// ```
+impl From<Timestamp> for SystemTime {
+    fn from(Timestamp(milliseconds): Timestamp) -> Self {
+        let nanoseconds = (milliseconds.fract() * 1e6).round() as u64;
+        UNIX_EPOCH + Duration::from_millis(milliseconds as u64) + Duration::from_nanos(nanoseconds)
     }
 }
 

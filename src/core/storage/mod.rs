@@ -23,7 +23,7 @@
 //! use adk_session::state::{ByOwner, ScopedState};
 //! use adk_session::storage::{
 //!     Call, Decide, Decision, Deletion, EventRow, Found, ListPlace, ListQuery, Listing, PageEdges,
-//!     Rows, SharedChange, SharedRow, SessionRow, Storage, StorageFuture, Target, Window,
+//!     Read, Rows, SharedChange, SharedRow, SessionRow, Storage, StorageFuture, Target,
 //! };
 //! use adk_session::{CreateRequest, Error, Event, GetRequest, SessionService};
 //!
@@ -54,7 +54,7 @@
 //!
 //! fn session_key(target: &Target) -> Option<SessionKey> {
 //!     let (app_name, user_id) = user_key(target)?;
-//!     Some(SessionKey { app_name, user_id, session_id: target.session_id.clone()? })
+//!     SessionKey::new(app_name, user_id, target.session_id.clone()?).ok()
 //! }
 //!
 //! fn user_key(target: &Target) -> Option<(String, String)> {
@@ -106,37 +106,36 @@
 //!         }
 //!     }
 //!
-//!     fn read(&self, target: &Target, window: &Window) -> Rows {
+//!     fn read(&self, target: &Target, read: &Read) -> Rows {
 //!         let session =
 //!             session_key(target).and_then(|key| self.sessions.get_key_value(&key));
 //!         let rows: Vec<_> = session.iter().flat_map(|(_, stored)| stored.events.values()).collect();
 //!         let position_of = |id: &str| rows.iter().position(|row| &*row.id == id);
-//!         let positions = window.positions(rows.len(), position_of, |at| rows[at].timestamp);
+//!         let positions = read.positions(rows.len(), position_of, |at| rows[at].timestamp);
 //!         let id_at = |at: usize| Some(rows[at].id.clone());
 //!         let edges = positions.as_ref().map(|at| PageEdges::of(at, rows.len(), id_at));
-//!         let is_changed = |row: &&EventRow| window.since.is_some_and(|since| row.revision > since);
 //!         Rows {
 //!             session: session.map(row),
 //!             shared: ByOwner {
 //!                 user: user_key(target).and_then(|key| self.users.get(&key)).cloned(),
 //!                 app: self.apps.get(&target.app_name).cloned(),
 //!             },
-//!             events: positions.into_iter().flatten().map(|at| rows[at].text.clone()).collect(),
+//!             events: positions.into_iter().flatten().map(|at| (rows[at].timestamp, rows[at].text.clone())).collect(),
 //!             edges,
-//!             changed: rows.iter().copied().filter(is_changed).cloned().collect(),
+//!             rows: rows.into_iter().filter(|row| read.asks_for(row)).cloned().collect(),
 //!         }
 //!     }
 //!
 //!     fn list(&self, request: &ListQuery) -> Listing {
 //!         let app_name = &request.app_name;
 //!         let is_asked = |key: &SessionKey| {
-//!             key.app_name == *app_name && request.user_id.as_ref().is_none_or(|id| *id == key.user_id)
+//!             key.app_name() == app_name && request.user_id.as_deref().is_none_or(|id| id == key.user_id())
 //!         };
 //!         let mut rows: Vec<_> = self.sessions.iter().filter(|(key, _)| is_asked(key)).map(row).collect();
 //!         let place = |SessionRow { key, head, .. }: &SessionRow| {
 //!             let by_creation = request.order.by_creation;
 //!             let time = if by_creation { head.create_time } else { head.last_update_time };
-//!             ListPlace::new(time, &key.session_id, &key.user_id)
+//!             ListPlace::new(time, key.session_id(), key.user_id())
 //!         };
 //!         rows.sort_by_cached_key(place);
 //!         if request.order.descending {
@@ -148,7 +147,7 @@
 //!         }
 //!         let limit = request.limit.unwrap_or(total);
 //!         let sessions: Vec<_> = rows.into_iter().skip(request.offset).take(limit).collect();
-//!         let ids: BTreeSet<_> = sessions.iter().map(|row| row.key.user_id.clone()).collect();
+//!         let ids: BTreeSet<_> = sessions.iter().map(|row| row.key.user_id().to_owned()).collect();
 //!         let user = |id: String| {
 //!             let row = self.users.get(&(app_name.clone(), id.clone()))?;
 //!             Some((id, row.clone()))
@@ -170,7 +169,7 @@
 //!             }
 //!             Deletion::User { app_name, user_id } => {
 //!                 self.sessions.retain(|key, stored| {
-//!                     let stays = key.app_name != *app_name || key.user_id != *user_id;
+//!                     let stays = key.app_name() != app_name || key.user_id() != user_id;
 //!                     deleted.push(if stays { 0 } else { stored.head.revision });
 //!                     stays
 //!                 });
@@ -200,10 +199,10 @@
 //!     fn read<'a>(
 //!         &'a self,
 //!         target: &'a Target,
-//!         window: &'a Window,
+//!         read: &'a Read,
 //!         _: &'a dyn Call,
 //!     ) -> StorageFuture<'a, Rows> {
-//!         Box::pin(async move { Ok(self.maps().read(target, window)) })
+//!         Box::pin(async move { Ok(self.maps().read(target, read)) })
 //!     }
 //!
 //!     fn list<'a>(
@@ -229,7 +228,7 @@
 //!     ) -> StorageFuture<'a, Vec<SessionKey>> {
 //!         Box::pin(async move {
 //!             let maps = self.maps();
-//!             let has_id = |key: &&SessionKey| key.session_id == session_id;
+//!             let has_id = |key: &&SessionKey| key.session_id() == session_id;
 //!             Ok(maps.sessions.keys().filter(has_id).cloned().collect())
 //!         })
 //!     }
@@ -261,7 +260,7 @@
 pub use crate::core::event::EventText;
 pub use crate::core::json::is_same_json;
 pub use crate::core::read::{
-    ListOrder, ListPlace, ListQuery, Listing, PageEdges, PageEnd, PageQuery, Rows, Window,
+    ListOrder, ListPlace, ListQuery, Listing, PageEdges, PageEnd, PageQuery, Read, Rows, TimedText,
 };
 pub use crate::core::write::{
     Changes, Decide, Decision, EventChange, EventRow, Found, Plan, Repetition, ScopeSet,
@@ -272,6 +271,7 @@ mod deletion;
 mod shared;
 
 pub use deletion::Deletion;
+pub(crate) use shared::forward_to_pointers;
 
 use crate::core::error::Error;
 use crate::core::session::{Revision, SessionKey};
@@ -310,15 +310,31 @@ pub type StorageFuture<'a, T> = BoxFuture<'a, Result<T, Error>>;
 ///
 /// A program that chooses its storage when it runs holds an `Arc<dyn Storage>`, which is a storage too.
 pub trait Storage: SendOutsideWasm + SyncOutsideWasm {
-    /// Carries out a write in one transaction. A write that is refused stores nothing, and succeeds:
-    /// the caller of `write` gets the reason from it.
+    /// Decides on a write once, in one transaction. A write that is refused stores nothing, and succeeds:
+    /// the caller gets the reason from it. Callers use [`Storage::carry_out`].
     fn write<'a>(&'a self, write: &'a mut dyn Decide, call: &'a dyn Call) -> StorageFuture<'a, ()>;
 
-    /// Reads a session with a window of its events, or a user's or an app's state.
+    /// Carries out a write, and repeats it while its decision needs more rows.
+    fn carry_out<'a>(
+        &'a self,
+        write: &'a mut dyn Decide,
+        call: &'a dyn Call,
+    ) -> StorageFuture<'a, ()> {
+        Box::pin(async move {
+            loop {
+                self.write(write, call).await?;
+                if !write.replan() {
+                    return Ok(());
+                }
+            }
+        })
+    }
+
+    /// Reads a session with some of its events, or a user's or an app's state.
     fn read<'a>(
         &'a self,
         target: &'a Target,
-        window: &'a Window,
+        read: &'a Read,
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Rows>;
 
@@ -343,21 +359,4 @@ pub trait Storage: SendOutsideWasm + SyncOutsideWasm {
         session_id: &'a str,
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Vec<SessionKey>>;
-}
-
-/// Carries out a write, and repeats it while its decision needs more rows.
-///
-/// # Errors
-/// Those of [`Storage::write`].
-pub async fn carry_out(
-    storage: &dyn Storage,
-    write: &mut dyn Decide,
-    call: &dyn Call,
-) -> Result<(), Error> {
-    loop {
-        storage.write(write, call).await?;
-        if !write.replan() {
-            return Ok(());
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::error::{Error, StaleReason};
+use crate::core::error::{Error, Field, StaleReason};
 use crate::core::event::NewEvent;
 use crate::core::names::Names;
 use crate::core::session::{
@@ -130,11 +130,19 @@ impl Append {
         Self { title_change: Some(change), ..self }
     }
 
-    /// Makes an append of one event compute its delta from the stored state.
-    #[must_use]
-    pub fn computing(mut self, compute: Box<dyn ComputeDelta>) -> Self {
+    /// Makes an append of one event compute its delta and its text from the stored state.
+    ///
+    /// # Errors
+    /// Fails with `invalid_argument` if the append has no event or several.
+    pub fn computing(mut self, compute: Box<dyn ComputeDelta>) -> Result<Self, Error> {
+        if self.events.len() != 1 {
+            return Err(Error::invalid(
+                Field::Events,
+                "must be one event if its delta is computed",
+            ));
+        }
         self.compute = Some(Compute::new(compute, &mut self.plan));
-        self
+        Ok(self)
     }
 
     /// Returns the result.

@@ -42,8 +42,8 @@ pub trait Decide: SendOutsideWasm {
     /// Decides on the rows that were found. May be called again; the last decision counts.
     fn decide(&mut self, found: Found) -> Decision;
 
-    /// Changes the plan if the last decision needs more rows, and returns whether it did. The caller of
-    /// [`Storage::write`](crate::core::storage::Storage::write) asks this, and then calls it again.
+    /// Changes the plan if the last decision needs more rows, and returns whether it did.
+    /// [`Storage::carry_out`](crate::core::storage::Storage::carry_out) then calls `write` again.
     fn replan(&mut self) -> bool {
         false
     }

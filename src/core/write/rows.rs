@@ -18,7 +18,7 @@ pub struct EventRow {
     pub seq: Revision,
     /// The revision of its last write; greater than `seq` once the event was replaced.
     pub revision: Revision,
-    /// The event's timestamp.
+    /// The event's timestamp, also of the [`Event`](crate::Event) that a reader gets.
     pub timestamp: Timestamp,
     /// The event's JSON text.
     pub text: EventText,

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::core::error::{Error, Field};
-use crate::core::event::EventText;
-use crate::core::read::{PageEnd, Rows, Window};
+use crate::core::read::{PageEnd, PageQuery, Read, Rows, TimedText};
 use crate::core::session::{Revision, SessionKey};
 use crate::core::storage::Storage;
 use crate::service::text_service::TextService;
@@ -20,8 +19,8 @@ pub struct EventCursor {
 /// A page of events as read from a storage, in append order.
 #[derive(Debug, Clone)]
 pub struct ReadEvents {
-    /// The texts of the events.
-    pub events: Vec<EventText>,
+    /// The events.
+    pub events: Vec<TimedText>,
     /// For [`PageEnd::Before`]: the events before this page. `None` if there are none.
     pub before: Option<EventCursor>,
     /// For [`PageEnd::After`]: the events after this page, also those that are yet to be appended.
@@ -56,8 +55,9 @@ impl<S: Storage> TextService<S> {
             let rule = format!("must be a number from 1 to {MAX_LIMIT}; it is {limit}");
             return Err(Error::invalid(Field::Limit, rule));
         }
-        let window = Window::page(end.map(|cursor| cursor.event_id.into()), limit, with_count);
-        let rows = self.storage.read(&key.clone().into(), &window, &()).await?;
+        let end = end.map(|cursor| cursor.event_id.into());
+        let read = Read::Page(PageQuery { end, limit, with_count });
+        let rows = self.storage.read(&key.clone().into(), &read, &()).await?;
         let Rows { session, events, edges, .. } = rows;
         let missing = || Error::NotFound { session_id: key.session_id.clone() };
         let created = session.ok_or_else(missing)?.head.created;

@@ -9,12 +9,11 @@ pub use events::{EventCursor, ReadEvents};
 
 use crate::core::error::Error;
 use crate::core::error::reason::broken_storage;
-use crate::core::event::EventText;
 use crate::core::names::Names;
-use crate::core::read::{ListQuery, Rows, Window};
+use crate::core::read::{ListQuery, Read, Rows, TimedText};
 use crate::core::session::{DescriptionRow, SessionHead, SessionKey, check_owner};
 use crate::core::state::{ByOwner, ScopedState};
-use crate::core::storage::{Storage, carry_out};
+use crate::core::storage::Storage;
 use crate::core::write::{
     Create, CreatedSession, Decide, NewSession, SessionRow, SharedRow, Target, merge_scopes,
 };
@@ -37,8 +36,8 @@ pub struct ReadSession {
     pub head: SessionHead,
     /// The JSON object of app, user and session state, with prefixes.
     pub state: String,
-    /// The texts of the events in the window, in append order.
-    pub events: Vec<EventText>,
+    /// The events that were read, in append order.
+    pub events: Vec<TimedText>,
     /// Its title and labels.
     pub description: DescriptionRow,
 }
@@ -48,7 +47,7 @@ impl ReadSession {
     fn of(
         row: SessionRow,
         shared: ByOwner<Option<&SharedRow>>,
-        events: Vec<EventText>,
+        events: Vec<TimedText>,
     ) -> Result<Self, Error> {
         let state = merge_scopes(&row.state, shared)?;
         let SessionRow { key, head, description, .. } = row;
@@ -76,7 +75,7 @@ impl<S: Storage> TextService<S> {
         let mut initial_state = ScopedState::default();
         initial_state.apply(new.state.session.clone());
         new.description.initial_state = Some(initial_state.try_to_json()?);
-        let events = new.events.iter().map(|event| event.text.clone()).collect();
+        let events = new.events.iter().map(|event| (event.timestamp, event.text.clone())).collect();
         let mut description = DescriptionRow::default();
         description.apply(new.description.clone().into());
         let mut create = Create::new(key.clone(), new)?;
@@ -93,7 +92,7 @@ impl<S: Storage> TextService<S> {
         new: NewSession,
     ) -> Result<ReadSession, Error> {
         for _ in 0..MAX_ROUNDS {
-            if let Some(session) = self.get_session(key.clone(), Window::ALL).await? {
+            if let Some(session) = self.get_session(key.clone(), Read::ALL).await? {
                 return Ok(session);
             }
             match self.create_session(key.clone(), new.clone()).await {
@@ -116,22 +115,20 @@ impl<S: Storage> TextService<S> {
     pub async fn get_session(
         &self,
         key: SessionKey,
-        window: Window,
+        read: Read,
     ) -> Result<Option<ReadSession>, Error> {
-        let rows = self.storage.read(&key.into(), &window, &()).await?;
+        let rows = self.storage.read(&key.into(), &read, &()).await?;
         let Rows { session, shared, events, .. } = rows;
         let merged = |row| ReadSession::of(row, shared.as_ref().map(Option::as_ref), events);
         session.map(merged).transpose()
     }
 
-    /// Lists sessions, without their events. Returns the page, and the
-    /// number of all sessions of the app or user.
+    /// Lists sessions, without their events. Returns the page, and [`Listing::total`](crate::read::Listing::total).
     pub async fn list_sessions(
         &self,
         request: ListQuery,
     ) -> Result<(Vec<ReadSession>, usize), Error> {
         check_owner(&request.app_name, None)?;
-        let request = ListQuery { with_total: true, ..request };
         let listing = self.storage.list(&request, &()).await?;
         let mut users = Names::default();
         for (user_id, state) in listing.users {
@@ -149,7 +146,7 @@ impl<S: Storage> TextService<S> {
 
     /// Carries out a write, which then has its result.
     pub async fn write(&self, write: &mut dyn Decide) -> Result<(), Error> {
-        carry_out(&self.storage, write, &()).await
+        self.storage.carry_out(write, &()).await
     }
 
     /// Returns the JSON object of a user's state, or of the app's if no user is named. Names have
@@ -162,7 +159,7 @@ impl<S: Storage> TextService<S> {
         check_owner(&app_name, user_id.as_deref())?;
         let of_user = user_id.is_some();
         let target = Target { app_name, user_id, session_id: None };
-        let rows = self.storage.read(&target, &Window::NONE, &()).await?;
+        let rows = self.storage.read(&target, &Read::NONE, &()).await?;
         let row = if of_user { rows.shared.user } else { rows.shared.app };
         row.unwrap_or_default().state.try_to_json()
     }

@@ -1,6 +1,6 @@
 //! Reads appends and creations, which `js/core/storage/wasm/packed.ts` packs. Their numbers are in `packed/numbers.rs`.
 
-use adk_session::error::{Error, Field};
+use adk_session::error::Error;
 use adk_session::event::{EventText, NewEvent, Replaceable, TextSlice};
 use adk_session::internals::{broken_storage, marked_event, part_of, stored_time};
 use adk_session::session::{DescriptionRow, SessionKey, TitleChange};
@@ -13,6 +13,10 @@ use crate::bindings::packed::Parts;
 use crate::bindings::packed::{AppendNumber, CreationNumber, EventNumber, number};
 use crate::text::event_text;
 use crate::thrown::Thrown;
+
+/// The member of `customMetadata` by which the append of a run's message is told from one of another run.
+/// `js/values/model/event/claim_mark.ts` sets it.
+const CLAIM_MARK: &str = "__adk_internal_run";
 
 /// The place of the events' texts.
 pub(super) enum Texts<'a> {
@@ -86,7 +90,7 @@ impl<'a> Appends<'a> {
         let number = |name: AppendNumber| number(head, name as usize);
         let (key, [last, from, to]) = self.names(head)?;
         let position = position_of(number(Created), number(Revision), last.to_owned());
-        let policy = policy_of(number(Policy))?;
+        let policy = policy_of(number(Policy));
         let mut append = Append::new(key, position, policy, self.events(events)?);
         if !to.is_empty() {
             append = append.titled(TitleChange { from: from.to_owned(), to: to.to_owned() });
@@ -142,8 +146,8 @@ impl<'a> Appends<'a> {
         let whole = has_whole.then(|| self.text(self.position + 1, whole, is_last));
         self.position += 2;
         let may_be_marker = number(MayBeMarker) > 0.0;
-        let mut event =
-            marked_event(id, stored_time(number(Timestamp)), delta, text, may_be_marker)?;
+        let time = stored_time(number(Timestamp));
+        let mut event = marked_event(id, time, delta, text, may_be_marker, CLAIM_MARK)?;
         event.whole = whole;
         event.replaces = match number(Replaces) {
             0.0 => Replaceable::Nothing,
@@ -175,15 +179,12 @@ fn none() -> Error {
     broken_storage("there is nothing to write")
 }
 
-fn policy_of(number: f64) -> Result<StalePolicy, Error> {
+/// TypeScript has checked the policy.
+fn policy_of(number: f64) -> StalePolicy {
     match number as u8 {
-        0 => Ok(StalePolicy::Merge),
-        1 => Ok(StalePolicy::Append),
-        2 => Ok(StalePolicy::Reject),
-        _ => Err(Error::InvalidArgument {
-            field: Field::Stale,
-            rule: "must be \"merge\", \"append\" or \"reject\"".into(),
-        }),
+        0 => StalePolicy::Merge,
+        1 => StalePolicy::Append,
+        _ => StalePolicy::Reject,
     }
 }
 

@@ -2,9 +2,9 @@
 //! there already, so the wasm holds no code for `read` and `list` of [`Storage`].
 
 use adk_session::Error;
-use adk_session::internals::{list_memory, require_room, state_size};
+use adk_session::internals::{list_memory, read_markers, require_room, state_size};
 use adk_session::memory::MemoryStorage;
-use adk_session::read::{ListQuery, Listing, Rows, Window};
+use adk_session::read::{ListQuery, Listing, Rows};
 use adk_session::session::Revision;
 use adk_session::storage::{Call, Deletion, Storage};
 use adk_session::write::{Decide, Target};
@@ -13,7 +13,7 @@ use wasm_bindgen::JsValue;
 
 use crate::bindings::results::{JsListing, listed_session};
 use crate::bindings::values::{Fragments, fragments};
-use crate::indexed_db::{IndexedDbStorage, ListedTexts, Member};
+use crate::indexed_db::{EventsRead, IndexedDbStorage, ListedTexts, Member};
 
 /// The storage that was chosen at run time.
 pub(super) enum ChosenStorage {
@@ -48,18 +48,13 @@ impl ChosenStorage {
         }
     }
 
-    /// Carries out a write, and repeats it while its decision needs more rows.
+    /// Carries out a write as [`Storage::carry_out`] does.
     pub(super) async fn write(&self, write: &mut dyn Decide, call: &dyn Call) -> Result<(), Error> {
-        loop {
-            match self {
-                Self::Memory(memory) => memory.write(write, call),
-                Self::IndexedDb(database) => database.write(write, call),
-            }
-            .await?;
-            if !write.replan() {
-                return Ok(());
-            }
+        match self {
+            Self::Memory(memory) => memory.carry_out(write, call),
+            Self::IndexedDb(database) => database.carry_out(write, call),
         }
+        .await
     }
 
     /// Carries out writes in one transaction, each of which may fail by itself; `None` if the storage
@@ -74,20 +69,25 @@ impl ChosenStorage {
         Ok(Some(written.into_iter().map(|done| done.map_err(Into::into)).collect()))
     }
 
-    /// Reads as [`Storage::read`] does.
+    /// Reads as [`Storage::read`] does, or the markers of a session.
     pub(super) async fn read(
         &self,
         target: &Target,
-        window: &Window,
+        read: &EventsRead,
         call: &dyn Call,
     ) -> Result<Rows<Fragments>, Error> {
         match self {
             Self::Memory(memory) => {
-                let rows = memory.read(target, window, call).await?;
-                let Rows { session, shared, events, edges, changed } = rows;
-                Ok(Rows { session, shared, events: fragments(events), edges, changed })
+                let rows = match read {
+                    EventsRead::Of(read) => memory.read(target, read, call).await?,
+                    EventsRead::Markers(event_id) => {
+                        read_markers(memory, target, event_id.as_deref())?
+                    }
+                };
+                let Rows { session, shared, events, edges, rows } = rows;
+                Ok(Rows { session, shared, events: fragments(events), edges, rows })
             }
-            Self::IndexedDb(database) => Ok(database.read_records(target, window, call).await?),
+            Self::IndexedDb(database) => Ok(database.read_records(target, read, call).await?),
         }
     }
 

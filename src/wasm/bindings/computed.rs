@@ -26,11 +26,14 @@ pub(super) fn update(
 }
 
 /// Returns the append, whose only event `compute` computes, if it is given.
-pub(super) fn computing_append(mut append: Append, compute: Option<Function>) -> Box<dyn JsWrite> {
+pub(super) fn computing_append(
+    mut append: Append,
+    compute: Option<Function>,
+) -> Result<Box<dyn JsWrite>, Error> {
     if let Some(compute) = compute {
-        append = append.computing(compute_delta(compute));
+        append = append.computing(compute_delta(compute))?;
     }
-    Box::new(append)
+    Ok(Box::new(append))
 }
 
 /// Makes a write call `compute` with the JSON text of the state. It returns the JSON text of the

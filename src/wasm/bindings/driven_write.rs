@@ -54,7 +54,7 @@ impl DrivenWrite {
         compute: Option<Function>,
     ) -> Result<Self, Thrown> {
         let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
-        Ok(Self::of(computing_append(appends.one()?, compute)))
+        Ok(Self::of(computing_append(appends.one()?, compute)?))
     }
 
     /// Begins to change the states of a user and an app.

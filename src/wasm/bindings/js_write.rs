@@ -1,13 +1,12 @@
 //! Writes with the results that JavaScript gets.
 
 use adk_session::error::Error;
-use adk_session::read::FindEvents;
 use adk_session::write::{
     Append, Appended, Create, CreatedSession, Decide, Decision, Describe, Found, Plan, Update,
 };
 use wasm_bindgen::JsValue;
 
-use crate::bindings::results::{Revisions, append_details, found_events};
+use crate::bindings::results::{Revisions, append_details};
 use crate::bindings::values::{JsResult, array_of, array_with};
 use crate::object::object_of;
 
@@ -75,13 +74,5 @@ impl JsWrite for Describe {
     /// Returns whether the session exists.
     fn finish(self: Box<Self>) -> JsResult {
         Ok(Describe::finish(*self)?.into())
-    }
-}
-
-impl JsWrite for FindEvents {
-    /// Returns the events; `undefined` if there is no session.
-    fn finish(self: Box<Self>) -> JsResult {
-        let found = FindEvents::finish(*self)?;
-        Ok(found.map_or(JsValue::UNDEFINED, |(head, rows)| found_events(head, rows)))
     }
 }

@@ -3,10 +3,12 @@
 
 use adk_session::error::Error;
 use adk_session::internals::{check_owner, stored_time};
-use adk_session::read::{ListOrder, ListPlace, ListQuery, PageEnd, Window};
+use adk_session::read::{ListOrder, ListPlace, ListQuery, PageEnd, PageQuery, Read};
 use adk_session::session::{DescriptionChange, Revision, SessionKey};
 use adk_session::storage::Deletion;
 use wasm_bindgen::prelude::*;
+
+use crate::indexed_db::EventsRead;
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r#"
@@ -145,18 +147,21 @@ impl DescribeObject {
 }
 
 impl PageObject {
-    /// Returns the key of the session and the window of its events.
-    pub(super) fn read(&self) -> Result<(SessionKey, Window), Error> {
+    /// Returns the key of the session and what is read of its events.
+    pub(super) fn read(&self) -> Result<(SessionKey, EventsRead), Error> {
+        let key = self.key().session_key()?;
+        if self.only_markers().unwrap_or_default() {
+            return Ok((key, EventsRead::Markers(self.event_id())));
+        }
         let end = match (self.direction() == "after", self.event_id()) {
             (false, None) => PageEnd::Last,
             (true, None) => PageEnd::First,
             (false, Some(id)) => PageEnd::Before(id.into()),
             (true, Some(id)) => PageEnd::After(id.into()),
         };
-        let only_markers = self.only_markers().unwrap_or_default();
         let limit = self.limit().unwrap_or_default() as usize;
-        let page = Window::page(end, limit, self.with_count());
-        Ok((self.key().session_key()?, Window { only_markers, ..page }))
+        let page = PageQuery { end, limit, with_count: self.with_count() };
+        Ok((key, EventsRead::Of(Read::Page(page))))
     }
 }
 

@@ -34,7 +34,7 @@ struct ReadSession {
 
 /// Returns the session that was read, or `undefined`. A read of changes has these as its events.
 pub(super) fn read_session(rows: Rows<Fragments>) -> JsResult {
-    let Rows { session: Some(row), shared, events, changed, .. } = rows else {
+    let Rows { session: Some(row), shared, events, rows, .. } = rows else {
         return Ok(JsValue::UNDEFINED);
     };
     let state = merge_scopes(&row.state, shared.as_ref().map(Option::as_ref))?;
@@ -44,7 +44,7 @@ pub(super) fn read_session(rows: Rows<Fragments>) -> JsResult {
         revision: row.head.revision as f64,
         last_update_time: row.head.last_update_time.as_millis(),
         state,
-        events: if changed.is_empty() { events } else { missed_events(changed) },
+        events: if rows.is_empty() { events } else { missed_events(rows) },
         title,
         labels,
         parent,
@@ -139,13 +139,16 @@ struct FoundEvents {
     events: Array,
 }
 
-/// Returns the events that were found by their ids.
-pub(super) fn found_events(head: SessionHead, rows: Vec<EventRow>) -> JsValue {
-    object_of(&FoundEvents {
-        created: head.created as f64,
-        revision: head.revision as f64,
+/// Returns the events that were found by their ids, or `undefined` without a session.
+pub(super) fn found_events(rows: Rows<Fragments>) -> JsResult {
+    let Rows { session: Some(row), rows, .. } = rows else {
+        return Ok(JsValue::UNDEFINED);
+    };
+    Ok(object_of(&FoundEvents {
+        created: row.head.created as f64,
+        revision: row.head.revision as f64,
         events: missed_events(rows),
-    })
+    }))
 }
 
 #[derive(Serialize)]

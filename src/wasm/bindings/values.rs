@@ -2,6 +2,7 @@
 
 use adk_session::event::EventText;
 use adk_session::internals::state_to_json;
+use adk_session::read::TimedText;
 use adk_session::write::SharedRow;
 use js_sys::Array;
 use wasm_bindgen::JsValue;
@@ -21,10 +22,10 @@ const PIECE: usize = 256 << 10;
 /// them, or records of IndexedDB. See `CoreStorage.parse` in `js/core/storage/wasm/wasm_store.ts`.
 pub(super) type Fragments = Array;
 
-pub(super) fn fragments(texts: Vec<EventText>) -> Fragments {
+pub(super) fn fragments(events: Vec<TimedText>) -> Fragments {
     let fragments = Array::new();
     let mut piece = String::new();
-    for text in texts {
+    for (_, text) in events {
         match text {
             EventText::Foreign(text) => {
                 fragments.push(&foreign_string(&*text));

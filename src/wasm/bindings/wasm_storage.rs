@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use adk_session::event::TextSlice;
 use adk_session::internals::{SPARE, broken_storage, check_owner, has_room, valid_time};
 use adk_session::memory::MemoryStorage;
-use adk_session::read::{FindEvents, Rows, Window};
+use adk_session::read::{Read, Rows};
 use adk_session::session::{Revision, SessionKey};
 use adk_session::write::{Decide, Describe, Target};
 use js_sys::{Array, Function};
@@ -22,10 +22,10 @@ use crate::bindings::js_write::JsWrite;
 use crate::bindings::packed::Parts;
 use crate::bindings::packed::{ReadNumber, number};
 use crate::bindings::requests::{DeleteObject, DescribeObject, ListObject, PageObject};
-use crate::bindings::results::{AppendOutcome, listing, read_page, read_session};
+use crate::bindings::results::{AppendOutcome, found_events, listing, read_page, read_session};
 use crate::bindings::values::{Fragments, JsResult, state_to_javascript};
 use crate::guarded::{Guarded, Task};
-use crate::indexed_db::{IndexedDbOptions, IndexedDbStorage};
+use crate::indexed_db::{EventsRead, IndexedDbOptions, IndexedDbStorage};
 use crate::object::object_of;
 use crate::thrown::Thrown;
 
@@ -120,22 +120,23 @@ impl WasmStorage {
         let after = number(After).map(|time| valid_time(time.max(0.0)));
         let limit = number(Last).map(|count| count as usize);
         let since = number(Since).map(|since| since as Revision);
-        let window = match after {
-            Some(None) => Window::NONE,
-            after => Window { limit, after: after.flatten(), since, ..Window::ALL },
+        let read = match (since, after) {
+            (Some(revision), _) => Read::Since { revision, limit },
+            (None, Some(None)) => Read::NONE,
+            (None, after) => Read::Last { limit, after: after.flatten() },
         };
         let Ok(key) = SessionKey::new(app_name, user_id, session_id) else {
             return Ok(JsValue::UNDEFINED);
         };
-        self.read(key.into(), window, caller, read_session)
+        self.read(key.into(), EventsRead::Of(read), caller, read_session)
     }
 
     /// Returns a page of a session's events: the first ones after the event with that id, or the last ones
     /// before it. Without an id, the first or last ones of all. With `onlyMarkers`, returns the events at the places
     /// of the session's markers, and the event with that id; no events if places are lost.
     pub fn page(&self, request: &PageObject, caller: Option<Function>) -> Result<JsValue, Thrown> {
-        let (key, window) = request.read()?;
-        self.read(key.into(), window, caller, read_page)
+        let (key, read) = request.read()?;
+        self.read(key.into(), read, caller, read_page)
     }
 
     /// Returns the events with these ids, or `undefined` without a session.
@@ -149,7 +150,8 @@ impl WasmStorage {
     ) -> Result<JsValue, Thrown> {
         let key = SessionKey::new(app_name, user_id, session_id)?;
         let event_ids = event_ids.iter().filter_map(|id| id.as_string()).map(Into::into).collect();
-        self.write(Box::new(FindEvents::new(key, event_ids)), caller)
+        let read = EventsRead::Of(Read::Ids(event_ids));
+        self.read(key.into(), read, caller, found_events)
     }
 
     /// Returns a page of sessions, or what the list has after a place.
@@ -170,7 +172,7 @@ impl WasmStorage {
         compute: Option<Function>,
     ) -> Result<JsValue, Thrown> {
         let append = unpack(packed, numbers, texts.as_ref(), |appends| appends.one())?;
-        self.write(computing_append(append, compute), caller)
+        self.write(computing_append(append, compute)?, caller)
     }
 
     /// Appends to several sessions over IndexedDB, in one transaction. Returns a promise of
@@ -237,7 +239,7 @@ impl WasmStorage {
             None => |rows| state_to_javascript(rows.shared.app),
         };
         let target = Target { app_name, user_id, session_id: None };
-        self.read(target, Window::NONE, caller, finish)
+        self.read(target, EventsRead::Of(Read::NONE), caller, finish)
     }
 
     /// Deletes. Returns the floor. With `revision` it deletes a session only if it still has that revision and
@@ -268,16 +270,16 @@ impl WasmStorage {
         }))
     }
 
-    /// Reads a session with a window of its events, or states. `finish` converts the rows.
+    /// Reads a session with some of its events, or states. `finish` converts the rows.
     fn read(
         &self,
         target: Target,
-        window: Window,
+        read: EventsRead,
         caller: Option<Function>,
         finish: fn(Rows<Fragments>) -> JsResult,
     ) -> JsResult {
         let (storage, call) = (Rc::clone(&self.storage), JsCall(caller));
-        self.answer(Box::pin(async move { finish(storage.read(&target, &window, &call).await?) }))
+        self.answer(Box::pin(async move { finish(storage.read(&target, &read, &call).await?) }))
     }
 
     /// Returns the result of a verb, or a promise of it if the storage does not answer at once.

@@ -30,7 +30,7 @@ mod writing;
 use std::rc::Rc;
 
 use adk_session::Error;
-use adk_session::read::{ListQuery, Listing, Rows, Window};
+use adk_session::read::{ListQuery, Listing, Read, Rows};
 use adk_session::session::{Revision, SessionKey};
 use adk_session::storage::{Call, Deletion, Storage, StorageFuture};
 use adk_session::write::{Decide, Target};
@@ -42,6 +42,7 @@ use crate::indexed_db::connection::access::Access;
 use crate::indexed_db::connection::database::Database;
 #[cfg(feature = "bindings")]
 pub(crate) use crate::indexed_db::listing::ListedTexts;
+pub(crate) use crate::indexed_db::reading::EventsRead;
 pub use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::records::page::Page;
 pub(crate) use crate::indexed_db::writing::group_rows::Member;
@@ -111,10 +112,10 @@ impl IndexedDbStorage {
     pub(crate) async fn read_records(
         &self,
         target: &Target,
-        window: &Window,
+        read: &EventsRead,
         call: &dyn Call,
     ) -> Result<Rows<Array>, Failure> {
-        reading::read(&self.access, target, window, call).await?.rows(window.since)
+        reading::read(&self.access, target, read, call).await?.rows(read)
     }
 
     /// Carries out writes in one transaction; each of them may fail by itself. If the transaction
@@ -178,18 +179,18 @@ impl Storage for IndexedDbStorage {
     fn read<'a>(
         &'a self,
         target: &'a Target,
-        window: &'a Window,
+        read: &'a Read,
         call: &'a dyn Call,
     ) -> StorageFuture<'a, Rows> {
         Box::pin(async move {
-            let Rows { session, shared, events: records, edges, changed } =
-                self.read_records(target, window, call).await?;
+            let Rows { session, shared, events: records, edges, rows } =
+                self.read_records(target, &EventsRead::Of(read.clone()), call).await?;
             let mut events = Vec::new();
             for record in records {
                 let page = Page::read(record.unchecked_ref())?;
-                events.extend(page.rows.into_iter().map(|row| row.text));
+                events.extend(page.rows.into_iter().map(|row| (row.timestamp, row.text)));
             }
-            Ok(Rows { session, shared, events, edges, changed })
+            Ok(Rows { session, shared, events, edges, rows })
         })
     }
 

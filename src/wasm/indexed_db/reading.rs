@@ -1,13 +1,13 @@
-//! Reads a session with a window of its events. Only the records that hold those events are read.
+//! Reads a session with some of its events. Only the records that hold those events are read.
 
 use std::collections::BinaryHeap;
 use std::mem;
 
-use adk_session::read::{PageEdges, Rows, Window};
+use adk_session::read::{PageEdges, Read, Rows};
 use adk_session::session::{Revision, Timestamp};
 use adk_session::state::ByOwner;
 use adk_session::storage::Call;
-use adk_session::write::{EventRow, Target};
+use adk_session::write::Target;
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -21,39 +21,50 @@ use crate::indexed_db::records::schema::{
 };
 use crate::object::Record;
 
+/// Which records of events are read.
+pub(crate) enum EventsRead {
+    Of(Read),
+    /// Those at the session's markers, and at the event with that id. The result has no edges if it is not stored,
+    /// or if places of markers are lost.
+    #[cfg(feature = "bindings")]
+    Markers(Option<String>),
+}
+
 /// The records of a session, of its user and of its app.
 #[derive(Default)]
 pub(super) struct ReadRecords {
     app: Option<Record>,
     user: Option<Record>,
     session: Option<Record>,
-    /// Records of one event, or of a page of many. They are cut to the window.
+    /// Records of one event, or of a page of many. They are cut to the events that are read.
     events: Array,
-    /// Present if the window is a page, and its end is stored.
+    /// Present if a page is read, and its end is stored.
     edges: Option<PageEdges>,
 }
 
-/// Reads a session with a window of its events, or states.
+/// Reads a session with some of its events, or states.
 pub(super) async fn read(
     access: &Access,
     target: &Target,
-    window: &Window,
+    read: &EventsRead,
     call: &dyn Call,
 ) -> Result<ReadRecords, Failure> {
-    access.run_with_retries(call, || read_once(access, target, window)).await
+    access.run_with_retries(call, || read_once(access, target, read)).await
 }
 
 impl ReadRecords {
-    /// Converts all but the events. With `since`, the events that were written after it become rows.
-    pub(super) fn rows(self, since: Option<Revision>) -> Result<Rows<Array>, Failure> {
+    /// Converts all but the events. Those that are read as rows become rows.
+    pub(super) fn rows(self, read: &EventsRead) -> Result<Rows<Array>, Failure> {
         let Self { app, user, session, mut events, edges } = self;
-        let mut changed = Vec::new();
-        if let Some(since) = since {
+        let mut rows = Vec::new();
+        if let EventsRead::Of(read @ (Read::Since { .. } | Read::Ids(_))) = read {
+            let mut seqs = Vec::new();
             for record in mem::take(&mut events).iter().filter_map(Record::found) {
                 let page = Page::read(&record)?;
-                // A page with new and with replaced events was found twice.
-                if changed.iter().all(|row: &EventRow| row.seq != page.seq()) {
-                    changed.extend(page.rows.into_iter().filter(|row| row.revision > since));
+                // A page with several of the events was found for each.
+                if !seqs.contains(&page.seq()) {
+                    seqs.push(page.seq());
+                    rows.extend(page.rows.into_iter().filter(|row| read.asks_for(row)));
                 }
             }
         }
@@ -65,7 +76,7 @@ impl ReadRecords {
             session: session.as_ref().map(Record::session_row).transpose()?,
             shared: ByOwner { user: row_of(user)?, app: row_of(app)? },
             events,
-            changed,
+            rows,
         })
     }
 }
@@ -73,12 +84,13 @@ impl ReadRecords {
 async fn read_once(
     access: &Access,
     target: &Target,
-    window: &Window,
+    read: &EventsRead,
 ) -> Result<ReadRecords, Failure> {
     let Target { app_name, user_id, session_id } = target;
     let user_id = user_id.as_deref();
     let key = user_id.zip(session_id.as_deref());
-    let wants_events = key.is_some() && window.limit != Some(0);
+    let is_none = matches!(read, EventsRead::Of(Read::Last { limit: Some(0), .. }));
+    let wants_events = key.is_some() && !is_none;
     let stores: &[&str] = match (key, wants_events) {
         (None, _) => &[STATES],
         (Some(_), false) => &[SESSIONS, STATES],
@@ -94,20 +106,13 @@ async fn read_once(
     }
     let found = transaction.results().await?;
     let [app, user, session] = [0, 1, 2].map(|index| Record::stored(found.get(index)));
-    let mut read = ReadRecords { app, user, session, ..ReadRecords::default() };
-    if let Some(session) = read.session.as_ref().filter(|_| wants_events) {
+    let mut records = ReadRecords { app, user, session, ..ReadRecords::default() };
+    if let Some(session) = records.session.as_ref().filter(|_| wants_events) {
         // Damaged numbers could make the read endless, or return another session's events.
         session.head()?;
-        match window.since {
-            Some(since) => {
-                let most = window.limit.map(|limit| limit as u32);
-                ask_changed(&transaction, session, since, most);
-                read.events = transaction.results().await?.flat(1);
-            }
-            None => (read.events, read.edges) = read_events(&transaction, session, window).await?,
-        }
+        (records.events, records.edges) = read_events(&transaction, session, read).await?;
     }
-    Ok(read)
+    Ok(records)
 }
 
 /// Requests the records with the events that were written after a revision, and returns the number of
@@ -130,42 +135,68 @@ pub(super) fn ask_changed(
     2
 }
 
-/// Returns the records, and the edges of a page whose end is stored.
+/// Requests the record with the event of that id. Returns the key of the event in the index.
+fn ask_event(transaction: &Transaction, session: &Record, id: &str) -> JsValue {
+    let key = JsValue::from_str(&keys::event_id(session.count("number"), id));
+    transaction.ask(transaction.index(EVENTS, BY_ID).and_then(|index| index.get(&key)));
+    key
+}
+
+/// Returns the records, and the edges of a page or of markers whose end is stored.
 async fn read_events(
     transaction: &Transaction,
     session: &Record,
-    window: &Window,
+    read: &EventsRead,
 ) -> Result<(Array, Option<PageEdges>), Failure> {
-    let after = window.after.map(Timestamp::as_millis);
+    let (mut page, mut reads_rows) = (None, false);
+    let (mut limit, mut after, mut event_id) = (None, None, None);
+    match read {
+        EventsRead::Of(Read::Since { revision, limit }) => {
+            ask_changed(transaction, session, *revision, limit.map(|limit| limit as u32));
+            reads_rows = true;
+        }
+        EventsRead::Of(Read::Ids(ids)) => {
+            for id in ids {
+                ask_event(transaction, session, id);
+            }
+            reads_rows = true;
+        }
+        EventsRead::Of(Read::Last { limit: last, after: time }) => {
+            (limit, after) = (*last, time.map(Timestamp::as_millis));
+        }
+        EventsRead::Of(Read::Page(asked)) => {
+            (page, limit) = (Some(asked), Some(asked.limit));
+            event_id = asked.end.event().map(|id| &**id);
+        }
+        #[cfg(feature = "bindings")]
+        EventsRead::Markers(id) => event_id = id.as_deref(),
+    }
+    let is_forward = page.is_some_and(|page| page.end.is_forward());
+    let with_count = page.is_some_and(|page| page.with_count);
     let mut filter = EventFilter { after, ..EventFilter::ALL };
     let mut end_record = None;
-    let mut count = None;
-    if let Some(page) = &window.page {
-        let number = session.count("number");
-        let id = page.end.event().map(|id| JsValue::from_str(&keys::event_id(number, id)));
+    if with_count {
+        let range = keys::event_ids(session.count("number"));
         let index = transaction.index(EVENTS, BY_ID);
-        if page.with_count {
-            let range = keys::event_ids(number);
-            transaction.ask(index.clone().and_then(|index| index.count_with_key(&range)));
-        }
-        if let Some(id) = &id {
-            transaction.ask(index.and_then(|index| index.get(id)));
-        }
-        let results = transaction.results().await?;
-        if page.with_count {
-            count = results.get(0).as_f64().map(|count| count as usize);
-        }
-        if let Some(id) = id {
-            let Some(record) = Record::found(results.get(u32::from(page.with_count))) else {
-                return Ok((Array::new(), None));
-            };
-            let seq = seq_of(&record, &id).ok_or_else(|| record.damaged("it is damaged"))?;
-            let bound = if page.end.is_forward() { &mut filter.above } else { &mut filter.below };
-            *bound = seq;
-            end_record = Some(record);
-        }
+        transaction.ask(index.and_then(|index| index.count_with_key(&range)));
     }
-    if window.only_markers {
+    let id = event_id.map(|id| ask_event(transaction, session, id));
+    let results = transaction.results().await?;
+    if reads_rows {
+        return Ok((results.flat(1), None));
+    }
+    let count = results.get(0).as_f64().map(|count| count as usize).filter(|_| with_count);
+    if let Some(id) = id {
+        let Some(record) = Record::found(results.get(u32::from(with_count))) else {
+            return Ok((Array::new(), None));
+        };
+        let seq = seq_of(&record, &id).ok_or_else(|| record.damaged("it is damaged"))?;
+        let bound = if is_forward { &mut filter.above } else { &mut filter.below };
+        *bound = seq;
+        end_record = Some(record);
+    }
+    #[cfg(feature = "bindings")]
+    if matches!(read, EventsRead::Markers(_)) {
         let seq = end_record.is_some().then_some(filter.below);
         let Some(seqs) = ask_markers(transaction, session, seq) else {
             return Ok((Array::new(), None));
@@ -173,19 +204,18 @@ async fn read_events(
         let records = marker_records(&transaction.results().await?, &seqs);
         return Ok((records, Some(PageEdges::default())));
     }
-    let is_forward = window.page.as_ref().is_some_and(|page| page.end.is_forward());
     let follows = end_record.is_some() && is_forward;
     // A page is read with one event more, which tells whether there are older ones.
-    let limit = window.limit.map(|limit| limit.saturating_add(usize::from(window.page.is_some())));
-    let records = match filter.after {
-        Some(after) => read_from_time(transaction, session, filter, limit, after).await?,
-        None => read_range(transaction, session, filter, limit, end_record, is_forward).await?,
+    let reach = limit.map(|limit| limit.saturating_add(usize::from(page.is_some())));
+    let records = match after {
+        Some(after) => read_from_time(transaction, session, filter, reach, after).await?,
+        None => read_range(transaction, session, filter, reach, end_record, is_forward).await?,
     };
-    let take = window.limit.unwrap_or(usize::MAX);
+    let take = limit.unwrap_or(usize::MAX);
     let skip =
         if is_forward { 0 } else { count_all_admitted(&records, filter).saturating_sub(take) };
     let events = cut_records(records, filter, skip, take);
-    let edges = window.page.is_some().then(|| PageEdges {
+    let edges = page.map(|_| PageEdges {
         first: edge_of(events.get(0), false),
         last: edge_of(events.get(events.length().saturating_sub(1)), true),
         has_older: follows || skip > 0,
@@ -196,6 +226,7 @@ async fn read_events(
 
 /// Requests the records with the session's markers, and the record with the event at `seq`. Returns
 /// the `seq`s of these events; `None` if one may be missing.
+#[cfg(feature = "bindings")]
 fn ask_markers(
     transaction: &Transaction,
     session: &Record,
@@ -217,6 +248,7 @@ fn ask_markers(
 }
 
 /// Returns a record for each of the events.
+#[cfg(feature = "bindings")]
 fn marker_records(results: &Array, seqs: &[Revision]) -> Array {
     let events = Array::new();
     for (index, seq) in seqs.iter().enumerate() {

@@ -29,13 +29,15 @@ describe('The workflows', () => {
     });
   }
 
-  it('have the compiler that made pkg/, as the container for developers has', () => {
+  it('install the compiler of rust-toolchain.toml, which made pkg/, as the container for developers does', () => {
     const { tools } = JSON.parse(read('pkg/build.json')) as { tools: { rustc: string } };
-    const image = `rust:${tools.rustc.split(' ')[1]}-bookworm`;
+    const [, channel] = /^channel = "(.*)"$/m.exec(read('rust-toolchain.toml')) ?? [];
+    assert.equal(channel, tools.rustc.split(' ')[1]);
     for (const file of [...WORKFLOWS, '.devcontainer/Dockerfile']) {
       const images = read(file).match(/\brust:[\w.-]+/g) ?? [];
       assert.ok(images.length > 0, file);
-      assert.deepEqual([...new Set(images)], [image], file);
+      assert.deepEqual([...new Set(images)], ['rust:bookworm'], file);
+      assert.match(read(file), /^(?: +- run:|RUN) rustup toolchain install\b/m, file);
     }
   });
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use adk_session::event::EventText;
 use adk_session::event::NewEvent;
 use adk_session::memory::MemoryStorage;
-use adk_session::read::Window;
+use adk_session::read::Read;
 use adk_session::service::text_service::TextService;
 use adk_session::session::{SessionKey, Timestamp};
 use adk_session::state::{Delta, REMOVED, Scope, ScopedState, merge_to_json};
@@ -240,7 +240,7 @@ proptest! {
                 }
             }
             for pick in 0..4 {
-                let session = service.get_session(key(pick), Window::ALL).await.unwrap().unwrap();
+                let session = service.get_session(key(pick), Read::ALL).await.unwrap().unwrap();
                 let mut expected = sessions[pick].with_prefix("");
                 expected.extend(users[pick / 2].with_prefix("user:"));
                 expected.extend(app.with_prefix("app:"));

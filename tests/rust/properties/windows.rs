@@ -3,7 +3,7 @@
 use adk_session::event::EventText;
 use adk_session::event::NewEvent;
 use adk_session::memory::MemoryStorage;
-use adk_session::read::{ListOrder, ListPlace, ListQuery, PageEnd, Window};
+use adk_session::read::{ListOrder, ListPlace, ListQuery, PageEnd, Read};
 use adk_session::service::text_service::TextService;
 use adk_session::session::{SessionHead, SessionKey, Timestamp};
 use adk_session::state::Delta;
@@ -27,13 +27,8 @@ fn time(milliseconds: f64) -> Timestamp {
     Timestamp::from_millis(milliseconds).unwrap()
 }
 
-fn windows() -> impl Strategy<Value = Window> {
-    let last = prop::option::of(prop_oneof![0usize..8, Just(usize::MAX)]);
-    (last, prop::option::of(times())).prop_map(|(limit, after)| Window {
-        limit,
-        after,
-        ..Window::ALL
-    })
+fn windows() -> impl Strategy<Value = (Option<usize>, Option<Timestamp>)> {
+    (prop::option::of(prop_oneof![0usize..8, Just(usize::MAX)]), prop::option::of(times()))
 }
 
 /// An event: its id, its time, and its text.
@@ -95,13 +90,14 @@ proptest! {
                 prop_assert_eq!(appended.head.last_update_time, time);
                 head = appended.head;
             }
-            for window in windows {
-                let read = service.get_session(key.clone(), window.clone()).await.unwrap().unwrap();
-                let texts: Vec<String> = read.events.into_iter().map(String::from).collect();
-                let after = window.after.unwrap_or_default();
+            for (limit, after) in windows {
+                let read = Read::Last { limit, after };
+                let read = service.get_session(key.clone(), read).await.unwrap().unwrap();
+                let texts: Vec<String> = read.events.into_iter().map(|(_, text)| text.into()).collect();
+                let after = after.unwrap_or_default();
                 let filtered = naive.iter().filter(|event| event.1 >= after);
                 let mut expected: Vec<String> = filtered.map(|event| text_of(*event)).collect();
-                let last = window.limit.unwrap_or(expected.len()).min(expected.len());
+                let last = limit.unwrap_or(expected.len()).min(expected.len());
                 expected.drain(..expected.len() - last);
                 prop_assert_eq!(texts, expected);
                 prop_assert_eq!(read.head, head);
@@ -139,7 +135,7 @@ proptest! {
                     prop_assert_eq!(page.event_count, Some(naive.len()));
                     prop_assert!(page.events.len() <= limit);
                     let found = page.events.len();
-                    let read = page.events.into_iter().map(String::from);
+                    let read = page.events.into_iter().map(|(_, text)| String::from(text));
                     texts.extend(if is_forward { read.collect() } else { read.rev().collect::<Vec<_>>() });
                     end = match if is_forward { page.after } else { page.before } {
                         Some(cursor) if !is_forward => PageEnd::Before(cursor),
@@ -214,7 +210,7 @@ proptest! {
             };
             let user_id = user.map(|user| users[user as usize].clone());
             let mut request =
-                ListQuery { app_name: "app".into(), user_id, order, offset, limit, ..Default::default() };
+                ListQuery { app_name: "app".into(), user_id, order, offset, limit, with_total: true, ..Default::default() };
             let (sessions, total) = service.list_sessions(request.clone()).await.unwrap();
             prop_assert_eq!(total, naive.len());
             let expected = naive.iter().skip(offset).take(limit.unwrap_or(usize::MAX));
@@ -223,7 +219,7 @@ proptest! {
                 .collect();
             let found: Vec<_> = sessions
                 .iter()
-                .map(|row| (&*row.key.user_id, &*row.key.session_id, time_of(row.head)))
+                .map(|row| (row.key.user_id(), row.key.session_id(), time_of(row.head)))
                 .collect();
             prop_assert_eq!(found, expected);
             prop_assert!(sessions.iter().all(|session| session.events.is_empty()));
@@ -234,7 +230,7 @@ proptest! {
                 let page = service.list_sessions(request.clone()).await.unwrap().0;
                 let Some(last) = page.last() else { break };
                 let key = last.key.clone();
-                request.after = Some(ListPlace::new(time_of(last.head), &key.session_id, &key.user_id));
+                request.after = Some(ListPlace::new(time_of(last.head), key.session_id(), key.user_id()));
                 walked.extend(page.into_iter().map(|session| session.key));
                 service.storage().delete(&Deletion::Session(key), &()).await.unwrap();
             }

@@ -1,6 +1,6 @@
 //! Databases of other versions, in tabs that do not all know the same one.
 
-use adk_session::read::Window;
+use adk_session::read::Read;
 use adk_session::service::text_service::TextService;
 use adk_session::state::Delta;
 use adk_session::write::NewSession;
@@ -33,7 +33,7 @@ fn key() -> Result<SessionKey, Thrown> {
 }
 
 async fn assert_refused(service: &Service, code: &str) -> Result<(), Thrown> {
-    let read = service.get_session(key()?, Window::ALL).await;
+    let read = service.get_session(key()?, Read::ALL).await;
     assert_eq!(read.map_err(|error| error.code()).err(), Some(code));
     Ok(())
 }

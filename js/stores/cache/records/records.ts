@@ -3,6 +3,7 @@ import type { EventTexts } from '../../../values/model/event/snapshot.js';
 import type { EventSums } from '../../../core/storage/reads/session_info.js';
 import type { SharedScope } from '../../../values/state/scope.js';
 import type { RewindStart } from '../../../core/read.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import type {
   AppendWrite,
@@ -189,6 +190,12 @@ export interface OutboxWrites {
   describe: DescribeWrite;
   delete: Writes['delete'];
   update: UpdateWrite & { readonly delta: string };
+  /** Cancels the run of a message that was given up here, and that may have arrived. */
+  cancel: {
+    readonly kind: 'cancel';
+    readonly key: Readonly<CompositeSessionKey>;
+    readonly messageId: string;
+  };
 }
 
 export type OutboxKind = keyof OutboxWrites;
@@ -243,6 +250,7 @@ interface Bases {
     readonly ifUnchanged?: boolean | undefined;
   };
   update: Basis;
+  cancel: Basis;
 }
 
 /** A change that the remote has not confirmed, in `outbox`. */

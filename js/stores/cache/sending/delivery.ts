@@ -38,6 +38,7 @@ import { dropOperations } from './outbox_edits.js';
 import { landAppends, revisionBefore, titleOf } from './landed_appends.js';
 import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
 import {
+  landCancelling,
   landDeletion,
   landDescription,
   landRefusedDeletion,
@@ -176,6 +177,19 @@ export class Delivery {
       this.#limits.set(nameOf(key), Math.ceil(operations.length / 2));
       return this.#land(batch, releaseUnstored);
     }
+    // Another device has answered the call. Whoever is told so can do nothing with the answer, and what waits behind it goes on.
+    if (error.staleReason === 'answered' && isSession(key) && isOfEvent(first)) {
+      this.#parts.report(error);
+      return this.#land(batch, async (transaction, dropped) =>
+        dropOperations(
+          transaction,
+          key,
+          await transaction.outbox.of(key),
+          dropped,
+          eventOf(first).id,
+        ),
+      );
+    }
     const actual =
       code === 'stale_session' && isOfEvent(first) && actualEvents !== undefined
         ? (actualEvents[eventOf(first).id] ?? null)
@@ -231,6 +245,7 @@ export class Delivery {
     describe: (batch) => this.#describe(batch),
     delete: (batch) => this.#delete(batch),
     update: (batch) => this.#update(batch),
+    cancel: (batch) => this.#cancel(batch),
   };
 
   /** Sends a write. @throws RemoteRefusal, unlike a failure of the local storage */
@@ -368,6 +383,22 @@ export class Delivery {
     const write = { ...operations[0].write, delta, operation: operationOf(batch) };
     this.#feed.publish(write, await this.#write(write));
     await this.#land(batch, landStates);
+  }
+
+  /** Cancels the run of a message that was given up. If it has arrived, the session is shown with it. */
+  async #cancel(batch: BatchOf<'cancel'>): Promise<void> {
+    const [{ write }] = batch.operations;
+    const { key, messageId } = write;
+    const { remote, fetch } = this.#parts;
+    const agent = remote.core.serverAgent;
+    try {
+      await remote.ask(async (_, { signal }) => agent?.cancel({ ...key, messageId, signal }));
+    } catch (error) {
+      // The remote knows no such session, or this client may not cancel.
+      if (!isRefusal(error)) throw error;
+    }
+    await this.#land(batch, landCancelling);
+    await fetch.refresh(key);
   }
 }
 

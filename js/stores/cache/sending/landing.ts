@@ -51,6 +51,19 @@ export async function landDeletion(
   if (isOfCopy || (isEmpty && record.copy === undefined)) await removeCopy(transaction, key);
 }
 
+/** Applies the answer that nothing runs any more for a message that was given up. */
+export async function landCancelling(
+  transaction: CacheTransaction,
+  arrived: Operations<'cancel'>,
+): Promise<void> {
+  const key = sessionOf(arrived);
+  await transaction.outbox.change(key, { removed: arrived });
+  const isEmpty = (await transaction.outbox.of(key)).length === 0;
+  const record = await transaction.copies.get(key);
+  if (isEmpty && record !== undefined && record.copy === undefined)
+    await removeCopy(transaction, key);
+}
+
 /** Applies the answer that a session was not deleted, because somebody has changed it. */
 export async function landRefusedDeletion(
   transaction: CacheTransaction,

@@ -8,12 +8,13 @@ import { CopyDraft } from '../copies/copy_draft.js';
 import { removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { renumber } from '../data/renumber.js';
-import { type CacheKey, isSession } from '../records/cache_key.js';
+import { type CacheKey, isSession, sessionKeyOf } from '../records/cache_key.js';
 import {
   eventsOf,
   isOf,
   isOfEvent,
   isWaiting,
+  NEW,
   type Operation,
   type OperationEvent,
   type OutboxEvent,
@@ -128,6 +129,23 @@ async function giveUpSession(
   await deleteSession(transaction, key, true);
   transaction.notify({ type: 'deleted', ...key, revision: transaction.counter });
   return true;
+}
+
+/** Puts the cancelling of a message's run in the place of the operation that may have begun it. */
+export async function cancelFirst(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  { number, basis: { birth } }: Operation,
+  messageId: string,
+): Promise<void> {
+  // A session that is gone from here was never sent.
+  if ((await transaction.copies.get(key)) === undefined) return;
+  const later = (await transaction.outbox.of(key)).filter((other) => other.number > number);
+  const write = { kind: 'cancel', key: sessionKeyOf(key), messageId } as const;
+  // A number of its own, so that a late answer to the message is none to the cancelling.
+  const cancelling = { ...NEW, number: transaction.nextNumber(), write, basis: { birth, time: 0 } };
+  const put = [cancelling, ...renumber(transaction, later)];
+  await transaction.outbox.change(key, { put, removed: later });
 }
 
 /** Returns an operation with other events, to be sent again. An append that was refused is then stored in any case. */

@@ -1,5 +1,6 @@
 /** The stores of what components show of a cache. Over another service, everything counts as sent. */
 import type { CacheStatus, OutboxEntry } from '../../../service/cache/index.js';
+import { coreOf } from '../../../core/core_of.js';
 import type { GivenService } from '../../../core/call/given_service.js';
 import { reportUncaught } from '../../../core/call/uncaught.js';
 import type { LiveStore } from '../types/live_store.js';
@@ -91,7 +92,10 @@ function unsentStore(service: GivenService<object>): ShownStore<readonly UnsentE
     };
     const read = async (): Promise<void> => {
       const before = listed;
-      listed = keepElements(before, await outbox.list(), ({ key }) => JSON.stringify(key));
+      // Errors are no JSON values: another error makes another entry.
+      const idOf = ({ key, error }: OutboxEntry) =>
+        JSON.stringify([key, error?.code, error?.message, error?.eventId]);
+      listed = keepElements(before, await outbox.list(), idOf);
       if (listed !== before) shown = listed.map(entryOf);
       set(shown);
     };
@@ -111,11 +115,19 @@ function unsentStore(service: GivenService<object>): ShownStore<readonly UnsentE
         .finally(() => (reading = undefined));
     };
     ask();
-    return caching.watchStatus(({ pending }) => {
+    const stopWatching = caching.watchStatus(({ pending }) => {
       if (pending === known) return;
       known = pending;
       ask();
     });
+    const stopListening = coreOf(caching)?.epochs?.onErased(() => {
+      listed = [];
+      set((shown = NOTHING_UNSENT));
+    });
+    return () => {
+      stopWatching();
+      stopListening?.();
+    };
   });
 }
 

@@ -1,6 +1,5 @@
 import type { CachedSessionService, OutboxEntry } from '../../../service/cache/index.js';
 import { isEqualJson } from '../../../values/json/equal.js';
-import { sessionErrorOf } from '../../../values/errors/errors.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { EventList } from './event_list.js';
 
@@ -31,7 +30,8 @@ export interface Send {
 export class UnsentEvents {
   readonly #sends = new Map<string, Send>();
   #waiting: ReadonlyMap<string, UnsentEvent> = new Map();
-  #outbox = '';
+  /** What it listed last. */
+  #outbox: string | undefined;
   #states = withoutPrototype([]);
 
   /** By event id; the same object until something changes. Inherits nothing: an id may be `toString`. */
@@ -57,7 +57,7 @@ export class UnsentEvents {
   clear(): void {
     this.#sends.clear();
     this.#waiting = new Map();
-    this.#outbox = '';
+    this.#outbox = undefined;
     this.#update();
   }
 
@@ -76,6 +76,12 @@ export class UnsentEvents {
     }
   }
 
+  /** Notes that a cache has stored an event. It may have given it up before its list was read. */
+  noteKept(eventId: string): void {
+    this.#waiting = new Map([...this.#waiting, [eventId, {}]]);
+    this.#outbox = undefined;
+  }
+
   /**
    * Sets what a cache lists of the session.
    *
@@ -83,11 +89,11 @@ export class UnsentEvents {
    */
   setOutbox({ events = [], error }: Partial<OutboxEntry> = {}): readonly string[] {
     const ids = events.map(({ id }) => id);
-    const outbox = JSON.stringify([ids, error]);
+    const outbox = JSON.stringify([ids, error?.code, error?.message, error?.eventId]);
     if (outbox === this.#outbox) return [];
     this.#outbox = outbox;
     const before = [...this.#waiting.keys()];
-    const failed = error && { error: sessionErrorOf(error.code, error.message, error) };
+    const failed = error && { error };
     const stateOf = (id: string): UnsentEvent =>
       failed !== undefined && (error?.eventId ?? id) === id ? failed : {};
     this.#waiting = new Map(ids.map((id) => [id, stateOf(id)]));

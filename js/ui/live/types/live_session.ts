@@ -145,8 +145,8 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    */
   retry(eventId: string): Promise<Event | undefined>;
   /**
-   * Removes an event that has failed, or a message that waits for its run. An event that the remote of a cache has
-   * refused is removed by `drop` of the cache's outbox.
+   * Removes an event that has failed, that the remote of a cache has refused, or a message that waits for its run. It is gone at
+   * once, offline too. A first message takes its session with it, unless somebody has changed that.
    */
   discard(eventId: string): Promise<void>;
   /**

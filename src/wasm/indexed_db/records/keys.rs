@@ -18,7 +18,7 @@ pub(crate) fn list(names: &[&str]) -> JsValue {
 }
 
 pub(crate) fn session(key: &SessionKey) -> JsValue {
-    list(&[&key.app_name, &key.user_id, &key.session_id])
+    list(&[key.app_name(), key.user_id(), key.session_id()])
 }
 
 /// Returns the key of a record in `states`: an app's, or a user's.

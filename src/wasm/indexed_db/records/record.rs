@@ -1,6 +1,6 @@
 //! Records as they are stored: plain objects, readable in a browser's developer tools.
 
-use adk_session::internals::{stored_time, valid_time};
+use adk_session::internals::{stored_key, stored_time, valid_time};
 use adk_session::session::{
     DescriptionChange, DescriptionRow, Revision, SessionHead, SessionKey, TitleChange,
 };
@@ -57,9 +57,9 @@ impl Record {
     /// identifies the write that created it.
     pub(crate) fn session(key: &SessionKey, number: f64, token: f64, head: SessionHead) -> Self {
         let record = Self::empty();
-        record.set_text("appName", &key.app_name);
-        record.set_text("userId", &key.user_id);
-        record.set_text("sessionId", &key.session_id);
+        record.set_text("appName", key.app_name());
+        record.set_text("userId", key.user_id());
+        record.set_text("sessionId", key.session_id());
         record.set_session_number(number);
         record.set_number("token", token);
         record.set_text("state", "{}");
@@ -86,11 +86,7 @@ impl Record {
     }
 
     pub(crate) fn session_key(&self) -> SessionKey {
-        SessionKey {
-            app_name: self.text("appName"),
-            user_id: self.text("userId"),
-            session_id: self.text("sessionId"),
-        }
+        stored_key(self.text("appName"), self.text("userId"), self.text("sessionId"))
     }
 
     /// Sets a session's number, twice. A damaged number may be the number of another session, whose

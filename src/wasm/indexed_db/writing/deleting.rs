@@ -59,14 +59,14 @@ impl Removal {
         Sequence::ask(transaction);
         let (app_name, user_id, has_state) = match deletion {
             Deletion::Session(key) | Deletion::UnchangedSession { key, .. } => {
-                (&key.app_name, Some(&key.user_id), false)
+                (key.app_name(), Some(key.user_id()), false)
             }
             Deletion::User { app_name, user_id } | Deletion::UserState { app_name, user_id } => {
-                (app_name, Some(user_id), true)
+                (app_name.as_str(), Some(user_id.as_str()), true)
             }
-            Deletion::AppState { app_name } => (app_name, None, true),
+            Deletion::AppState { app_name } => (app_name.as_str(), None, true),
         };
-        let owner = keys::owner(app_name, user_id.map(String::as_str));
+        let owner = keys::owner(app_name, user_id);
         let has_sessions = match deletion {
             Deletion::Session(key) | Deletion::UnchangedSession { key, .. } => {
                 transaction.get_all(SESSIONS, &keys::session(key), None);

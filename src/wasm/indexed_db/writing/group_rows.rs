@@ -3,7 +3,7 @@
 
 use std::collections::BinaryHeap;
 
-use adk_session::internals;
+use adk_session::internals::{random_seed, stored_key};
 use adk_session::session::{Revision, SessionKey};
 use adk_session::state::ByOwner;
 use adk_session::storage::Call;
@@ -35,7 +35,7 @@ pub(crate) struct Member<'a> {
 impl<'a> Member<'a> {
     pub(crate) fn new(write: &'a mut dyn Decide, call: &'a dyn Call) -> Self {
         let creates = write.plan().creates;
-        let token = if creates { f64::from(internals::random_seed() as u32) } else { 0.0 };
+        let token = if creates { f64::from(random_seed() as u32) } else { 0.0 };
         Self { write, call, token, done: Ok(()) }
     }
 }
@@ -102,11 +102,11 @@ impl<'a> Group<'a> {
         let Target { app_name, user_id, session_id } = &plan.target;
         if let Some((user_id, session_id)) = user_id.as_ref().zip(session_id.as_ref()) {
             let index = self.session_index(&plan.target).unwrap_or_else(|| {
-                self.sessions.push(SessionBuffer::new(SessionKey {
-                    app_name: app_name.clone(),
-                    user_id: user_id.clone(),
-                    session_id: session_id.clone(),
-                }));
+                self.sessions.push(SessionBuffer::new(stored_key(
+                    app_name.clone(),
+                    user_id.clone(),
+                    session_id.clone(),
+                )));
                 self.sessions.len() - 1
             });
             if let Some(buffer) = self.sessions.get_mut(index) {

@@ -77,10 +77,9 @@ impl SessionBuffer {
     }
 
     pub(crate) fn is(&self, target: &Target) -> bool {
-        let SessionKey { app_name, user_id, session_id } = &self.key;
-        target.session_id.as_ref() == Some(session_id)
-            && target.user_id.as_ref() == Some(user_id)
-            && target.app_name == *app_name
+        target.session_id.as_deref() == Some(self.key.session_id())
+            && target.user_id.as_deref() == Some(self.key.user_id())
+            && target.app_name == self.key.app_name()
     }
 
     pub(crate) fn ask(&self, transaction: &Transaction) {

@@ -8,7 +8,7 @@ import { around } from '../page/around.js';
 import { APP, failure, idsOf, keyOf, mark } from '../page/events.js';
 
 /** What the tests call in the page. */
-export const inPage = { countAtOnce, callAtOnce, listChangesAtOnce };
+export const inPage = { countAtOnce, callAtOnce, listChangesAtOnce, getEventsOfPage };
 type Page = typeof inPage;
 
 export function order(context: Context): void {
@@ -30,6 +30,14 @@ export function order(context: Context): void {
         ids.map((id) => [id]),
       );
       assert.match(steps.join(), /begins,begins/);
+    });
+  });
+
+  it('getEvents does not wait as a write for the writes of other tabs, and finds events of one record', async () => {
+    await inTab<Page>(context, async (tab) => {
+      const { events, modes } = await tab.call('getEventsOfPage', newName());
+      assert.deepEqual(events, ['e19', 'e3', 'e0']);
+      assert.deepEqual(modes, ['readonly']);
     });
   });
 
@@ -90,6 +98,24 @@ async function callAtOnce(name: string): Promise<CallsAtOnce> {
   const read = await service.getSession(key);
   await service.close();
   return { codes, events: idsOf(read), keys: Object.keys(read?.state ?? {}) };
+}
+
+/** Reads events that were stored as one page. Returns their ids, and the modes of the transactions. */
+async function getEventsOfPage(name: string): Promise<{ events: string[]; modes: unknown[] }> {
+  const service = new IndexedDbSessionService({ name });
+  const key = keyOf('one');
+  const session = await service.createSession(key);
+  const events = Array.from({ length: 20 }, (_, number) => mark(`e${number}`));
+  await service.appendEvents({ session, events });
+  const modes: unknown[] = [];
+  const end = around(IDBDatabase.prototype, 'transaction', (_database, values, proceed) => {
+    modes.push(values[1]);
+    return proceed(...values);
+  });
+  const found = await service.getEvents({ ...key, eventIds: ['e19', 'none', 'e3', 'e0'] });
+  end();
+  await service.close();
+  return { events: found.events.map(({ event }) => event.id), modes };
 }
 
 interface ChangesAtOnce {

@@ -6,7 +6,7 @@ import { countedDeltas, deltasOf, foldState } from '../../../../js/core/history/
 import { branchesOf } from '../../../../js/core/history/branches.js';
 import { branches, rewind, stateAt } from '../../../../js/core/history/index.js';
 import { activeEvents } from '../../../../js/core/history/view.js';
-import { findOpenCalls } from '../../../../js/server/rights/open_calls.js';
+import { findAskedCalls } from '../../../../js/server/rights/open_calls.js';
 import { createEvent, type Event, InMemorySessionService, State } from '../../../../js/index.js';
 import { runs } from '../../../properties.js';
 
@@ -97,7 +97,7 @@ describe('A long history', () => {
       async () => void ({ event: marker } = await rewind(service, { ...KEY, before })),
       () => branches(service, KEY),
       () => stateAt(service, { ...KEY, eventId: 'e4000' }),
-      () => findOpenCalls(newestFirst(), new Set(['call'])),
+      () => findAskedCalls(newestFirst(), new Set(['call'])),
     ]) {
       let tasks = 0;
       let next: NodeJS.Immediate;

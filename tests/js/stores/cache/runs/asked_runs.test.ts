@@ -368,6 +368,31 @@ describe('A cancelled message of the outbox', () => {
     await cache.close();
   });
 
+  it('that runs although its answer was lost is gone at once, and is cancelled after a reload', async () => {
+    const { server, runs, gate } = serve();
+    await server.service.createSession(KEY);
+    const { cache, local } = openCache(server);
+    const session = (await cache.getSession(KEY))!;
+    gate.isOpen = false;
+    const cut = cutAnswer(server, 10);
+    await cache.appendEvent({ session, event: message('m1'), run });
+    await until(() => cut.cuts === 1 && runs.length === 1);
+    server.isOffline = true;
+    assert.equal(await cache.cancelRun({ ...KEY, messageId: 'm1' }), true);
+    assert.deepEqual(await cache.outbox.list(KEY), []);
+    assert.deepEqual(idsOf(await cache.getSession(KEY)), []);
+    await cache.appendEvent({ session, event: message('m2'), run });
+    await cache.close({ timeoutMs: 100 });
+    server.isOffline = false;
+    const { cache: reopened } = openCache(server, { local });
+    gate.isOpen = true;
+    await reopened.sync();
+    await until(async () => (await storedIds(server)).includes('m2!'));
+    assert.deepEqual(runs, ['m1', 'm2']);
+    const ids = await storedIds(server);
+    assert.deepEqual([ids[0], ids.includes('m1!')], ['m1', false]);
+  });
+
   it('of a session that the remote has deleted meanwhile is given up', async () => {
     const { server, runs } = serve();
     await server.service.createSession(KEY);
