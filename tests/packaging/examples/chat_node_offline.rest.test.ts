@@ -191,4 +191,30 @@ describe('The page of the guide "Chat"', { timeout: 600_000 }, () => {
     await lines(second, 'user Hello', 'guide You said: Hello');
     await shows(page, '.title', ['Hello', 'order oolong']);
   });
+
+  it('takes back an answer that comes after that of another device, and sends what waits behind it', async () => {
+    const page = await site.open(browser, 'ida');
+    await say(page, 'order oolong');
+    await until(page, `document.querySelector('.question') !== null`);
+    const second = await site.open(other, 'ida');
+    await click(second, '.title', 'order oolong');
+    await until(second, `document.querySelector('.question') !== null`);
+    await settled(page);
+    await setOffline(browser, page, true);
+    await click(page, '.question button', 'No');
+    await lines(page, 'user order oolong', 'user No');
+    await say(page, 'Hello?');
+    await lines(page, 'user order oolong', 'user No', 'user Hello?');
+    await click(second, '.question button', 'Yes');
+    const all = ['user order oolong', 'user Yes', 'guide One oolong is on its way.'];
+    await lines(second, ...all);
+    await settled(second);
+    await setOffline(browser, page, false);
+    for (const shown of [page, second]) {
+      await lines(shown, ...all, 'user Hello?', 'guide You said: Hello?');
+      await shows(shown, '.question', []);
+    }
+    await shows(page, '[role=alert]', []);
+    await settled(page);
+  });
 });
