@@ -1,7 +1,7 @@
 // The guide "Chat", followed in Chromium where something is missing: the server, a second device's view, a secure context.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Browser, openBrowser } from '../../browser/browser.js';
 import { click, MANY_WORDS, say, shows, until } from '../../browser/chat_page.js';
@@ -33,6 +33,7 @@ describe('The page of the guide "Chat"', { timeout: 600_000 }, () => {
       openBrowser('chromium', resolve),
     ]);
   });
+  beforeEach(() => site.start());
   after(async () => {
     await Promise.all([browser.close(), other.close()]);
     await site.stop('SIGKILL');
@@ -91,9 +92,9 @@ describe('The page of the guide "Chat"', { timeout: 600_000 }, () => {
     await settled(page);
 
     await site.stop('SIGKILL');
-    await isOffline(page);
     await say(page, 'Later');
     await lines(page, ...first, 'user Later');
+    await isOffline(page);
     await click(page, '.unsent button', 'Discard');
     await lines(page, ...first);
     await site.start();

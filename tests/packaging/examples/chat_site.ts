@@ -39,7 +39,9 @@ export class ChatSite {
     return site;
   }
 
+  /** Starts the server unless it runs. */
   async start(secret = 'a secret'): Promise<void> {
+    if (this.#server !== undefined) return;
     const DATABASE_URL = `sqlite:${this.#folder}/chat.db`;
     // With a key, Gemini would answer.
     const env = { ...process.env, GOOGLE_API_KEY: '', PORT: this.#port, SECRET: secret, DATABASE_URL }; // prettier-ignore
