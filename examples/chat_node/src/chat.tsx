@@ -1,11 +1,11 @@
-import type { Event } from 'adk-session-wasm';
+import type { Event, Part } from 'adk-session-wasm';
 import { useSession } from 'adk-session-wasm/react';
 import { type FormEvent, useState } from 'react';
 
 /** One conversation, as it is stored now: whoever changes it, this tab or another device. */
 export function Chat() {
   const { session, store: chat } = useSession();
-  const { events, drafts, questions, turns, run, unsent, hasOlder, title = 'New chat' } = session;
+  const { status, error, questions, turns, run, unsent, hasOlder, title = 'New chat' } = session;
   const [editing, edit] = useState<Event>();
   const [problem, setProblem] = useState('');
 
@@ -13,95 +13,128 @@ export function Chat() {
     setProblem('');
     work.catch((error: unknown) => setProblem(String(error)));
   };
+  /** A message shows its own error. */
+  const ask = (work: Promise<unknown>): void => void work.catch(() => undefined);
 
   function send(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const text = String(new FormData(event.currentTarget).get('text'));
     event.currentTarget.reset();
     const content = { role: 'user', parts: [{ text }] };
-    attempt(editing === undefined ? chat.ask(content) : chat.edit(editing.id, content));
+    if (editing === undefined) ask(chat.ask(content));
+    else attempt(chat.edit(editing.id, content));
     edit(undefined);
   }
 
-  const shown = [...events, ...drafts].filter(textOf);
+  // A draft belongs to its turn: below it may be messages that wait for their own answers.
+  const events = [...session.events];
+  for (const draft of session.drafts) {
+    const at = events.findLastIndex(({ invocationId }) => invocationId === draft.invocationId);
+    events.splice(at < 0 ? events.length : at + 1, 0, draft);
+  }
+  const shown = events.filter(textOf);
+
   return (
     <main>
       <h1>{title}</h1>
       {hasOlder && <button onClick={() => attempt(chat.loadOlder())}>Earlier messages</button>}
-      <ol>
-        {shown.map((event, at) => {
-          const { id, author, invocationId, partial, interrupted } = event;
-          const isLast = shown[at + 1]?.invocationId !== invocationId;
-          const turn = author === 'user' ? turns[invocationId] : undefined;
-          const isChangeable = !partial && unsent[id] === undefined;
-          const arrow = (sign: string, branch?: string) => (
-            <button
-              disabled={branch === undefined}
-              onClick={() => branch !== undefined && attempt(chat.switchBranch(branch))}
-            >
-              {sign}
-            </button>
-          );
-          return (
-            <li key={id}>
-              <span className={partial ? 'draft' : 'stored'}>
-                <b>{author}</b> {textOf(event)}
-                {interrupted && ' (stopped)'}
-              </span>
-              {author === 'user' && isChangeable && (
-                <button onClick={() => edit(event)}>Edit</button>
-              )}
-              {author !== 'user' && isChangeable && isLast && (
-                <button onClick={() => attempt(chat.regenerate(id))}>Answer again</button>
-              )}
-              {turn !== undefined && (
-                <span className="turn">
-                  {arrow('‹', turn.previous)} {turn.index + 1}/{turn.count} {arrow('›', turn.next)}
-                </span>
-              )}
-            </li>
-          );
-        })}
-      </ol>
+      <div className="messages">
+        <ol>
+          {shown.map((event, at) => {
+            const { id, author, content, invocationId, partial, interrupted } = event;
+            const isLast = shown[at + 1]?.invocationId !== invocationId;
+            const turn = author === 'user' ? turns[invocationId] : undefined;
+            const waiting = unsent[id];
+            const isChangeable = !partial && waiting === undefined;
+            const arrow = (sign: string, branch?: string) => (
+              <button
+                disabled={branch === undefined}
+                onClick={() => branch !== undefined && attempt(chat.switchBranch(branch))}
+              >
+                {sign}
+              </button>
+            );
+            return (
+              <li key={id} className={author === 'user' ? 'own' : ''}>
+                <p className={partial ? 'draft' : 'stored'}>
+                  <b>{author}</b> {textOf(event)}
+                  {interrupted && ' (stopped)'}
+                </p>
+                {author === 'user' && isChangeable && content?.parts?.[0]?.text && (
+                  <button onClick={() => edit(event)}>Edit</button>
+                )}
+                {author !== 'user' && isChangeable && isLast && (
+                  <button onClick={() => attempt(chat.regenerate(id))}>Answer again</button>
+                )}
+                {turn !== undefined && (
+                  <span className="turn">
+                    {arrow('‹', turn.previous)} {turn.index + 1}/{turn.count}{' '}
+                    {arrow('›', turn.next)}
+                  </span>
+                )}
+                {waiting !== undefined && (
+                  <span className="unsent">
+                    {waiting.error === undefined ? 'not sent yet' : String(waiting.error)}
+                    {waiting.error !== undefined && (
+                      <button onClick={() => ask(chat.retry(id))}>Retry</button>
+                    )}
+                    <button onClick={() => attempt(chat.discard(id))}>Discard</button>
+                  </span>
+                )}
+              </li>
+            );
+          })}
+        </ol>
+      </div>
       {questions.map(({ callId, kind, args }) => (
         <p key={callId} className="question">
           {kind}: {JSON.stringify(args)}
-          {[true, false].map((confirmed) => (
+          {Object.entries(ANSWERS).map(([value, word]) => (
             <button
-              key={String(confirmed)}
-              onClick={() => attempt(chat.answer({ [callId]: { confirmed } }))}
+              key={word}
+              onClick={() => attempt(chat.answer({ [callId]: { confirmed: value === 'true' } }))}
             >
-              {confirmed ? 'Yes' : 'No'}
+              {word}
             </button>
           ))}
         </p>
       ))}
-      {problem && <p role="alert">{problem}</p>}
+      {(problem || status === 'failed') && <p role="alert">{problem || String(error)}</p>}
       {(run?.status === 'failed' || run?.status === 'unanswered') && (
         <p role="alert">
           {run.error === undefined ? 'There is no answer.' : String(run.error)}
           <button onClick={() => attempt(chat.regenerate(run.messageId))}>Again</button>
         </p>
       )}
-      <form onSubmit={send}>
-        <input
-          name="text"
-          aria-label="Message"
-          required
-          autoComplete="off"
-          key={editing?.id}
-          defaultValue={editing && textOf(editing)}
-        />
-        <button>{editing === undefined ? 'Send' : 'Change'}</button>
-        {(run?.status === 'running' || run?.status === 'queued') && (
-          <button type="button" onClick={() => attempt(chat.cancel())}>
-            Stop
-          </button>
-        )}
-      </form>
+      {status === 'deleted' ? (
+        <p role="alert">
+          This conversation was deleted. <a href="#">New chat</a>
+        </p>
+      ) : (
+        <form onSubmit={send}>
+          <input
+            name="text"
+            aria-label="Message"
+            required
+            autoComplete="off"
+            key={editing?.id}
+            defaultValue={editing && textOf(editing)}
+          />
+          <button>{editing === undefined ? 'Send' : 'Change'}</button>
+          {(run?.status === 'running' || run?.status === 'queued') && (
+            <button type="button" onClick={() => attempt(chat.cancel())}>
+              Stop
+            </button>
+          )}
+        </form>
+      )}
     </main>
   );
 }
 
-const textOf = ({ content }: Event): string =>
-  content?.parts?.map(({ text = '' }) => text).join('') ?? '';
+const ANSWERS: Record<string, string> = { true: 'Yes', false: 'No' };
+
+const partTextOf = ({ text, functionResponse }: Part): string =>
+  text ?? ANSWERS[String(functionResponse?.response?.confirmed)] ?? '';
+
+const textOf = ({ content }: Event): string => content?.parts?.map(partTextOf).join('') ?? '';

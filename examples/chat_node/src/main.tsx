@@ -1,51 +1,67 @@
 import { CachedSessionService, signOut } from 'adk-session-wasm/cache';
 import { SessionProvider, useCacheStatus, useSessions } from 'adk-session-wasm/react';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
-import { type FormEvent, StrictMode, useState } from 'react';
+import { type FormEvent, StrictMode, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Chat } from './chat';
 
-const post = (path: string, body: object): Promise<Response> =>
-  fetch(path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-
-/** The device remembers who is signed in: without a connection it cannot ask. */
+/** Who is signed in. The device remembers it: without a connection it cannot ask. Empty: nobody, but the cookie is still there. */
 const user = localStorage.getItem('user');
+// Another tab has signed in or out.
+addEventListener('storage', ({ key }) => key === 'user' && location.reload());
+
 /** The sessions of the server, with a copy on this device. The agent of the server answers. */
-const sessions =
-  user === null
-    ? undefined
-    : new CachedSessionService({ remote: new RemoteSessionService({ url: '/api' }), owner: user });
+const sessions = user
+  ? new CachedSessionService({ remote: new RemoteSessionService({ url: '/api' }), owner: user })
+  : undefined;
 
 function SignIn() {
   async function signIn(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
     const name = String(new FormData(event.currentTarget).get('name'));
-    const { ok } = await post('/sign-in', { name });
-    if (!ok) return;
+    const response = await fetch('/sign-in', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name }),
+    }).catch(() => undefined);
+    if (!response?.ok) return alert('The server does not answer.');
     localStorage.setItem('user', name);
     location.reload();
   }
   return (
     <form className="sign-in" onSubmit={(event) => void signIn(event)}>
-      <input name="name" aria-label="Name" required defaultValue={user ?? ''} />
+      <input name="name" aria-label="Name" required defaultValue={user ?? ''} readOnly={!!user} />
       <button>Sign in</button>
     </form>
   );
 }
 
+/** Deletes the cookie. Only the server can do that, so the page tries until there is a connection. */
+async function deleteCookie(): Promise<void> {
+  const response = await fetch('/sign-out', { method: 'POST' }).catch(() => undefined);
+  if (!response?.ok) return void setTimeout(() => void deleteCookie(), 2000);
+  localStorage.removeItem('user');
+  location.reload();
+}
+
+/** The conversation in the address, so that a reload shows it again. An address without one gets a new one. */
+function sessionOfAddress(): string {
+  // A page on plain http has no `crypto.randomUUID`.
+  const id = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
+  if (location.hash.length < 2) history.replaceState(null, '', `#${id()}`);
+  return location.hash.slice(1);
+}
+
+function watchAddress(listener: () => void): () => void {
+  addEventListener('hashchange', listener);
+  return () => removeEventListener('hashchange', listener);
+}
+
 function App({ service, userId }: { service: CachedSessionService; userId: string }) {
-  const [sessionId, open] = useState(() => location.hash.slice(1) || crypto.randomUUID());
-  function show(id: string): void {
-    location.hash = id;
-    open(id);
-  }
+  const sessionId = useSyncExternalStore(watchAddress, sessionOfAddress);
   return (
     <SessionProvider {...{ service, appName: 'chat', userId, sessionId }}>
-      <Conversations open={show} />
+      <Conversations shown={sessionId} />
       <Chat key={sessionId} />
       <Status service={service} />
     </SessionProvider>
@@ -53,16 +69,16 @@ function App({ service, userId }: { service: CachedSessionService; userId: strin
 }
 
 /** The conversations, the newest first. A session is created by its first message. */
-function Conversations({ open }: { open: (sessionId: string) => void }) {
+function Conversations({ shown }: { shown: string }) {
   const { list, store } = useSessions({ limit: 20 });
   return (
     <nav>
-      <button onClick={() => open(crypto.randomUUID())}>New chat</button>
+      <a href="#">New chat</a>
       {list.sessions.map((session) => (
         <p key={session.id}>
-          <button className="title" onClick={() => open(session.id)}>
+          <a className="title" href={`#${session.id}`} aria-current={session.id === shown}>
             {session.title ?? 'Untitled'}
-          </button>
+          </a>
           <button onClick={() => void store.remove(session)}>Delete</button>
         </p>
       ))}
@@ -78,27 +94,33 @@ function Status({ service }: { service: CachedSessionService }) {
   async function leave(): Promise<void> {
     const unsent = async () => confirm('Some messages were not sent. Lose them?');
     if (!(await signOut(service, { unsent }))) return;
-    await post('/sign-out', {});
-    localStorage.removeItem('user');
-    location.reload();
+    localStorage.setItem('user', '');
+    location.replace('/');
   }
   return (
     <footer>
       <output>
         {isOnline ? 'online' : 'offline'}, {waiting} waiting
       </output>
-      {isSignedOut ? <SignIn /> : <button onClick={() => void leave()}>Sign out</button>}
+      {isSignedOut && <SignIn />}
+      <button onClick={() => void leave()}>Sign out</button>
     </footer>
   );
 }
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
-    {user === null || sessions === undefined ? (
-      <SignIn />
-    ) : (
+    {user && sessions ? (
       <App service={sessions} userId={user} />
+    ) : user === '' ? (
+      <p className="leaving">
+        You are signed out, and your messages are no longer on this device. Your login still is,
+        until the server can be reached from this page.
+      </p>
+    ) : (
+      <SignIn />
     )}
   </StrictMode>,
 );
+if (user === '') void deleteCookie();
 await navigator.serviceWorker?.register('/service_worker.js');

@@ -60,8 +60,8 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
   /** The run of the session, in this tab or another one, or what became of the newest message. Only with an agent. */
   readonly run: SessionRun | undefined;
   /**
-   * The answers that are being streamed, in any tab; mostly none or one. Show them after the events. Only with an
-   * agent.
+   * The answers that are being streamed, in any tab; mostly none or one. Show each behind the events of its
+   * `invocationId`: newer messages may wait below them. Only with an agent.
    */
   readonly drafts: readonly Event[];
   /** The calls that wait for the user; see `answer`. Only with an agent, and only those of the shown events. */
