@@ -13,6 +13,8 @@ export interface Asked {
   readonly began: number;
   state: 'pending' | 'acknowledged' | 'rejected' | 'cancelled' | 'lost';
   ended: number;
+  /** The call that it answers. */
+  callId?: string | undefined;
   /** The id of its message, once the call has resolved. */
   id?: string;
 }
@@ -186,9 +188,12 @@ export class Journal {
   }
 
   /** Whether a message that was acknowledged may be missing. */
-  mayBeMissing({ id, page, isCached, began }: Asked): boolean {
+  mayBeMissing({ id, page, isCached, began, callId }: Asked, events: readonly Event[]): boolean {
     if (this.deletions.some((at) => at >= began)) return true;
     if (!isCached) return false;
+    // Another device was first.
+    if (events.some((event) => event.author === 'user' && answersOf(event).includes(callId)))
+      return true;
     const isGivenUp = this.cancels.some(
       (cancel) => cancel.id === id || (cancel.page === page && cancel.at >= began && cancel.id === undefined), // prettier-ignore
     );
@@ -206,7 +211,7 @@ export class Journal {
       if (asked.state !== 'acknowledged') continue;
       const count = events.filter(({ id }) => id === asked.id).length;
       if (count > 1) return `${asked.label} is stored ${count} times`;
-      if (count === 0 && !this.mayBeMissing(asked)) return `${asked.label} was acknowledged, and is not stored`; // prettier-ignore
+      if (count === 0 && !this.mayBeMissing(asked, events)) return `${asked.label} was acknowledged, and is not stored`; // prettier-ignore
     }
     const ended = begins.all.find((begun) => this.#isEndedByNobody(begun));
     if (ended !== undefined) return `nobody has ended the run of ${nameOf(ended.message)}`;
@@ -243,6 +248,11 @@ export class Journal {
     if (late === undefined) return undefined;
     return `${nameOf(late)} stands behind ${target ? 'the rewind that undoes' : 'the seal of'} its run`;
   }
+}
+
+/** The calls that an event answers. */
+function answersOf({ content }: Event): readonly unknown[] {
+  return content?.parts?.flatMap(({ functionResponse }) => functionResponse?.id ?? []) ?? [];
 }
 
 /** An event as a failure names it. */

@@ -44,6 +44,8 @@ export class Page {
   readonly #journal: Journal;
   #stop = (): void => undefined;
   /** The message that was asked last. */
+  /** The call that is answered last. */
+  #answered: string | undefined;
   #lastAsked: string | undefined;
 
   constructor(
@@ -170,7 +172,8 @@ export class Page {
     if (run === undefined) return this.#world.note(`  ${label}: nothing to do`);
     const { tab } = this;
     const isAsking = ASKING.includes(step.do);
-    const asked: Asked = { label, page: this.number, isCached: this.isCached, began: this.#world.now, ended: Infinity, state: 'pending' }; // prettier-ignore
+    const callId = step.do === 'answer' ? this.#answered : undefined;
+    const asked: Asked = { label, callId, page: this.number, isCached: this.isCached, began: this.#world.now, ended: Infinity, state: 'pending' }; // prettier-ignore
     const sends = isAsking || step.do === 'retry';
     if (sends) {
       this.#journal.asked.push(asked);
@@ -230,6 +233,7 @@ export class Page {
       }
       case 'answer': {
         const question = pick(snapshot.questions);
+        this.#answered = question?.callId;
         return question && (() => chat.answer({ [question.callId]: { confirmed: true } }));
       }
       case 'edit':
