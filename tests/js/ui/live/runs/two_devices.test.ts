@@ -1,7 +1,7 @@
 // Two devices of one user, each with a cache, and a server whose agent asks for a confirmation.
 
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 
 import { createEvent, InMemorySessionService } from '../../../../../js/index.js';
 import { liveSession, type RunAgent } from '../../../../../js/ui/live/index.js';
@@ -25,26 +25,26 @@ const agent: RunAgent = async function* ({ message }) {
   else yield { author: 'guide', content: says(part?.text ? `${part.text}!` : 'paid') };
 };
 
-async function openDevice(server: Server) {
+async function openDevice(test: TestContext, server: Server) {
   const told: string[] = [];
   const { cache } = openCache(server, { onDiagnostic: ({ code }) => told.push(String(code)) });
   const chat = liveSession(cache, KEY);
-  chat.subscribe(() => undefined);
+  test.after(chat.subscribe(() => undefined));
   await chat.load();
   return { cache, chat, told };
 }
 
 describe('A call that two devices answer', () => {
-  it('takes the first answer, and the second device goes on', async () => {
+  it('takes the first answer, and the second device goes on', async (t) => {
     const server = new Server(new InMemorySessionService(), {
       authorize: () => true,
       run: agent,
     });
-    const one = await openDevice(server);
+    const one = await openDevice(t, server);
     await one.chat.ask(asks('pay'));
     await snapshotOf(one.chat, ({ questions }) => questions.length === 1);
     await until(() => untilSent(one.cache));
-    const other = await openDevice(server);
+    const other = await openDevice(t, server);
     await snapshotOf(other.chat, ({ questions }) => questions.length === 1);
     server.isOffline = true;
     server.cutFeeds();

@@ -159,7 +159,7 @@ describe('A first message that is given up', () => {
     server.lostResponses = 1;
     const store = liveSession(cache, KEY);
     const { id } = await store.ask(tea);
-    await until(() => cache.status.lastError !== undefined);
+    await until(() => server.lostResponses === 0 && !cache.status.isSending);
     const session = (await server.service.getSession(KEY))!;
     server.isOffline = true;
     await store.cancel(id);
