@@ -13,11 +13,7 @@ import type { CompositeSessionKey, Session } from '../../values/model/session.js
 import type { SessionService } from '../../values/model/session_service.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../../values/state/state_shape.js';
 import { copyEvent, copyState } from '../../service/runs/agent/copies.js';
-import {
-  type RunAgent,
-  type SentEvent,
-  STORES_MESSAGE,
-} from '../../service/runs/agent/run_context.js';
+import type { RunAgent, SentEvent } from '../../service/runs/agent/run_context.js';
 import type { RunUnderWay } from '../../core/history/append_rewind.js';
 import type { Answers } from '../../service/runs/user_answers.js';
 import { branchChange, type TurnChange, turnChange } from './history/turn_changes.js';
@@ -158,8 +154,7 @@ export class LiveSessionStore<S extends object>
         admit: async () => {
           const { wasThere } = this.head;
           let session: Session | undefined;
-          // A Runner reads the session before it stores its message.
-          if (this.runs.agent?.[STORES_MESSAGE] === true) {
+          if (this.runs.needsSession) {
             await this.handle.require(service, wasThere);
           } else session = await this.handle.requireNew(service, wasThere);
           return { message: copyEvent(shown), isStored: false, session };

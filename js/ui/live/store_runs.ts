@@ -10,7 +10,7 @@ import { copyState } from '../../service/runs/agent/copies.js';
 import type { AskedMessage, Runs } from '../../service/runs/runs.js';
 import type { RunView } from '../../service/runs/run_view.js';
 import type { Answers } from '../../service/runs/user_answers.js';
-import type { RunAgent } from '../../service/runs/agent/run_context.js';
+import { type RunAgent, STORES_MESSAGE } from '../../service/runs/agent/run_context.js';
 import { coreOf, type ServerAgent } from '../../core/core_of.js';
 import { endsWithin } from '../../core/call/time_limit.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
@@ -110,6 +110,11 @@ export class StoreRuns {
     throw new SessionError('unsupported', `adk api_server has no route for ${method}.`, {
       key: method,
     });
+  }
+
+  /** Whether a session has to be there before a message is stored: a Runner reads it, and `adk api_server` creates none. */
+  get needsSession(): boolean {
+    return this.#agent?.[STORES_MESSAGE] === true || this.#loaded?.isOfApiServer === true;
   }
 
   get loaded(): LoadedRuns | undefined {
