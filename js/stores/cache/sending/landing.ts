@@ -3,7 +3,7 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import { removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { isUserDeletion } from '../records/records.js';
+import { isOf, isUserDeletion } from '../records/records.js';
 import { birthOfCopy } from '../overlay/session_overlay.js';
 import { keepArrived, landShared, type Operations, removeArrived, sessionOf } from './arrived.js';
 
@@ -73,11 +73,16 @@ export async function landRefusedDeletion(
   await showAgain(transaction, sessionOf(arrived));
 }
 
-/** Tells watchers of a session whose deletion was given up. */
+/** Shows a session whose deletion was given up. One that was created behind the deletion becomes this one. */
 export async function showAgain(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
 ): Promise<void> {
+  const creation = (await transaction.outbox.of(key)).find((each) => isOf(each, 'create'));
+  const record = await transaction.copies.get(key);
+  if (creation !== undefined && record !== undefined) {
+    await transaction.copies.put(key, { ...record, birth: creation.basis.birth });
+  }
   const view = await transaction.view(key);
   if (view === undefined) return;
   transaction.notify({ type: 'created', ...key, revision: view.revision, scopes: [] });

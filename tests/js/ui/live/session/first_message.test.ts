@@ -38,10 +38,13 @@ function hold(server: Server, method: string, end: string) {
   };
   return {
     isHeld: () => held.length > 0,
+    /** Lets those go that are held, and holds no more. */
     release: () => {
       server.intercept = undefined;
       for (const go of held) go();
     },
+    /** Lets those go that are held. */
+    resume: () => held.forEach((go) => go()),
   };
 }
 
@@ -170,6 +173,28 @@ describe('A first message that is given up', () => {
     await until(() => untilSent(cache));
     assert.deepEqual(idsOf((await server.service.getSession(KEY))!.events), ['theirs']);
     assert.deepEqual(idsOf((await cache.getSession(KEY))!.events), ['theirs']);
+  });
+
+  it('leaves the session that another device writes to, and later messages go there', async () => {
+    const server = serverWith();
+    const creation = hold(server, 'POST', SESSION);
+    const { cache } = openCache(server);
+    const store = liveSession(cache, KEY);
+    const { id } = await store.ask(tea);
+    await until(creation.isHeld);
+    await store.cancel(id);
+    const deletion = hold(server, 'DELETE', '/s1/handle');
+    creation.resume();
+    await until(deletion.isHeld);
+    const session = (await server.service.getSession(KEY))!;
+    await server.service.appendEvent({ session, event: message('theirs') });
+    const second = await store.ask(tea);
+    deletion.release();
+    await until(async () => (await server.service.getSession(KEY))?.events.length === 3);
+    const third = await store.ask(tea);
+    await until(() => untilSent(cache));
+    const stored = idsOf((await server.service.getSession(KEY))!.events);
+    assert.deepEqual([stored[0], stored[1], stored[3]], ['theirs', second.id, third.id]);
   });
 
   it('leaves the session that another device had created before', async () => {
