@@ -73,16 +73,13 @@ export async function landRefusedDeletion(
   await showAgain(transaction, sessionOf(arrived));
 }
 
-/** Shows a session whose deletion was given up. One that was created behind the deletion becomes this one. */
+/** Shows a session whose deletion was given up, unless another one was created behind: that one is fetched as its own. */
 export async function showAgain(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
 ): Promise<void> {
   const creation = (await transaction.outbox.of(key)).find((each) => isOf(each, 'create'));
-  const record = await transaction.copies.get(key);
-  if (creation !== undefined && record !== undefined) {
-    await transaction.copies.put(key, { ...record, birth: creation.basis.birth });
-  }
+  if (creation !== undefined) return removeCopy(transaction, key);
   const view = await transaction.view(key);
   if (view === undefined) return;
   transaction.notify({ type: 'created', ...key, revision: view.revision, scopes: [] });
