@@ -278,8 +278,8 @@ export async function removeGone(
   const own = operations.filter(({ basis }) => basis.birth === record.birth);
   const landed = own.filter((operation) => !isWaiting(operation));
   const first = own.find(isWaiting);
-  // The answer to a creation or a deletion tells what happened.
-  if (isOf(first, 'create', 'delete')) return;
+  // The answer to a creation, a deletion or a cancelling tells what happened.
+  if (isOf(first, 'create', 'delete', 'cancel')) return;
   if (landed.length > 0) await transaction.outbox.change(key, { removed: landed });
   if (first === undefined) return removeCopy(transaction, key);
   const refused = { ...first, refusal: refusalOfDeleted(key) };
