@@ -242,12 +242,25 @@ export class Journal {
       if (event.author === 'user' || !ended.has(event.invocationId)) return false;
       // A rewind that leaves the message of a run has its texts and its seal behind it.
       if (isAbort(event) || event.interrupted === true) return false;
+      if (target !== undefined && isShownAgain(events, event, at)) return false;
       const writer = this.writers.get(event.id);
       return isOneProcess || (writer !== undefined && writer === this.writers.get(end.id));
     });
     if (late === undefined) return undefined;
     return `${nameOf(late)} stands behind ${target ? 'the rewind that undoes' : 'the seal of'} its run`;
   }
+}
+
+/** Whether a rewind into what the one at `at` has undone shows the message of an event's run again. */
+function isShownAgain(events: readonly Event[], event: Event, at: number): boolean {
+  const isOfRun = ({ author, invocationId }: Event): boolean =>
+    author === 'user' && invocationId === event.invocationId;
+  const message = events.findIndex(isOfRun);
+  return events.slice(at + 1, events.indexOf(event)).some((later) => {
+    const target = rewindTargetOf(later);
+    const cut = events.findIndex(({ invocationId }) => invocationId === target);
+    return target !== undefined && cut > message && cut < at;
+  });
 }
 
 /** The calls that an event answers. */
