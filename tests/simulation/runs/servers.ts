@@ -246,12 +246,12 @@ export class Server implements Answering {
     after: readonly Event[],
     running: ReturnType<Begins['running']>,
   ): void {
-    const { world } = this.#servers;
+    const { world, begins } = this.#servers;
     const ids = new Set(before.map(({ id }) => id));
     const added = after.filter(({ id }) => !ids.has(id));
     const foreign = added.find((event) => event.author === 'user' || isAbort(event) || event.interrupted === true); // prettier-ignore
     // The time of a run may end meanwhile.
-    const isOver = running.some(({ at }) => world.now - at >= MAX_RUN_MS - BEGIN_MS);
+    const isOver = begins.all.some(({ at, abortedAt }) => abortedAt - at >= MAX_RUN_MS - BEGIN_MS && world.now - abortedAt < BEGIN_MS); // prettier-ignore
     if (foreign !== undefined && !isOver) world.fail(`${what} has stored ${nameOf(foreign)}`);
     if (after.length - added.length < before.length) world.fail(`${what} has removed events`);
     const ended = running.find(({ signal, at }) => signal!.aborted && world.now - at < MAX_RUN_MS - BEGIN_MS); // prettier-ignore
