@@ -161,7 +161,7 @@ describe('@assistant-ui/react-google-adk over the handler', { timeout: 60_000 },
         outcome,
       );
       assert.equal((await loaded()).at(-1), 'ai Done');
-      await assert.rejects(send([answer]), /403/, 'a second answer');
+      await assert.rejects(send([answer]), /409/, 'a second answer');
     });
   }
 

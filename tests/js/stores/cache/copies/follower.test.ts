@@ -93,6 +93,8 @@ it('a copy has what another device wrote within 3 seconds after the server is ba
   const { cache } = openCache(server);
   await cache.getSession(KEY);
   await settle();
+  t.mock.timers.tick(0);
+  await settle();
   assert.equal(server.feedRequests, 1);
   server.isOffline = true;
   server.cutFeeds();
