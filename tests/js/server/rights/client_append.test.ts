@@ -153,8 +153,10 @@ it('three events that are sent again cost as many calls of the storage as one', 
       get(target, name) {
         const member: unknown = Reflect.get(target, name);
         if (typeof member !== 'function') return member;
-        calls += 1;
-        return member.bind(target) as unknown;
+        return (...args: unknown[]): unknown => {
+          calls += 1;
+          return Reflect.apply(member, target, args);
+        };
       },
     });
     const service = await openSessionService({ storage });
