@@ -1,4 +1,3 @@
-import { type RawBuilder, sql } from 'kysely';
 import type { SharedScope } from '../../../values/state/scope.js';
 import type {
   StorageDeleteRequest,
@@ -70,26 +69,14 @@ function selectTimes(database: Database, engine: Engine, isOne: boolean) {
   });
 }
 
-function deleteState(database: Database, scope: SharedScope, isUnused: boolean) {
-  return new Prepared<Key, never>((value) => {
-    const own = (): RawBuilder<boolean> =>
-      scope === 'user' ? isUser(value) : sql`${sql.ref('app_name')} = ${value('app')}`;
-    const deletion = database.deleteFrom(`${scope}_states`).where(own());
-    if (!isUnused) return deletion;
-    return deletion.where((of) =>
-      of.not(of.exists(of.selectFrom('sessions').select('id').where(own()))),
-    );
-  });
-}
-
 /** Makes the statements of {@link remove}. */
 export function deleteStatements(database: Database, engine: Engine, layout: Layout) {
   return {
     timesOfOne: selectTimes(database, engine, true),
     timesOfAll: selectTimes(database, engine, false),
-    /** Delete a state. Those of `unused` delete it if its owner has no sessions. */
-    deleteUser: deleteState(database, 'user', false),
-    unused: { app: deleteState(database, 'app', true), user: deleteState(database, 'user', true) },
+    deleteUser: new Prepared<Pick<Key, 'app' | 'user'>, never>((value) =>
+      database.deleteFrom('user_states').where(isUser(value)),
+    ),
     floor: new Prepared<object, { value: string }>(() => selectFloor(database, layout)),
     raiseFloor: new Prepared<{ floor: string }, never>((value) =>
       database
@@ -105,9 +92,8 @@ export function deleteStatements(database: Database, engine: Engine, layout: Lay
  * Deletes a session, a user with all sessions, or a state. Deleting sessions raises the floor to their highest
  * revision, so that no revision is given twice.
  *
- * While there are sessions, a deleted state is replaced by an empty one with a higher revision, because Python cannot
- * append if the row is missing. Without sessions the row is deleted: creating a session inserts it again. On servers, a
- * create that runs beside the deletion of an app's state may find the row before that; the next create inserts it.
+ * A deleted state is replaced by an empty one with a higher revision, because Python cannot append if the row
+ * is missing. Deleting a user does delete the row of the user's state: creating a session inserts it again.
  */
 export function* remove(
   context: VerbContext,
@@ -145,8 +131,7 @@ function* removeRows(context: VerbContext, request: StorageDeleteRequest): Steps
       const revision = nextRevision(context, row.update_time);
       const values = { ...key, state: EMPTY, updated: layout.time(revision) };
       yield* statements(writeStatements).updateState[scope].run(values);
-      yield* statements(deleteStatements).unused[scope].run(key);
-      deleted.push(revision);
+      return { floor: revision };
     }
   }
   return { floor: yield* raisedFloor(context, deleted) };
