@@ -139,8 +139,11 @@ async function answer(
   play.server.reference!.expect([event]);
   const register = `${name} ${event.id}`;
   const write = { register, session: name, eventId: event.id, value: '', isNew: true };
+  const answers = `${name} ${call.id}`;
   const { device, owner } = tab;
-  const begun = play.journal.begin(device.number, owner, [{ ...write, mayBeRefused: true }]);
+  const begun = play.journal.begin(device.number, owner, [
+    { ...write, mayBeRefused: true, answers },
+  ]);
   await tab.service.appendEvent({ session, event });
   return () => play.journal.end(begun);
 }

@@ -14,6 +14,8 @@ export interface NewWrite {
   readonly isNew?: boolean;
   /** Whether the server may refuse it, so that a deletion of the session drops it. */
   readonly mayBeRefused?: boolean;
+  /** The call that it answers: of several answers, the server takes one. */
+  readonly answers?: string;
   /** The value that it was computed from. */
   readonly basis?: { readonly value: string | undefined };
 }
@@ -147,7 +149,7 @@ export class Journal {
     if (this.droppedEvents.has(id)) return true;
     const eventId = /^(e|probe)\d/.test(id) ? id : undefined;
     return this.writes.some(
-      (write) => write.session === session && write.eventId === eventId && write.isGivenUp,
+      (write) => write.session === session && write.eventId === eventId && (write.isGivenUp || this.#isLateAnswer(write)), // prettier-ignore
     );
   }
 
@@ -239,9 +241,17 @@ export class Journal {
     );
   }
 
+  /** Whether the server has taken another answer to the same call. */
+  #isLateAnswer({ answers, eventId, ...write }: Write): boolean {
+    const others = this.writes.filter((write) => write.answers === answers && write.eventId !== eventId); // prettier-ignore
+    const isTaken = this.#accepted.has(write.register);
+    return answers !== undefined && !isTaken && others.some((other) => this.#isAccepted(other));
+  }
+
   #lossOf(write: Write): string | undefined {
     const { ended, isOptional, isGivenUp, register, value } = write;
     if (ended === Infinity || isOptional === true || isGivenUp) return undefined;
+    if (this.#isLateAnswer(write)) return undefined;
     if (this.isDeleted(write) || this.isReplaced(write)) return undefined;
     return `${value} of ${register} was acknowledged and has never reached the server`;
   }
@@ -277,7 +287,7 @@ export class Journal {
       if (write.isNew === true && write.session === session) firsts.set(write.eventId!, write);
     }
     for (const [id, write] of firsts) {
-      if (ids.includes(id) || write.isGivenUp || this.isDeleted(write)) continue;
+      if (ids.includes(id) || write.isGivenUp || this.isDeleted(write) || this.#isLateAnswer(write)) continue; // prettier-ignore
       const { began, device, owner } = reader ?? { ...write, began: Infinity };
       const isOwn = device === write.device && owner === write.owner;
       if (!isOwn || write.ended >= began || (reader && write.isForgotten)) continue;
