@@ -307,6 +307,11 @@ export function isOfEvent(operation: Operation): operation is Operation<'append'
   return isOf(operation, 'append', 'rewind');
 }
 
+/** Whether an operation deletes a session that was created for a message which is given up. */
+export function isOfGivenUp(operation: Operation): boolean {
+  return isOf(operation, 'delete') && operation.basis.ifUnchanged === true;
+}
+
 /** Whether an operation deletes a user, with all its sessions. */
 export function isUserDeletion({ write }: Operation): boolean {
   return write.kind === 'delete' && write.what === 'user';

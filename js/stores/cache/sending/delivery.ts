@@ -168,11 +168,7 @@ export class Delivery {
       return this.#land(batch, operation === 'applied' ? landBeforeDeletion : landMissingSession);
     }
     const messageId = isGivenUp(error) ? askedMessageOf(first) : undefined;
-    if (messageId !== undefined && isSession(key)) {
-      return this.#land(batch, async (transaction, dropped) =>
-        dropOperations(transaction, key, await transaction.outbox.of(key), dropped, messageId),
-      );
-    }
+    if (messageId !== undefined && isSession(key)) return this.#drop(key, batch, messageId);
     if (operations.length > 1) {
       this.#limits.set(nameOf(key), Math.ceil(operations.length / 2));
       return this.#land(batch, releaseUnstored);
@@ -180,15 +176,7 @@ export class Delivery {
     // Another device has answered the call. Whoever is told so can do nothing with the answer, and what waits behind it goes on.
     if (error.staleReason === 'answered' && isSession(key) && isOfEvent(first)) {
       this.#parts.report(error);
-      return this.#land(batch, async (transaction, dropped) =>
-        dropOperations(
-          transaction,
-          key,
-          await transaction.outbox.of(key),
-          dropped,
-          eventOf(first).id,
-        ),
-      );
+      return this.#drop(key, batch, eventOf(first).id);
     }
     const actual =
       code === 'stale_session' && isOfEvent(first) && actualEvents !== undefined
@@ -206,6 +194,13 @@ export class Delivery {
     this.#parts.report(error);
     // The copy may have an older version of the event than the remote.
     if (code === 'stale_session' && isSession(key)) await this.#parts.fetch.refresh(key);
+  }
+
+  /** Drops an event that the remote does not want, as a user does. What waits behind it is sent. */
+  #drop(key: CacheKey, batch: Batch, eventId: string): Promise<void> {
+    return this.#land<OutboxKind>(batch, async (transaction, dropped) =>
+      dropOperations(transaction, key, await transaction.outbox.of(key), dropped, eventId),
+    );
   }
 
   /** Refuses a rewind because its place or its session is not there. A fetch tells which. */

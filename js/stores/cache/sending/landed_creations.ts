@@ -9,8 +9,8 @@ import {
   type Copy,
   eventOf,
   eventsOf,
-  isOf,
   isOfEvent,
+  isOfGivenUp,
   type Operation,
   UNSENT,
   withBasis,
@@ -86,7 +86,7 @@ export async function mergeCreation(
   const { birth } = operation.basis;
   const operations = await transaction.outbox.of(key);
   // Nobody deletes another device's session, only because this one has given up its first message.
-  const given = operations.filter((each) => isOf(each, 'delete') && each.basis.ifUnchanged);
+  const given = operations.filter(isOfGivenUp);
   const others = operations.filter((each) => each !== operation && !given.includes(each));
   // The appends get new numbers, because the remote has seen those up to the creation's.
   const appends = eventsOf(operation).map(({ seq, tick, ...event }): Operation<'append'> => {

@@ -6,6 +6,7 @@ import {
   eventOf,
   isOf,
   isOfEvent,
+  isOfGivenUp,
   isWaiting,
   type Operation,
   UNSENT,
@@ -23,13 +24,11 @@ export async function refuse(
 ): Promise<void> {
   const { key } = operation.write;
   if (isOf(operation, 'create')) {
-    const given = (await transaction.outbox.of(key)).filter(
-      (other) => isOf(other, 'delete') && other.basis.ifUnchanged === true,
-    );
-    await transaction.outbox.change(key, {
-      removed: given.length > 0 ? [operation, ...given] : [],
-    });
-    if (given.length > 0) return removeCopy(transaction, operation.write.key);
+    const given = (await transaction.outbox.of(key)).filter(isOfGivenUp);
+    if (given.length > 0) {
+      await transaction.outbox.change(key, { removed: [operation, ...given] });
+      return removeCopy(transaction, operation.write.key);
+    }
   }
   const refusal = isOfEvent(operation) ? { ...failure, eventId: eventOf(operation).id } : failure;
   await transaction.outbox.change(key, { put: [{ ...operation, refusal, sent: UNSENT }] });

@@ -122,6 +122,16 @@ describe('The first message of a conversation', () => {
   });
 });
 
+/** Asks a first message, and holds the request that creates its session. */
+async function askWhileCreating(server: Server) {
+  const creation = hold(server, 'POST', SESSION);
+  const { cache } = openCache(server);
+  const store = liveSession(cache, KEY);
+  const { id } = await store.ask(tea);
+  await until(creation.isHeld);
+  return { creation, cache, store, id };
+}
+
 describe('A first message that is given up', () => {
   it('offline takes its session with it, and another one can be asked', async () => {
     const server = serverWith();
@@ -144,11 +154,7 @@ describe('A first message that is given up', () => {
 
   it('while its session is being created is deleted there too', async () => {
     const server = serverWith();
-    const creation = hold(server, 'POST', SESSION);
-    const { cache } = openCache(server);
-    const store = liveSession(cache, KEY);
-    const { id } = await store.ask(tea);
-    await until(creation.isHeld);
+    const { creation, cache, store, id } = await askWhileCreating(server);
     await store.cancel(id);
     creation.release();
     await until(() => untilSent(cache));
@@ -177,11 +183,7 @@ describe('A first message that is given up', () => {
 
   it('leaves the session that another device writes to, and later messages go there', async () => {
     const server = serverWith();
-    const creation = hold(server, 'POST', SESSION);
-    const { cache } = openCache(server);
-    const store = liveSession(cache, KEY);
-    const { id } = await store.ask(tea);
-    await until(creation.isHeld);
+    const { creation, cache, store, id } = await askWhileCreating(server);
     await store.cancel(id);
     const deletion = hold(server, 'DELETE', '/s1/handle');
     creation.resume();
@@ -199,11 +201,7 @@ describe('A first message that is given up', () => {
 
   it('leaves the session that another device had created before', async () => {
     const server = serverWith();
-    const creation = hold(server, 'POST', SESSION);
-    const { cache } = openCache(server);
-    const store = liveSession(cache, KEY);
-    const { id } = await store.ask(tea);
-    await until(creation.isHeld);
+    const { creation, cache, store, id } = await askWhileCreating(server);
     await server.service.createSession(KEY);
     await store.cancel(id);
     creation.release();
@@ -214,11 +212,7 @@ describe('A first message that is given up', () => {
 
   it('leaves nothing in the outbox if the remote refuses its session', async () => {
     const server = serverWith();
-    const creation = hold(server, 'POST', SESSION);
-    const { cache } = openCache(server);
-    const store = liveSession(cache, KEY);
-    const { id } = await store.ask(tea);
-    await until(creation.isHeld);
+    const { creation, cache, store, id } = await askWhileCreating(server);
     await store.cancel(id);
     creation.release();
     server.intercept = (request) =>
@@ -237,11 +231,7 @@ describe('A first message that is given up', () => {
       authorize: (_, { action }) => action !== 'deleteSession',
       run: yes,
     });
-    const creation = hold(server, 'POST', SESSION);
-    const { cache } = openCache(server);
-    const store = liveSession(cache, KEY);
-    const { id } = await store.ask(tea);
-    await until(creation.isHeld);
+    const { creation, cache, store, id } = await askWhileCreating(server);
     await store.cancel(id);
     creation.release();
     await until(() => untilSent(cache));
