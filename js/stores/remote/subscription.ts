@@ -23,7 +23,7 @@ const LONGEST_PAUSE = 30_000;
  */
 const GROWING_PAUSES = 3;
 /** Milliseconds without a sign of the server, which sends one every 8 seconds. */
-const SILENCE_MS = 45_000;
+const SILENCE_MS = 25_000;
 
 /** What the subscriptions of a feed share. */
 export interface SubscriptionParts {

@@ -1,3 +1,4 @@
+import { backgroundTimer } from '../../../core/call/program_hold.js';
 import { endsWithin } from '../../../core/call/time_limit.js';
 import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../../../values/state/scope.js';
 import { ownerOf, type StateOwner } from '../../../core/storage/scopes.js';
@@ -24,6 +25,9 @@ export interface FollowerParts extends CacheContext {
 /** The longest that a notice waits for the answer to a request, in milliseconds. */
 const LONGEST_WAIT = 500;
 
+/** Milliseconds between two looks at the feeds. */
+const LOOK_MS = 5000;
+
 /** Follows the remote's feed in the leading tab, and brings the copies up to date with its notices. */
 export class Follower {
   readonly #parts: FollowerParts;
@@ -35,6 +39,9 @@ export class Follower {
   /** How often the remote became usable again, after an outage or by another login. */
   #recoveries = 0;
   #isUp = true;
+  /** The names whose feed is cut, and for which the remote was asked since. */
+  readonly #asked = new Set<string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #isLeader = false;
   #isClosed = false;
 
@@ -63,11 +70,13 @@ export class Follower {
 
   setLeader(isLeader: boolean): void {
     this.#isLeader = isLeader;
-    if (isLeader) this.#watchWanted();
-    else this.stop();
+    if (!isLeader) return this.stop();
+    this.#watchWanted();
+    this.#lookLater();
   }
 
   stop(): void {
+    clearTimeout(this.#timer);
     const watches = [...this.#watches.values()];
     this.#watches.clear();
     for (const notices of watches) void notices.return();
@@ -84,6 +93,30 @@ export class Follower {
     if (isUp && !this.#isUp) this.#recoveries += 1;
     this.#isUp = isUp;
     if (isUp && this.#isLeader) this.#watchWanted();
+  }
+
+  /**
+   * Sends one request when a feed is cut or silent, and when it is open again after an outage. Without them, a page that has
+   * nothing to send would not know that it is offline, or online again; and a feed that a proxy holds back is no outage.
+   */
+  #look(): void {
+    const { feed, remote } = this.#parts;
+    for (const name of this.#watches.keys()) {
+      const { appName, userId } = keyOfName(name);
+      const owner = { appName, userId };
+      const isOpen = feed.feed.isOpenFor?.(owner) !== false;
+      const isAsked = this.#asked.has(name);
+      if (isOpen) this.#asked.delete(name);
+      else this.#asked.add(name);
+      if (isOpen ? !this.#isUp : this.#isUp && !isAsked) void remote.checkLogin(owner);
+    }
+    this.#lookLater();
+  }
+
+  #lookLater(): void {
+    clearTimeout(this.#timer);
+    if (this.#isClosed || !this.#isLeader) return;
+    this.#timer = backgroundTimer(() => this.#look(), LOOK_MS);
   }
 
   #watchWanted(): void {

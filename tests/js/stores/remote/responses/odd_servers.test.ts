@@ -173,7 +173,7 @@ async function pausesOf(t: TestContext, count: number, feed: () => Response) {
   const real = globalThis.setTimeout;
   t.mock.method(globalThis, 'setTimeout', (run: () => void, milliseconds = 0) => {
     // The limits of a silent feed and of the body of a refusal.
-    const isLimit = milliseconds === 45_000 || milliseconds === 5000;
+    const isLimit = milliseconds === 25_000 || milliseconds === 5000;
     if (!isLimit) pauses.push(milliseconds);
     return real(run, isLimit ? milliseconds : 0);
   });

@@ -187,6 +187,22 @@ it('A session that was read as missing is shown once another device has created 
   await cache.close();
 });
 
+it('A cache that has nothing to send says that it is offline once its feed is cut', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const store = liveSession(cache, KEY);
+  const stop = store.subscribe(() => undefined);
+  await snapshotOf(store, ({ status }) => status === 'missing');
+  await until(() => server.feedRequests === 1);
+  server.isOffline = true;
+  server.cutFeeds();
+  await until(() => !cache.status.isOnline);
+  server.isOffline = false;
+  await until(() => cache.status.isOnline);
+  stop();
+  await cache.close();
+});
+
 it('The error of a refusal keeps all its members, in other tabs and after a reload', async () => {
   const server = new Server();
   const { cache, local } = openCache(server);
