@@ -118,9 +118,12 @@ export class LiveSessionStore<S extends object>
 
   async discard(eventId: string): Promise<void> {
     const isQueued = this.runs.loaded?.runs.isQueued(eventId) === true;
-    if (this.isWaiting(eventId)) return this.cancel(eventId);
+    const sent = this.unsent.sendOf(eventId);
+    // Its turn has come, and nobody knows yet whether it is stored.
+    const isSending = sent?.streaming !== undefined && sent.state.error === undefined && !isQueued;
+    if (isSending || this.isWaiting(eventId)) return this.cancel(eventId);
     if (!isQueued && this.unsent.states[eventId]?.error === undefined) return;
-    if (this.unsent.sendOf(eventId) !== undefined) {
+    if (sent !== undefined) {
       this.unsent.setSend(eventId, undefined);
       if (isQueued) await this.runs.loaded?.runs.cancel(eventId, undefined);
       await this.#deleteCreated();

@@ -152,6 +152,22 @@ describe('A first message that is given up', () => {
     stop();
   });
 
+  it('in the moment in which it is asked is gone, with its session', async () => {
+    const server = serverWith();
+    const { cache } = openCache(server);
+    const store = liveSession(cache, KEY);
+    const stop = store.subscribe(() => undefined);
+    const asking = store.ask(tea).catch(() => undefined);
+    const [id] = Object.keys(store.getSnapshot().unsent);
+    await store.discard(id!);
+    await asking;
+    await until(() => untilSent(cache));
+    await snapshotOf(store, ({ events }) => events.length === 0);
+    assert.deepEqual([{ ...store.getSnapshot().unsent }, await cache.outbox.list()], [{}, []]);
+    assert.equal(await server.service.getSession(KEY), undefined);
+    stop();
+  });
+
   it('while its session is being created is deleted there too', async () => {
     const server = serverWith();
     const { creation, cache, store, id } = await askWhileCreating(server);
