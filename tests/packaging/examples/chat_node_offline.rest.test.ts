@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Browser, openBrowser } from '../../browser/browser.js';
 import { click, MANY_WORDS, say, shows, until } from '../../browser/chat_page.js';
 import {
@@ -50,11 +49,11 @@ describe('The page of the guide "Chat"', { timeout: 600_000 }, () => {
   const isOffline = (page: Page) =>
     until(page, `document.querySelector('output').textContent.startsWith('offline')`);
 
-  it('keeps a first message without a server over a reload after 300 ms', async () => {
+  it('keeps a first message without a server over a reload at once', async () => {
     const page = await site.open(browser, 'ada');
     await site.stop('SIGKILL');
     await say(page, 'Hello');
-    await sleep(300);
+    await until(page, `document.querySelector('output').textContent.includes('1 waiting')`);
     await reopen(page);
     await lines(page, 'user Hello');
     await shows(page, '.unsent', ['not sent yetDiscard']);

@@ -80,9 +80,16 @@ export class ChatSite {
       form.querySelector('input').value = '${user}';
       form.requestSubmit();
     })()`);
-    await untilLoaded(page, `document.querySelector('form [name=text]') !== null`);
-    // So that the page opens without its server.
-    await until(page, `navigator.serviceWorker === undefined || navigator.serviceWorker.controller !== null`); // prettier-ignore
+    await untilLoaded(page, FORM);
+    // So that the page opens without its server. A page that loads while its service worker begins may stay without it.
+    await page.evaluate(`navigator.serviceWorker?.ready.then(({ active }) => new Promise((resolve) => {
+      const look = () => (active.state === 'activated' ? resolve() : setTimeout(look, 20));
+      look();
+    }))`);
+    if (await page.evaluate<boolean>(`navigator.serviceWorker?.controller === null`)) {
+      await reopen(page);
+      await untilLoaded(page, FORM);
+    }
     return page;
   }
 }
@@ -95,6 +102,8 @@ export async function untilLoaded(page: Page, expression: string): Promise<void>
     await sleep(50);
   }
 }
+
+const FORM = `document.querySelector('form [name=text]') !== null`;
 
 /** Whether a page shows the sign-in alone. */
 export const SIGNED_OUT = `document.querySelector('#root > .sign-in') !== null`;

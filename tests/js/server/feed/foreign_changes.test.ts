@@ -81,8 +81,13 @@ describe('A database that other programs write to', () => {
     const other = await open(`${CHANGES}?userId=ada`);
     await open(`${CHANGES}?userId=bob`);
     assert.equal(asked.length, 1);
-    await pass(10_000);
-    assert.ok(asked.length >= 5 && asked.length <= 11, String(asked.length));
+    // A busy machine answers a question later.
+    const questions = (): number => asked.length;
+    for (let seconds = 1; questions() < 5 && seconds <= 120; seconds += 1) {
+      await pass(1000);
+      assert.ok(questions() <= seconds + 1, `${questions()} in ${seconds} s`);
+    }
+    assert.ok(questions() >= 5, String(questions()));
     await reader.cancel();
     void handler.close();
     await other.end;
