@@ -8,7 +8,7 @@ import {
   liveSession,
   type LiveSessionSnapshot,
 } from '../../../js/ui/live/index.js';
-import type { CacheOutbox } from '../../../js/service/cache/index.js';
+import { type CacheOutbox, type OutboxEntry, signOut } from '../../../js/service/cache/index.js';
 import { Device, Tab } from '../cache/device.js';
 import { OUTSIDE, type World } from '../cache/world.js';
 import type { Asked, Journal } from './model.js';
@@ -20,6 +20,9 @@ const MOST_CANCEL_MS = 3000;
 
 /** The numbers of their tabs, which say that requests are repeated. */
 const TABS = [5, 1] as const;
+
+/** The most milliseconds of a sign-out, which sends first what waits. */
+const MOST_LEAVE_MS = 10_000;
 
 /** Kinds of calls that ask the agent. */
 const ASKING = ['ask', 'answer', 'edit', 'regenerate'];
@@ -43,9 +46,9 @@ export class Page {
   readonly #world: World;
   readonly #journal: Journal;
   #stop = (): void => undefined;
-  /** The message that was asked last. */
   /** The call that is answered last. */
   #answered: string | undefined;
+  /** The message that was asked last. */
   #lastAsked: string | undefined;
 
   constructor(
@@ -86,10 +89,18 @@ export class Page {
 
   /** Sends again what has failed. */
   async retry(id: string): Promise<void> {
-    this.resumed = this.#now;
     await this.#world.act(this.tab, () => {
-      this.chat.retry(id).catch((error: unknown) => this.#world.note(`  ${String(error)}`));
+      this.#retry(id).catch((error: unknown) => this.#world.note(`  ${String(error)}`));
     });
+  }
+
+  async #retry(id: string): Promise<Event | undefined> {
+    const earlier = this.resumed;
+    const resumed = (this.resumed = this.#now);
+    const sent = await this.chat.retry(id);
+    // The message is on its way, or stored.
+    if (sent === undefined && this.resumed === resumed) this.resumed = earlier;
+    return sent;
   }
 
   /** Gives up an unsent event. The message of a rewind goes with it. */
@@ -150,6 +161,30 @@ export class Page {
     for (const { network } of this.#servers.all) network.cut(this.device);
   }
 
+  /** Loses the data of the device, and opens the page anew. */
+  async leave(how: 'sign out' | 'forget'): Promise<void> {
+    const { cache } = this.tab;
+    if (cache === undefined) return this.#world.note('  nothing to do');
+    // A sign-out tells what it loses.
+    if (how === 'forget') this.#giveUp(undefined);
+    let isOver = false;
+    await this.#world.act(this.tab, () => {
+      const leaving = how === 'forget' ? cache.forget() : signOut(cache, { unsent: (entries) => this.#lose(entries) }); // prettier-ignore
+      leaving.then(
+        () => (isOver = true),
+        (error: unknown) => this.#world.fail(`${how} rejects: ${String(error)}`),
+      );
+    });
+    if (!(await this.#world.until(() => isOver, MOST_LEAVE_MS))) this.#world.fail(`${how} never ends`); // prettier-ignore
+    await this.end('kill');
+    await this.open();
+  }
+
+  #lose(entries: readonly OutboxEntry[]): Promise<boolean> {
+    for (const { id } of entries.flatMap(({ events }) => events)) this.#journal.dropped.add(id);
+    return Promise.resolve(true);
+  }
+
   /** Starts a call of a step. */
   async start(step: Step): Promise<void> {
     if (['ask', 'ask and cancel', 'cancel and ask'].includes(step.do)) await this.showAgain();
@@ -174,11 +209,8 @@ export class Page {
     const isAsking = ASKING.includes(step.do);
     const callId = step.do === 'answer' ? this.#answered : undefined;
     const asked: Asked = { label, callId, page: this.number, isCached: this.isCached, began: this.#world.now, ended: Infinity, state: 'pending' }; // prettier-ignore
-    const sends = isAsking || step.do === 'retry';
-    if (sends) {
-      this.#journal.asked.push(asked);
-      this.resumed = this.#now;
-    }
+    if (isAsking || step.do === 'retry') this.#journal.asked.push(asked);
+    if (isAsking) this.resumed = this.#now;
     const cause = { page: this.number, at: this.#now, kind: step.do, label, ended: Infinity };
     if (ENDING.includes(step.do)) this.#journal.causes.push(cause);
     const isCalm = step.do === 'cancel' && this.#servers.isCalm;
@@ -258,7 +290,7 @@ export class Page {
       case 'discard': {
         const id = pick(Object.keys(snapshot.unsent));
         if (id === undefined) return undefined;
-        if (step.do === 'retry') return () => chat.retry(id);
+        if (step.do === 'retry') return () => this.#retry(id);
         // Without a named event the cache may give up the whole session.
         this.#giveUp(undefined);
         return () => chat.discard(id);

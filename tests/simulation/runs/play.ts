@@ -116,6 +116,10 @@ class Play {
         await page.end(step.do === 'kill page' ? 'kill' : 'close');
         await page.open();
         break;
+      case 'sign out':
+      case 'forget':
+        await page.leave(step.do);
+        break;
       case 'refuse':
         servers.refusedUntil.set(step.action!, world.now + step.ms!);
         break;

@@ -92,12 +92,15 @@ const KINDS = {
   'close page': [0.5, nothing],
   refuse: [0.8, (random) => ({ action: random.pick(['run', 'rewind', 'appendEvents'] as const), ms: random.pick([20, 200, 1500]) })], // prettier-ignore
   'use ids': [1, (random) => ({ how: random.pick(IDS), which: random.next() })],
+  /** The user of a cache signs out, and in again. What was not sent is lost. */
+  'sign out': [0.5, nothing],
+  forget: [0.5, nothing],
 } satisfies Record<string, [number, Choose]>;
 
 const WAITS = [0, 0, 1, 8, 25, 60, 60, 150, 400, 1500];
 
 /** Kinds after which calls may take long, or fail. */
-export const DISTURBING: readonly Kind[] = ['request', 'cut feeds', 'offline', 'kill server', 'kill page', 'close page', 'refuse', 'use ids']; // prettier-ignore
+export const DISTURBING: readonly Kind[] = ['request', 'cut feeds', 'offline', 'kill server', 'kill page', 'close page', 'refuse', 'use ids', 'sign out', 'forget']; // prettier-ignore
 
 /** Kinds that each schedule may have. */
 const USUAL: readonly Kind[] = ['ask', 'answer', 'start servers'];
