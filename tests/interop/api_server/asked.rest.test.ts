@@ -228,7 +228,7 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
     const { id } = await page.ask([[piece('Green'), { wait: 5 }, says('never')]]);
     const begin = performance.now();
     await page.chat.cancel();
-    assert.ok(performance.now() - begin < 2000);
+    assert.ok(performance.now() - begin < 4500);
     const { run } = await page.settled();
     assert.deepEqual([run?.status, run?.messageId], ['cancelled', id]);
     assert.deepEqual(linesOf(page.snapshot), ['…', 'INVOCATION_ABORTED']);

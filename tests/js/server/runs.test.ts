@@ -282,7 +282,7 @@ describe('DELETE …/run', () => {
     assert.deepEqual(other.body, { cancelled: false });
     const { status, body } = await ask(`${RUN}?messageId=m1`, { method: 'DELETE' });
     assert.deepEqual([status, body], [200, { cancelled: true }]);
-    assert.ok(performance.now() - begun < 2000);
+    assert.ok(performance.now() - begun < 10_000);
     const [, text, seal] = await events();
     assert.equal(text?.interrupted, true);
     assert.equal(seal?.errorCode, 'INVOCATION_ABORTED');

@@ -26,6 +26,8 @@ export async function feedsAndWriters(
 ): Promise<void> {
   const listener = nodeListener(sessionHandler(service, { authorize: () => true }));
   const server = createServer((request, response) => void listener(request, response));
+  // Otherwise the server could close an idle connection while a request is on its way.
+  server.keepAliveTimeout = 0;
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 

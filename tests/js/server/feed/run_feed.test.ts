@@ -75,7 +75,7 @@ describe('The feed of a user', () => {
     const begun = performance.now();
     say(' tea');
     assert.deepEqual((await next()).changes, [{ index: 0, text: ' tea' }]);
-    assert.ok(performance.now() - begun < 1000);
+    assert.ok(performance.now() - begun < 5000);
     say(undefined);
     const { status, changes } = await next();
     assert.equal(status, 'ended');

@@ -151,6 +151,8 @@ const handler = sessionHandler(service, {
 });
 const listener = nodeListener(handler);
 const server = createServer((request, response) => void listener(request, response));
+// Otherwise the server could close an idle connection while a request is on its way.
+server.keepAliveTimeout = 0;
 await service.ping();
 server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port));
 process.on('message', (beginning: string) => void ending.push(beginning));

@@ -82,7 +82,7 @@ describe('cancel', () => {
     await chat.ask(asks('hi'));
     const begin = performance.now();
     await chat.cancel();
-    assert.ok(performance.now() - begin < 2000);
+    assert.ok(performance.now() - begin < 10_000);
     go.open();
     await chat.reload();
     stop();
