@@ -2,16 +2,6 @@
  * `js/core` has what services and stores share: writes, calls, the interface of storages, the wasm, histories, handles
  * and the feed of changes. It imports only `js/values`. It imports nothing from `js/stores` or `js/service`.
  *
- * | word in js/core | meaning |
- * |---|---|
- * | write | what a caller wants to change: one immutable object, made by the public method |
- * | call | one call of a public method: its signal, its read policy, its diagnostics |
- * | store | what a service calls: it runs the rules over some storage |
- * | storage | what stores rows, without rules |
- * | handle | the session object that a caller holds; its position is the revision up to which it has the events |
- * | owner of a state | the user or the app that a shared state belongs to |
- * | notice | a message to watchers that something has changed |
- *
  * Queues hold a write, requests over HTTP are made from it, and stores apply it. It is JSON-safe, except for the
  * function of `updateState`.
  */

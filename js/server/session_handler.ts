@@ -1,18 +1,6 @@
 /**
  * A session service over HTTP: the handler, which answers a request with a response, and its feeds.
  *
- * | word in this folder | meaning |
- * |---|---|
- * | client | whoever sends requests: `js/stores/remote`, our own client, or a program that knows `adk api_server` |
- * | form | how one of these two reads and writes sessions, events and times; see `requests/client_form.ts` |
- * | action | what a request wants to do; `authorize` decides about it |
- * | rights | what `authorize` lets a request write and see |
- * | admit | to decide by the rights what is stored of an event that a client sends |
- * | feed | the server-sent events that one client watches |
- * | log | the last notices of an app, from which its feeds are read |
- * | run | the work of the handler's agent on one message; see `runs/server_runs.ts` |
- * | report | a run as it is now, in a feed; it is not in the log |
- *
  * `routes/` has the requests and what they do, `requests/` how a request is taken apart and what its response shows,
  * `rights/` what clients may write and see, `http/` bodies, responses and errors, `feed/` the feeds, `runs/` the agent.
  * `js/stores/http/protocol.ts` has what the handler and our own client agree on.

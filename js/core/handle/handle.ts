@@ -1,13 +1,6 @@
 /**
  * Handles: the session objects that callers hold, and what a service knows of each.
  *
- * | word in this folder | meaning |
- * |---|---|
- * | handle | a session object that a service gave out, or that a caller appends through |
- * | record | what the service keeps of a handle, beside it |
- * | position | the revisions by which the core tells what a handle has missed |
- * | snapshot | the members of a handle as they were at a call |
- *
  * The folder changes no handle. `js/service/append/handle_update.ts` does, after a commit.
  */
 import { kindOf } from '../../values/errors/describe.js';

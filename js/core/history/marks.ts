@@ -1,18 +1,6 @@
 /**
  * Histories: rewinds, branches, forks, and views of what counts after rewinds and compactions.
  *
- * | word in this folder | meaning |
- * |---|---|
- * | marker | an event that says which others count: a rewind or a compaction |
- * | mark | what the rules need to know of one event, in numbers; the rules are Rust's, in `src/core/view_rules` |
- * | view | the events that count for a reader: people (`transcript`), models (`model`), or one agent |
- * | undone | of an event that a rewind has taken out of the history; all others are active |
- * | summary | the event that a view shows in place of what a compaction hides |
- * | place | an event or an invocation, as a caller names it |
- * | turn | a user's message and all that answers it |
- * | branch | the events that a rewind has ended, and that another rewind can bring back |
- * | fold | to apply the deltas of events to a state, one after the other |
- *
  * The functions use the public methods of a service, and its core where that knows more. They know no store.
  *
  * This file makes the marks.

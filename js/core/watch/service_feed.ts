@@ -1,14 +1,6 @@
 /**
  * Notices of changes: from the write of a service to watchers here and in other tabs.
  *
- * | word in this folder | meaning |
- * |---|---|
- * | notice | what has changed, without its content: a session, a shared state, a deletion |
- * | watcher | one call of `watch`: what it asked for, and its notices that nobody has read yet |
- * | feed | all watchers of one storage in this realm |
- * | realm | the page, worker or process in which the code runs |
- * | channel | the `BroadcastChannel` between the feeds of all tabs |
- *
  * The folder reads no storage: a watcher reads again what a notice names.
  */
 import type { CompositeSessionKey } from '../../values/model/session.js';

@@ -1,12 +1,6 @@
 /**
  * Invocations: one run of an agent's own code, whose changes of the state are stored as deltas of its events.
  *
- * | word in this folder | meaning |
- * |---|---|
- * | invocation | one run, from the user's message to its last event |
- * | context | what an agent's callback or tool gets: it reads the state, and `Context` records changes |
- * | artifact service | stores files; the folder knows its interface only |
- *
  * For agents without a `Runner` of the ADK, which has invocations of its own. The folder knows no store.
  */
 import { tryDefineMember } from '../../values/members/member.js';

@@ -1,17 +1,6 @@
 /**
  * From the rows of a store to what callers read: sessions, lists, pages of events and states.
  *
- * | word in this folder | meaning |
- * |---|---|
- * | view | which events count for a reader after rewinds and compactions; `raw` is all of them |
- * | end of a view | its last events |
- * | window | the last events of a session, as many as were asked for |
- * | read back | to read a window further back, until it begins where a model's request may begin |
- * | missing calls | calls that a handle lacks; they are read when a response to one of them is appended |
- * | page | events or sessions in order, with cursors to those before and after |
- * | place | what a cursor stands for: an event of a session, or a session of a list |
- * | handle | the session object that a caller gets |
- *
  * The folder writes nothing to a storage. `js/core/history` computes the views. What more than a plain read needs is
  * loaded on demand (`on_demand.ts`). The folder knows stores by their interface only.
  */

@@ -3,18 +3,6 @@
  * agent in the page (`page_runs.ts`), on its server (`remote_runs.ts`) or on `adk api_server` (`api_server_runs.ts`).
  * `js/server/runs` does it on a server.
  *
- * | word in this folder | meaning |
- * |---|---|
- * | message | the user's event that a run answers; the run's events belong to its invocation |
- * | ask | to put a message into the queue of its session |
- * | admit | to prepare a message whose turn has come: its session exists, or its rewind is stored |
- * | claim | the append of the message: of two runs of one message, only one succeeds |
- * | piece | an event with `partial: true` |
- * | whole event | any other event; it is stored |
- * | draft | the pieces of one answer so far, joined to one event |
- * | seal | to store the events that mark a run as cancelled |
- * | tell | to send a run as it is now to the other tabs |
- *
  * The folder calls only the public methods of a service. It has two exceptions: the claim, which is a hidden member of
  * an append, and the core of a service, which has the feed's channel and the agent of a server. It knows neither live
  * sessions nor `@google/adk`.

@@ -1,12 +1,6 @@
 /**
  * Instruction templates: `{topic}`, `{user:name?}` and `{artifact.file}` become values.
  *
- * | word in this folder | meaning |
- * |---|---|
- * | placeholder | a name in braces, with its place in the text |
- * | context | where the values come from: a context of ours, one of `@google/adk`, or a plain object |
- * | provider | a function that makes an instruction from a context, as the ADK accepts it |
- *
  * Rust finds the placeholders (`scanner.ts`); this folder prints the values. It knows no service.
  */
 import { kindOf } from '../../values/errors/describe.js';

@@ -2,41 +2,10 @@
  * A cache keeps copies of a remote service's sessions on this device, and an outbox of the changes that the remote has
  * not confirmed. Reads return the copy with the outbox over it.
  *
- * | word in this folder | meaning |
- * |---|---|
- * | remote | the service behind the cache |
- * | owner | whose local data it is: one login. Not a `StateOwner`, which is the user or the app of a shared state |
- * | shared state | the state of a user or an app |
- * | name | the text of a session's or a shared state's key; see `nameOf` |
- * | copy | what the remote has said of a session: its newest events, its state, its revisions |
- * | operation | a change that the remote has not confirmed; the outbox holds the operations |
- * | basis | of an operation: what this device knew of the session when it was made |
- * | overlay | the operations of a session, folded in their order |
- * | view | a session as readers see it: the copy with the overlay over it |
- * | number | names an operation or orders a change; each owner has one counter, from which all numbers are drawn |
- * | tick | the number of the last change of an event or a session: its local revision |
- * | birth | the number that a session got when it came to this device; handles have it as `created` |
- * | stamp | the number of the last change of a session's operations; it tells whether those in memory are current |
- * | client | the UUID by which the remote knows the local data; after an erasure it is another one |
- * | epoch | the parts of a cache from one erasure to the next |
- * | began | the counter when a fetch began |
- * | overtaken | of a state that has changed here since a fetch began, so that it is fetched again |
- * | arrive | of an operation: the remote has confirmed it |
- * | land | to apply the remote's answer to operations |
- * | run | the work of the remote's agent on a message. An operation may ask for a run, or wait for the end of another |
- * | landed | the remote's revision with which an operation arrived; it stays until the copy has that revision |
- * | placed | where the remote has put each event of an append |
- * | refused | of an operation that the remote will never accept; it blocks only its own session |
- * | given up | of a copy that was deleted for want of room; the remote still has the session |
- * | unkept | of a fetched session that has no copy: it is read from memory |
- * | stand-in | the creation of an unknown session, to write to it while the remote does not answer |
- * | leader | the one tab that sends, and that follows the remote's feed |
- * | erased | deleted on purpose, by `forget` |
- * | lost | deleted by the browser; open tabs store again what they have |
- *
  * `records/` has the forms of what is stored, `local_store/` the storages, `data/` one transaction, `overlay/` what readers
  * see, `verbs/` local reads and writes, `copies/` fetches, `sending/` the outbox on its way, `tabs/` the other tabs. The folder
  * knows of the remote its store and its feed (`RemoteCore`). It knows no class of services and no user interface.
+ * `ARCHITECTURE.md` has the words.
  */
 import type { Call } from '../../core/call/call.js';
 import { endsWithin } from '../../core/call/time_limit.js';

@@ -15,22 +15,6 @@
  * | `operation` | a row of our table `adk_session_wasm_operations` |
  * | `floor` | a row of `adk_internal_metadata` that Python ignores, or of a table of our own |
  *
- * | word in this folder | meaning |
- * |---|---|
- * | verb | an operation of the storage: create, append, read, list, describe, delete |
- * | steps | a verb as a generator: it yields requests, and gets the rows of each |
- * | request | the queries that a verb asks for at once |
- * | query | a statement with the values of one run |
- * | engine | SQLite, PostgreSQL or MariaDB: its SQL and its error codes |
- * | layout | the service that the tables belong to: their times and their metadata |
- * | runner | runs steps in one transaction, and retries them |
- * | lease | a connection that a transaction has taken from a pool |
- * | owner | the user or the app that a shared state belongs to |
- * | place | a position in the order of events or of a list |
- * | floor | the highest revision that was ever deleted |
- * | side table | `adk_session_wasm_sessions` |
- * | details | `adk_session_wasm_details` |
- *
  * - Every write raises `update_time`, if only by a microsecond. Python tells by it that a session which it
  *   holds is stale. It equals `lastUpdateTime` if that is later than every time before, and not in the future.
  * - Events are read in the order in which Python reads them: by `timestamp`, and then by the column that Python's

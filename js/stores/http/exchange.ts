@@ -1,13 +1,6 @@
 /**
  * HTTP for the stores that are on servers: one exchange, its limits, its repetitions, its errors.
  *
- * | word in this folder | meaning |
- * |---|---|
- * | exchange | one request and its response |
- * | call limit | the time that all exchanges of a call have together |
- * | retry | an exchange that is sent again after a failure |
- * | mask | removes credentials from texts that reach errors and diagnostics |
- *
  * It knows no routes of sessions. `protocol.ts` is what `js/server` and `js/stores/remote` agree on.
  */
 import type {

@@ -1,17 +1,6 @@
 /**
  * Sessions on a server, over HTTP: on the handler of `adk-session-wasm/server`, or on `adk api_server` of google-adk.
  *
- * | word in this folder | meaning |
- * |---|---|
- * | handler | a server with `adk-session-wasm/server`: it runs the rules and has revisions |
- * | api server | a server of google-adk for Python: no appends, revisions or pages |
- * | kind | which of them a server is; it is asked for once, before the first call |
- * | connection | sends requests to one server, and repeats those that may be repeated |
- * | feed | the notices of the server, and its reports of runs |
- * | subscription | the connection that brings the notices of an app or a user; all its watchers share it |
- * | run | the work of the server's agent on one message; `js/service/runs` has the runs of a page |
- * | report | a run of a handler's agent as it is now, with its drafts; `js/core/run_report.ts` |
- *
  * `run/` streams the runs of an api server. A handler runs its agent by itself: its feed reports the run, and
  * `run_reports.ts` keeps the reports.
  *

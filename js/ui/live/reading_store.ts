@@ -1,19 +1,6 @@
 /**
  * Live stores: sessions and lists of sessions, as they are stored now.
  *
- * | word in this folder | meaning |
- * |---|---|
- * | store | an object with `subscribe` and `getSnapshot`, for one session or one list |
- * | snapshot | what a store shows at one moment; it never changes |
- * | notice | the service's message that something has changed; it asks for a read |
- * | stale | of a part of a snapshot that the next read reads again |
- * | window | the last events that a store reads at first |
- * | head | a session without its events |
- * | shown | what the user sees: the stored events of the view, then the unsent ones |
- * | unsent | of an event that is under way, has failed, or waits in a cache's outbox |
- * | undone | of an invocation that a rewind has undone since the store began to show it |
- * | forgotten | of a store whose data a cache has erased |
- *
  * The stores use the public methods of a service. A cache also tells them by its core when its data are erased. Runs
  * are loaded from `js/service/runs` on demand. The folder knows neither React nor Vue.
  */

@@ -1,13 +1,6 @@
 /**
  * The state of a session as JavaScript sees it: keys, scopes, deltas, and checks by a schema.
  *
- * | word in this folder | meaning |
- * |---|---|
- * | scope | how far a value reaches; the prefix of its key says it |
- * | shared | of the scopes `user:` and `app:`, whose values outlive a session |
- * | delta | the keys that an event changes, with their new values |
- * | removal | a key whose value in a delta is `REMOVED` |
- *
  * What a write does to stored states is decided in Rust, `src/core/state`.
  */
 import { requireObject, requireText } from '../errors/option_values.js';
