@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { isSessionError } from '../values/errors/errors.js';
 import { DatabaseSessionService } from '../service/database/database_session_service.js';
@@ -12,10 +12,11 @@ import {
   USAGE,
 } from './arguments.js';
 import { copyToService, type OnSession } from './copy.js';
-import { databaseLines } from './database_lines.js';
 import { fileLines } from './file_lines.js';
-import { eventsOf, type Line, type Report } from './line.js';
-import { writeNewFile } from './new_file.js';
+import { eventsOf, type Line, nameOf, type Report, withReport } from './line.js';
+import type { ReadOnlyDatabase } from '../service/database/read_only_database.js';
+import { exportSession } from '../service/files/export/export_session.js';
+import { invalid } from '../values/errors/invalid.js';
 
 /** The part of an output stream that is used here. */
 export interface Output {
@@ -207,4 +208,74 @@ function write(output: Output, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     output.write(text, (error) => (error ? reject(error) : resolve()));
   });
+}
+
+/**
+ * Reads the sessions and states of a database, one at a time.
+ *
+ * @param apps the apps to read; if empty, all apps
+ */
+async function* databaseLines(
+  database: ReadOnlyDatabase,
+  apps: readonly string[],
+  report: Report,
+): AsyncGenerator<Line, void> {
+  for (const appName of await database.apps()) {
+    if (apps.length > 0 && !apps.includes(appName)) continue;
+    const read = (key: object, work: () => Promise<Line | undefined>) =>
+      withReport(report, nameOf({ appName, ...key }), work);
+    const line = await read({ appState: {} }, async () => {
+      return { appName, appState: await database.getAppState({ appName }) };
+    });
+    if (line !== undefined) yield line;
+    for await (const userId of database.usersWithState(appName)) {
+      const line = await read({ userId, userState: {} }, async () => {
+        return { appName, userId, userState: await database.getUserState({ appName, userId }) };
+      });
+      if (line !== undefined) yield line;
+    }
+    for await (const key of database.sessionKeys(appName)) {
+      const line = await read({ ...key, id: key.sessionId }, async () => {
+        try {
+          return { ...(await exportSession(database, key, { initialState: true })), appName };
+        } catch (error) {
+          // It was deleted after its key was listed.
+          if (isSessionError(error, 'not_found')) return undefined;
+          throw error;
+        }
+      });
+      if (line !== undefined) yield line;
+    }
+  }
+}
+
+/**
+ * Writes a new file. It has another name until it is complete, so that an interrupted copy leaves no file that looks
+ * complete.
+ *
+ * @throws SessionError `invalid_argument` if the path exists
+ */
+async function writeNewFile(
+  path: string,
+  work: (write: (text: string) => Promise<unknown>) => Promise<void>,
+): Promise<void> {
+  if (await exists(path)) throw invalid('TO', 'exists; name a new file');
+  const temporaryPath = `${path}.part`;
+  // An interrupted copy may have left this file. If it is a link, it must not be written through.
+  await rm(temporaryPath, { force: true });
+  const file = await open(temporaryPath, 'wx');
+  try {
+    await work((text) => file.appendFile(text));
+    await file.sync();
+    await rename(temporaryPath, path);
+  } catch (error) {
+    await rm(temporaryPath, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
 }

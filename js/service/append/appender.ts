@@ -1,4 +1,4 @@
-import { invalid } from '../../values/errors/invalid.js';
+import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { SessionError } from '../../values/errors/errors.js';
 import {
   optionalBoolean,
@@ -21,7 +21,6 @@ import { type AppendRules, appendRulesOf, refuseFrameworkEvents } from './append
 import { Computation } from './computation.js';
 import { AppendGroups, type PreparedAppend } from './append_groups.js';
 import { type EventToStore, withoutKeys } from './event_to_store.js';
-import { takeExpectedEvents } from './expected_events.js';
 import { applyWritten } from './handle_update.js';
 import { requireMessageFits, type ServerAgent } from '../../core/core_of.js';
 import type { ServiceFeed } from '../../core/watch/service_feed.js';
@@ -44,6 +43,7 @@ import {
   type PlacedAppend,
 } from '../../core/write.js';
 import type { ObservingHandle, QueuedAppend } from './waiting_appends.js';
+import { isRevision } from '../../core/storage/checked_rows.js';
 
 /** The members of a request to append, besides its events. */
 type HandleRequest = Pick<
@@ -340,3 +340,26 @@ function withoutSuperseded({ session, events, writer }: ObservingHandle): readon
     return reduced;
   });
 }
+
+/**
+ * Takes the option `expectedEvents` of an append.
+ *
+ * @throws SessionError `invalid_argument` for a value that is no revision, or an id that no event has
+ */
+function takeExpectedEvents(
+  given: ExpectedEvents | null | undefined,
+  events: readonly { readonly id: string }[],
+): ExpectedEvents | undefined {
+  if (given === undefined || given === null) return undefined;
+  requireObject(NAME, given);
+  const entries = Object.entries(given);
+  for (const [id, revision] of entries) {
+    if (!events.some((event) => event.id === id))
+      throw invalid(NAME, `has the id ${JSON.stringify(id)}, which no event has`);
+    if (revision === null || (isRevision(revision) && revision > 0)) continue;
+    throw invalidValue(`${NAME}[${JSON.stringify(id)}]`, 'must be a revision or null', revision);
+  }
+  return Object.fromEntries(entries);
+}
+
+const NAME = 'expectedEvents';

@@ -6,12 +6,13 @@ import { createEventActions } from '../../values/model/event/create_event.js';
 import type { EventActions } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import { type ReadableState, type State, watchValues } from '../../values/state/state.js';
+import { type ReadableState, State, watchValues } from '../../values/state/state.js';
 import { carryStamp, dropStamp, isNewerWrite, isStamped } from '../../values/state/write_order.js';
 import type { ArtifactService } from './artifact_service.js';
-import { ReadonlyState, TrackedState } from './context_state.js';
 import type { RunningInvocation } from './running_invocation.js';
 import { markRaw } from '../../values/members/raw.js';
+import { stateText } from '../../values/state/state_value.js';
+import type { StateSchema } from '../../values/state/state_schema.js';
 
 /**
  * The options of a {@link ReadonlyContext}: the agent that it is for.
@@ -330,5 +331,55 @@ export function mergeActions(actions: EventActions, older: EventActions): void {
   }
   for (const [field, value] of Object.entries(older)) {
     if (!Object.hasOwn(actions, field)) tryDefineMember(actions, field, value);
+  }
+}
+
+/**
+ * State that can only be read. Objects are returned as frozen copies, so that nothing in them can
+ * be changed.
+ */
+class ReadonlyState<S extends object = StateShape> extends State<S> {
+  protected override assertWritable(key: string): void {
+    throw new SessionError(
+      'readonly',
+      `state key ${JSON.stringify(key)} cannot be written: this context is read-only; write in a callback or a tool`,
+      { key },
+    );
+  }
+
+  /** Makes a new copy each time: a cached one would have to be compared, which costs as much. */
+  protected override exposeObject(key: string, object: object): unknown {
+    const json = stateText(object, [key]);
+    return json === undefined ? undefined : deepFreeze(JSON.parse(json));
+  }
+}
+
+/** Freezes a result of `JSON.parse`: a tree of at most 200 levels. */
+function deepFreeze(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
+  return Object.freeze(value);
+}
+
+/** State whose writes go into an event. It can be written only while the invocation runs. */
+class TrackedState<S extends object = StateShape> extends State<S> {
+  readonly #assertRunning: () => void;
+
+  constructor(
+    value: NoInfer<Partial<S>>,
+    delta: StateShape,
+    schema: StateSchema | undefined,
+    assertRunning: () => void,
+  ) {
+    super(value, delta, schema);
+    this.#assertRunning = assertRunning;
+  }
+
+  /**
+   * Otherwise a tool that finishes late would put `temp:` keys on a handle that the next invocation
+   * uses.
+   */
+  protected override assertWritable(): void {
+    this.#assertRunning();
   }
 }

@@ -36,7 +36,9 @@ import type { MissingCalls } from './window/missing_calls.js';
 import { HISTORY_VIEWS, type HistoryView } from '../../values/model/values/history_view.js';
 import type { ViewReader } from './view/view_reader.js';
 import { parseTexts } from '../../core/storage/stored_events.js';
-import { parseState } from './stored_state.js';
+import { messageOf } from '../../values/errors/describe.js';
+import { SessionError } from '../../values/errors/errors.js';
+import { parseJson } from '../../values/json/parse.js';
 
 /** A request for a session, with its defaults. */
 interface TakenRequest {
@@ -214,5 +216,21 @@ export class SessionReader {
     const state = parseState(read.state, session) as Partial<S>;
     const handle = this.#parts.handles.open<S>(key, read, state, events, window);
     return setDescription(handle, description);
+  }
+}
+
+/**
+ * Parses the JSON object of a state. The core has merged it, so only its depth can be wrong.
+ *
+ * @param owner returns whose state it is, for the error
+ * @throws SessionError `corrupt_record`
+ */
+function parseState(text: string, owner: () => string): StateShape {
+  try {
+    return parseJson(text) as StateShape;
+  } catch (cause) {
+    const record = `state of ${owner()}`;
+    const message = `The stored ${record} cannot be read: ${messageOf(cause)}.`;
+    throw new SessionError('corrupt_record', message, { record, cause });
   }
 }

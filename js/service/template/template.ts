@@ -5,7 +5,7 @@
  */
 import { kindOf } from '../../values/errors/describe.js';
 import { invalidValue } from '../../values/errors/invalid.js';
-import { SessionError } from '../../values/errors/errors.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { unreadable } from '../../values/json/unreadable.js';
 import { putLast } from '../../values/members/bounded_map.js';
 import {
@@ -19,16 +19,12 @@ import {
 import {
   escapeTemplate,
   type Placeholder,
+  type PrintedPlaceholder,
   scan,
   type ScannedTemplate,
-  type PrintedPlaceholder,
 } from './scanner.js';
-import {
-  artifactLoadFailed,
-  missingVariableError,
-  artifactServiceMissing,
-} from './template_error.js';
 import { markRaw } from '../../values/members/raw.js';
+import { artifactMessage, describeMissing } from '../../core/wasm/core.js';
 
 /**
  * An instruction with placeholders. It is parsed once and can be rendered many times.
@@ -293,4 +289,37 @@ export function injectSessionState(template: string, context: InstructionContext
     const reason = error as Error;
     return Promise.reject(reason);
   }
+}
+
+// The errors. Rust makes the messages and the near misses (`src/core/template/error.rs`), so that both languages give the same text.
+
+/** Makes one `missing_variable` error for all slots without a value. */
+function missingVariableError(
+  text: string,
+  slots: readonly PrintedPlaceholder[],
+  keys: string[],
+): SessionError {
+  const indices = Uint32Array.from(slots, (slot) => slot.index);
+  const { message, missing } = describeMissing(text, indices, keys);
+  return new SessionError('missing_variable', message, { missing });
+}
+
+/** The error for a template that names an artifact in a context without an artifact service. */
+function artifactServiceMissing(text: string, slot: PrintedPlaceholder): SessionError {
+  return new SessionError('artifact_service_missing', artifactMessage(text, slot.index, false), {
+    key: `artifact.${slot.name}`,
+  });
+}
+
+/**
+ * The error for an artifact that could not be loaded. An artifact that does not exist is missing,
+ * not failed.
+ */
+function artifactLoadFailed(text: string, slot: PrintedPlaceholder, cause: unknown): SessionError {
+  // A context without an artifact service reports that only when it is called.
+  if (isSessionError(cause, 'artifact_service_missing')) return artifactServiceMissing(text, slot);
+  return new SessionError('storage_failed', artifactMessage(text, slot.index, true), {
+    key: `artifact.${slot.name}`,
+    cause,
+  });
 }

@@ -1,4 +1,4 @@
-import { invalid } from '../../values/errors/invalid.js';
+import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { InMemorySessionService } from '../in_memory_session_service.js';
 import {
   IndexedDbSessionService,
@@ -7,7 +7,14 @@ import {
 import { takeOptions } from '../../core/call/call.js';
 import { partsOver } from '../over_storage.js';
 import { DATABASE_TRAITS } from '../../stores/database/database_traits.js';
-import { isDurable } from '../../stores/database/engine/address.js';
+import {
+  type Address,
+  FORMS,
+  isDurable,
+  kindOfScheme,
+  parseAddress,
+  splitUri,
+} from '../../stores/database/engine/address.js';
 import type { TableOptions } from '../../stores/database/table_options.js';
 import { requireTableNames } from '../../stores/database/tables/table_names.js';
 import type { SessionService } from '../../values/model/session_service.js';
@@ -18,7 +25,8 @@ import type { StateShape } from '../../values/state/state_shape.js';
 import type { VertexAiOptions } from '../vertex/vertex_ai_session_service.js';
 import { withVertexIds } from '../../stores/vertex/verbs/session_ids.js';
 import { VERTEX_FACTS } from '../../stores/vertex/vertex_facts.js';
-import { parseUri } from './parse_uri.js';
+import { requireId } from '../../values/model/values/ids.js';
+import { isEngineName } from '../../stores/vertex/rest/engine_address.js';
 
 /**
  * Options of {@link getSessionServiceFromUri}. Options that do not apply to the URI's storage are ignored, so
@@ -108,4 +116,65 @@ function refuseTableNames({ schema, tablePrefix }: SessionServiceUriOptions): vo
   if (schema === undefined && tablePrefix === undefined) return;
   const key = schema === undefined ? 'tablePrefix' : 'schema';
   throw invalid(key, 'applies only to SQL databases; this URI names none');
+}
+
+/** The service that a URI names. */
+type ServiceUri =
+  | { readonly kind: 'memory' }
+  /** `name` is `undefined` for the default database. */
+  | { readonly kind: 'indexeddb'; readonly name: string | undefined }
+  | { readonly kind: 'database'; readonly address: Address; readonly url: string }
+  /** `agentEngineId` is `undefined` if each app name is an engine's number or name. */
+  | { readonly kind: 'vertexai'; readonly agentEngineId: string | undefined };
+
+const VALID_FORMS = `memory://, ${FORMS.join(', ')}, indexeddb:NAME or agentengine://ENGINE`;
+
+/**
+ * Parses the URI. No error shows any part of it: a text without a known scheme may be a password.
+ *
+ * @param argument name of the argument in errors
+ * @throws SessionError `invalid_argument`
+ */
+function parseUri(uri: unknown, argument = 'uri'): ServiceUri {
+  if (typeof uri !== 'string') throw invalidValue(argument, 'must be a string', uri);
+  const { scheme, rest } = splitUri(uri);
+  if (kindOfScheme(scheme) !== undefined) {
+    return { kind: 'database', address: parseAddress(uri), url: uri };
+  }
+  switch (scheme) {
+    case 'memory':
+      if (rest === '' || rest === '//') return { kind: 'memory' };
+      throw invalid(argument, 'must end after memory://; a SQLite file is sqlite:PATH');
+    case 'indexeddb':
+      return { kind: 'indexeddb', name: parseDatabaseName(rest, argument) };
+    case 'vertexai':
+    case 'agentengine':
+      return { kind: 'vertexai', agentEngineId: parseEngineName(rest, argument) };
+    default:
+      throw invalid(argument, `must be ${VALID_FORMS}`);
+  }
+}
+
+function parseDatabaseName(rest: string, argument: string): string | undefined {
+  const text = rest.replace(/^\/\//, '');
+  if (text === '') return undefined;
+  let name: string | undefined;
+  try {
+    name = decodeURIComponent(text);
+  } catch {
+    // Reported below.
+  }
+  if (name !== undefined) return requireId('name', name);
+  throw invalid(argument, 'must be indexeddb:NAME with special characters percent-encoded');
+}
+
+function parseEngineName(rest: string, argument: string): string | undefined {
+  const name = rest.replace(/^\/\//, '');
+  if (name === '') return undefined;
+  if (isEngineName(name)) return name;
+  throw invalid(
+    argument,
+    'must have an agent engine after its scheme: its number, or ' +
+      'projects/PROJECT/locations/LOCATION/reasoningEngines/NUMBER',
+  );
 }

@@ -77,10 +77,13 @@ import { changedSince } from './verbs/changed.js';
 import { remove, removeUnchanged } from './verbs/delete.js';
 import { describe } from './verbs/describe.js';
 import { list } from './verbs/list.js';
-import { read, readPage, readParsed } from './verbs/read.js';
-import { readEvents } from './verbs/read_events.js';
+import { read, readPage, readParsed, readStatements } from './verbs/read.js';
 import { readMarkers } from './verbs/read_markers.js';
 import { write } from './verbs/write.js';
+import { keyOf, sessionStatements } from './statements/session_statements.js';
+import { sessionRow } from './tables/rows.js';
+import { lookUp, readTogether } from './transactions/lookup.js';
+import { findEvents } from './verbs/current_rows.js';
 
 /** The checked options of a database. */
 export interface DatabaseToOpen extends Pick<TablesToOpen, 'names' | 'access'> {
@@ -325,4 +328,22 @@ export class DatabaseStorage implements OwnStorage {
       return this.#run(mode, work, call);
     };
   }
+}
+
+/** Reads events of a session by their ids; see `Storage.readEvents`. */
+function* readEvents(
+  context: VerbContext,
+  { key, eventIds }: StorageEventsRequest,
+): Steps<FoundEvents> {
+  const { revisions, statements } = context;
+  const { merged } = statements(sessionStatements);
+  const { rowOf } = statements(readStatements);
+  const keys = keyOf(key);
+  const reads = [
+    lookUp({ one: merged }, [keys]),
+    findEvents(context, keys, eventIds, rowOf),
+  ] as const;
+  const [[row], events] = yield* readTogether(reads, true);
+  if (row === undefined) return { events: [] };
+  return { session: revisions.withRevision(sessionRow(key, row), row), events };
 }

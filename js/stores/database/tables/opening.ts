@@ -12,12 +12,12 @@ import type { Runner } from '../engine/connection.js';
 import type { Engine } from '../engine/engine.js';
 import { OwnFailure, refused } from '../engine/failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, LAYOUTS, SQLITE_LAYOUT } from './layout.js';
-import { buildOnline, missingIndices } from './online_indices.js';
-import { createTables, type Index, SCHEMA_VERSION } from './schema.js';
+import { createTables, type Index, indices, SCHEMA_VERSION } from './schema.js';
 import { withTableNames } from './renaming.js';
 import { OUR_COLUMNS, OUR_TABLES } from './table_names.js';
 import { runOnce, type Steps } from '../engine/prepared.js';
 import { type Database, METADATA, type NamedTables, readMetadata } from './tables.js';
+import { oneAttempt } from '../transactions/transaction.js';
 
 /** The tables that both layouts have. The types of their time columns tell the layout. */
 const PYTHON_TABLES = ['sessions', 'app_states', 'user_states', 'events'];
@@ -294,4 +294,43 @@ function* readColumns({
   const query = engine.catalog.columns(schema, tables);
   const rows = yield* runOnce(database, query);
   return rows.map((column) => ({ ...column, table: column.table.slice(prefix.length) }));
+}
+
+/**
+ * Returns the indices that are missing. Counts an index as missing if PostgreSQL does not use it because its
+ * concurrent build was interrupted.
+ */
+function* missingIndices(tables: NamedTables): Steps<Index[]> {
+  const known = yield* indexNames(tables);
+  return indices(tables).filter(({ name }) => !known.has(name));
+}
+
+/**
+ * Builds indices while others write to the tables. Never rejects: without an index lists are correct but
+ * slower, so an account that may not create indices can still use the tables.
+ *
+ * @param isStopped whether to begin no further index
+ */
+async function buildOnline(
+  run: Runner,
+  tables: NamedTables,
+  missing: readonly Index[],
+  isStopped: () => boolean,
+): Promise<void> {
+  const build = tables.engine.buildOnline;
+  if (build === undefined) return;
+  for (const index of missing) {
+    if (isStopped()) return;
+    try {
+      // Not retried, since writers wait behind each attempt.
+      await run('autocommit', () => build(tables, index), {}, oneAttempt(tables.engine));
+    } catch {
+      // The next opening builds the index.
+    }
+  }
+}
+
+function* indexNames({ database, engine, names }: NamedTables): Steps<Set<string>> {
+  const rows = yield* runOnce(database, engine.catalog.indexNames(names.schema));
+  return new Set(rows.map(({ known }) => known));
 }

@@ -8,7 +8,6 @@ import { Button, ConfirmButton, ErrorNote, Facts, Field, JsonText } from '../vie
 import { useState, type VNode } from '../view/preact.js';
 import { bytesText, timeText } from '../view/text.js';
 import { BranchList } from './branch_list.js';
-import { download, safeName } from './download.js';
 import { changesOf, labelsText } from './session_filter.js';
 
 /** The forms of a session file, by what reads it. */
@@ -90,4 +89,18 @@ export function SessionDetails(props: {
       )}
     </div>
   );
+}
+
+/** Lets the user save a text as a file. */
+function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  // Browsers read the file after the click.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/** Returns an id as a name of a file. */
+function safeName(id: string): string {
+  return id.replace(/[^\w.-]+/g, '_').slice(0, 80);
 }

@@ -9,7 +9,11 @@ import {
   parseLabels,
 } from '../../../../js/ui/inspector/sessions/session_filter.js';
 import { getSessions, searchIds } from '../../../../js/ui/inspector/sessions/session_search.js';
-import { distinctOf, kindOf, piecesOf } from '../../../../js/ui/inspector/template/highlight.js';
+import {
+  distinctOf,
+  kindOf,
+  piecesOf,
+} from '../../../../js/ui/inspector/template/template_editor.js';
 import { summaryOf } from '../../../../js/ui/inspector/timeline/event_summary.js';
 import { nextPosition } from '../../../../js/ui/inspector/view/list_keys.js';
 import { bytesText, clip, visibleText } from '../../../../js/ui/inspector/view/text.js';

@@ -1,17 +1,22 @@
-import { MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, sql } from 'kysely';
+import { MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, type RawBuilder, sql } from 'kysely';
 import type { TableColumn } from '../../engine/columns.js';
 import { COMMON_SQL, LOCKED_ROWS } from '../../engine/common_sql.js';
-import type { Engine, Product } from '../../engine/engine.js';
+import type { Engine, EngineTables, IndexParts, Product } from '../../engine/engine.js';
 import { failures, LOST, textCode, UNREACHABLE, UNTRUSTED } from '../../engine/failure.js';
 import {
+  NO_ESCAPES,
   requireDistinctIds,
   requireExactColumns,
   requireExactIds,
   requireExactTexts,
 } from './columns.js';
-import { connectMysql } from './connect.js';
-import { TOO_LARGE } from './mysql_pool.js';
-import { buildInPlace, indexStatement } from './online_index.js';
+import { mysqlPool, TOO_LARGE } from './mysql_pool.js';
+import type { Connection, ConnectOptions } from '../../engine/connection.js';
+import { loadDriver } from '../../engine/driver.js';
+import { serverConnection } from '../../transactions/server_runner.js';
+import type { MysqlPromisePool } from './mysql_types.js';
+import { INDEX_FACTOR } from '../../engine/waits.js';
+import { runOnce, type Steps } from '../../engine/prepared.js';
 
 // The collations compare text by its bytes, trailing blanks included. The default collation does not.
 const PRODUCTS: Readonly<Record<'mysql' | 'mariadb', Product>> = {
@@ -133,3 +138,61 @@ export const MYSQL: Engine = {
   noTransaction: undefined,
   closesConnection: () => false,
 };
+
+/** The part of `mysql2` that is used. */
+interface Mysql {
+  default: { createPool(options: object): MysqlPool };
+}
+
+interface MysqlPool {
+  on(event: 'connection', listener: (connection: MysqlCallbackConnection) => void): unknown;
+  promise(): MysqlPromisePool;
+}
+
+interface MysqlCallbackConnection {
+  query(query: string, done: () => void): unknown;
+}
+
+async function connectMysql(
+  engine: Engine,
+  url: string,
+  options: ConnectOptions,
+): Promise<Connection> {
+  const { default: mysql } = await loadDriver<Mysql>(engine);
+  const { waits, driverOptions, onLost } = options;
+  const createPool = (options: object = {}): MysqlPool =>
+    mysql.createPool({
+      uri: url,
+      charset: 'utf8mb4',
+      connectTimeout: Math.ceil(waits.timeoutMs),
+      ...driverOptions,
+      ...options,
+    });
+  const pool = createPool();
+  const seconds = Math.ceil(waits.timeoutMs / 1000);
+  // MySQL lacks the last setting and reads it as a comment. See `requireExactTexts` for the SQL mode.
+  const settings = `set session sql_mode = replace(@@sql_mode, '${NO_ESCAPES}', ''), innodb_lock_wait_timeout = ${seconds} /*M!100300 , idle_transaction_timeout = ${seconds} */`;
+  pool.on('connection', (connection) => connection.query(settings, () => undefined));
+  const runs = mysqlPool(pool.promise(), (options) => createPool(options).promise(), onLost);
+  return serverConnection(runs, engine, waits);
+}
+
+const SLOW = { factor: INDEX_FACTOR };
+
+/** @param condition `if not exists `, which only MariaDB knows here, or nothing */
+function indexStatement(
+  { table, name, columns }: IndexParts,
+  condition: string,
+): RawBuilder<unknown> {
+  return sql`alter table ${sql.table(table)} add index ${sql.raw(condition)}${sql.ref(name)} (${sql.raw(columns.join(', '))}), algorithm=inplace, lock=none`;
+}
+
+/**
+ * Builds an index beside writers. The statement waits for transactions that use the table, and writers wait behind
+ * it. The limit of one second bounds that.
+ */
+function* buildInPlace({ database }: EngineTables, index: IndexParts): Steps<void> {
+  const undo = sql`set session lock_wait_timeout = default`;
+  yield* runOnce(database, sql`set session lock_wait_timeout = 1`, { undo });
+  yield* runOnce(database, indexStatement(index, ''), SLOW);
+}

@@ -6,13 +6,22 @@ import {
   type RawBuilder,
   sql,
 } from 'kysely';
-import { isTime, type TableColumn } from '../../engine/columns.js';
-import { COMMON_SQL, LOCKED_ROWS } from '../../engine/common_sql.js';
-import type { Engine, Product } from '../../engine/engine.js';
-import { failures, LOST, textCode, UNREACHABLE, UNTRUSTED } from '../../engine/failure.js';
-import { requireDeterministic } from './columns.js';
-import { connectPostgres } from './connect.js';
-import { buildConcurrently, indexStatement } from './online_index.js';
+import { fullName, isId, isTime, type TableColumn } from '../../engine/columns.js';
+import { COMMON_SQL, condition, LOCKED_ROWS } from '../../engine/common_sql.js';
+import type { Engine, EngineTables, IndexParts, Product } from '../../engine/engine.js';
+import { failures, LOST, refused, textCode, UNREACHABLE, UNTRUSTED } from '../../engine/failure.js';
+import { runOnce, type Steps } from '../../engine/prepared.js';
+import { loadOptional } from '../../../../core/wasm/loader/optional_package.js';
+import type { Connection, ConnectOptions } from '../../engine/connection.js';
+import { loadDriver } from '../../engine/driver.js';
+import { serverConnection } from '../../transactions/server_runner.js';
+import {
+  type PgClientClass,
+  type PgPool,
+  type PgRowsClass,
+  postgresPool,
+} from './postgres_pool.js';
+import { INDEX_FACTOR } from '../../engine/waits.js';
 
 /** Converts a time column to text, since the driver would read it as local time in milliseconds. */
 function timeText(column: Expression<unknown>): RawBuilder<string> {
@@ -117,3 +126,127 @@ export const POSTGRESQL: Engine = {
     return /^(?:FATAL|PANIC)$/.test(String(severity));
   },
 };
+
+/** PostgreSQL's types that compare all characters. `citext` ignores case, and `character` blanks at the end. */
+const EXACT_TYPES = ['character varying', 'text'];
+
+/** Checks the types and the collations that columns name. The default collation of a database is always deterministic. */
+function* requireDeterministic(
+  engine: Engine,
+  { database, names }: EngineTables,
+  columns: readonly TableColumn[],
+): Steps<void> {
+  const ids = columns.filter(isId);
+  const alter = ({ table, name }: TableColumn, type: string) =>
+    `ALTER TABLE ${fullName(names, table, '"')} ALTER COLUMN "${name}" TYPE ${type};`;
+  const inexact = ids.filter(({ type }) => !EXACT_TYPES.includes(type));
+  if (inexact.length > 0) {
+    const statements = inexact.map((column) => alter(column, 'text'));
+    throw refused(
+      engine,
+      `has ids of a type that does not compare all characters, so that ids which differ find each other's rows; run: ${statements.join(' ')}`,
+    );
+  }
+  const named = ids.flatMap(({ collation }) => collation ?? []);
+  if (named.length === 0) return;
+  // Read through JSON, since older servers lack this column, and with it such collations.
+  const rows = yield* runOnce(
+    database,
+    sql<{ name: string }>`
+      select collname as name from pg_collation
+      where collname in (${sql.join([...new Set(named)])})
+        and to_jsonb(pg_collation) ->> 'collisdeterministic' = 'false'`,
+  );
+  const wrong = ids.filter(({ collation }) => rows.some(({ name }) => name === collation));
+  if (wrong.length === 0) return;
+  const statements = wrong.map((column) => alter(column, `${column.type} COLLATE "C"`));
+  throw refused(
+    engine,
+    `compares ids by a collation that is not deterministic, so that ids which differ find each other's rows; run: ${statements.join(' ')}`,
+  );
+}
+
+/** The part of `pg` that is used. */
+interface Pg {
+  default: { Pool: new (options: object) => PgPool; Client: PgClientClass; Query: PgRowsClass };
+}
+
+/** The part of `node:crypto` that is used. */
+interface NodeCrypto {
+  createHash(algorithm: 'sha256'): { update(text: string): { digest(encoding: 'hex'): string } };
+}
+
+async function connectPostgres(
+  engine: Engine,
+  url: string,
+  options: ConnectOptions,
+): Promise<Connection> {
+  const { default: pg } = await loadDriver<Pg>(engine);
+  const crypto = await loadOptional<NodeCrypto>('node:crypto');
+  // PostgreSQL cuts names to 63 bytes.
+  const hash =
+    crypto &&
+    ((text: string) => crypto.createHash('sha256').update(text).digest('hex').slice(0, 32));
+  const { waits, driverOptions, onLost } = options;
+  const pool = new pg.Pool({
+    connectionString: url,
+    pipeline: true,
+    connectionTimeoutMillis: waits.timeoutMs,
+    ...driverOptions,
+  });
+  // Set for one transaction only: a pooler refuses settings of a connection, or passes them on to other
+  // clients.
+  const settings: Record<string, string | number> = {
+    statement_timeout: Math.ceil(waits.timeoutMs),
+    idle_in_transaction_session_timeout: Math.ceil(waits.timeoutMs),
+    ...(options.durability === 'relaxed' && { synchronous_commit: 'off' }),
+  };
+  const begins = (begin: readonly string[], names: readonly string[]): string[] => {
+    const set = names.filter((name) => !Object.hasOwn(driverOptions, name));
+    return [[...begin, ...set.map((name) => `set local ${name} = ${settings[name]}`)].join('; ')];
+  };
+  return serverConnection(postgresPool(pool, pg, hash, onLost), engine, waits, {
+    write: begins(engine.begin.write, Object.keys(settings)),
+    // A long read may take longer than the limit, as long as rows arrive.
+    read: begins(engine.begin.read, ['idle_in_transaction_session_timeout']),
+  });
+}
+
+const SLOW = { factor: INDEX_FACTOR };
+
+function indexStatement({ table, name, columns, where }: IndexParts): RawBuilder<unknown> {
+  return sql`create index concurrently if not exists ${sql.ref(name)} on ${sql.table(table)} (${sql.raw(columns.join(', '))})${condition(where)}`;
+}
+
+/** Builds an index beside writers. An interrupted build has left an invalid index of the same name. */
+function* buildConcurrently(tables: EngineTables, index: IndexParts): Steps<void> {
+  const { database, names } = tables;
+  if (yield* isBeingBuilt(tables, index)) return;
+  const name = inSchema(names.schema, index.name);
+  yield* runOnce(database, sql`drop index concurrently if exists ${name}`, SLOW);
+  yield* runOnce(database, indexStatement(index), SLOW);
+}
+
+/**
+ * Whether another connection is building an index of the table. Its index is invalid until the build ends,
+ * and two builds at once deadlock. The lock may also be a vacuum's; the next opening then builds the index.
+ */
+function* isBeingBuilt(
+  { database, names: { schema, prefix } }: EngineTables,
+  { table }: IndexParts,
+): Steps<boolean> {
+  const rows = yield* runOnce(
+    database,
+    sql`
+      select 1 from pg_locks join pg_class on pg_class.oid = relation
+        join pg_namespace on pg_namespace.oid = relnamespace
+      where relname = ${prefix + table} and nspname = ${schema ?? sql`current_schema()`}
+        and mode = 'ShareUpdateExclusiveLock'
+        and database = (select oid from pg_database where datname = current_database())`,
+  );
+  return rows.length > 0;
+}
+
+function inSchema(schema: string | undefined, name: string): RawBuilder<unknown> {
+  return schema === undefined ? sql.ref(name) : sql.id(schema, name);
+}
