@@ -1,4 +1,3 @@
-import type { Unread } from '../call/channel.js';
 import { NARROWEST_FIRST, type SharedScope } from '../../values/state/scope.js';
 import { putLast } from '../../values/members/bounded_map.js';
 import type {
@@ -43,7 +42,7 @@ interface LastChange {
  * after so many others that no older notice can still arrive. Otherwise a watcher of an app with millions of
  * sessions would use ever more memory.
  */
-export class PendingNotices implements Unread<Notice> {
+export class PendingNotices {
   /** In the order of delivery. A newer notice replaces its predecessor in place. */
   readonly #pending = new Map<string, Notice>();
   readonly #lastChanges = new Map<string, LastChange>();

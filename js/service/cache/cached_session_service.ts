@@ -1,6 +1,6 @@
 import { takeRequest } from '../../core/call/call.js';
 import { endsWithin } from '../../core/call/time_limit.js';
-import { invalid } from '../../values/errors/invalid.js';
+import { requireFunction } from '../../values/errors/option_values.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { Event } from '../../values/model/event/event.js';
 import type {
@@ -27,7 +27,7 @@ import {
   takeCacheKey,
 } from '../../stores/cache/records/cache_key.js';
 import { isOutage } from '../../stores/cache/records/failures.js';
-import type { CacheStatus, StatusChanges } from '../../stores/cache/records/status.js';
+import type { CacheStatus } from '../../stores/cache/records/status.js';
 import { forEachOf } from '../../stores/cache/copies/for_each_of.js';
 import { standIn } from '../../stores/cache/data/stand_in.js';
 
@@ -91,14 +91,10 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   }
 
   /** Calls `listener` with each new status, until the returned function is called or the service is closed. */
-  watchStatus(listener: (status: CacheStatus) => void): () => void;
-  /** Returns the status and its later values. A slow reader gets the newest. */
-  watchStatus(): StatusChanges;
-  watchStatus(listener?: (status: CacheStatus) => void): (() => void) | StatusChanges {
+  watchStatus(listener: (status: CacheStatus) => void): () => void {
     const { core, board } = this.#parts;
     core.calls.requireOpen();
-    if (listener === undefined) return board.iterate();
-    if (typeof listener !== 'function') throw invalid('listener', 'must be a function');
+    requireFunction('listener', listener);
     return board.listen(listener);
   }
 

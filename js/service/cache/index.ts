@@ -24,5 +24,4 @@ export type {
   CacheLoss,
   CacheStatus,
   PendingChanges,
-  StatusChanges,
 } from '../../stores/cache/records/status.js';

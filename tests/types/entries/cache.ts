@@ -30,7 +30,6 @@ describe('The types of the cache', () => {
       is<void>()(await service.forget());
       is<CacheLoss | undefined>()(service.status.lost);
       is<void>()(await service.acknowledgeLoss());
-      for await (const status of service.watchStatus()) is<CacheStatus>()(status);
       is<() => void>()(service.watchStatus((status) => is<CacheStatus>()(status)));
       // @ts-expect-error an outbox has an entry for each session, not for an event
       await service.outbox.retry('e1');

@@ -1,4 +1,3 @@
-import { Channel, Newest } from '../../../core/call/channel.js';
 import { makeDisposable } from '../../../core/call/disposable.js';
 import { reportUncaught } from '../../../core/call/uncaught.js';
 import { isEqualJson } from '../../../values/json/equal.js';
@@ -53,16 +52,6 @@ export interface CacheStatus {
   readonly lost?: CacheLoss;
 }
 
-/** The values of a cache's status, beginning with the present one. A slow reader gets the newest. */
-export interface StatusChanges extends AsyncIterableIterator<CacheStatus> {
-  /** Waits for the next value. */
-  next(): Promise<IteratorResult<CacheStatus, undefined>>;
-  /** Ends the iteration. */
-  return(): Promise<IteratorResult<CacheStatus, undefined>>;
-  /** Returns the iterator itself. */
-  [Symbol.asyncIterator](): this;
-}
-
 /** The part of the status that tabs tell each other. They read the rest from the local storage. */
 type SharedStatus = Omit<CacheStatus, 'pending' | 'lost'>;
 
@@ -81,7 +70,6 @@ export class StatusBoard {
   readonly #tab: string;
   readonly #tell: (message: StatusMessage) => void;
   readonly #listeners = new Set<(status: CacheStatus) => void>();
-  readonly #channels = new Set<Channel<CacheStatus>>();
 
   /** @param tell tells the other tabs */
   constructor(tab: string, tell: (message: StatusMessage) => void) {
@@ -134,7 +122,6 @@ export class StatusBoard {
     // A tab that ended while it was sending has not reset `isSending`.
     const isSending = this.#shared.isSending && pending.length > 0;
     this.#status = Object.freeze({ ...this.#shared, isSending, pending, ...lost });
-    for (const channel of this.#channels) channel.push([this.#status]);
     for (const listener of this.#listeners) {
       try {
         listener(this.#status);
@@ -154,16 +141,7 @@ export class StatusBoard {
     );
   }
 
-  iterate(): StatusChanges {
-    const channel = new Channel<CacheStatus>(new Newest());
-    channel.onEnd(() => this.#channels.delete(channel));
-    channel.push([this.#status]);
-    this.#channels.add(channel);
-    return channel;
-  }
-
   close(): void {
-    for (const channel of this.#channels) channel.stop();
     this.#listeners.clear();
   }
 }

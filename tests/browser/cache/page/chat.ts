@@ -1,7 +1,7 @@
 // What a page does with its cache. A page has one cache at a time.
 
 import { createEvent, type Session } from 'adk-session-wasm';
-import { CachedSessionService } from 'adk-session-wasm/cache';
+import { CachedSessionService, type CacheStatus } from 'adk-session-wasm/cache';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
 
 const APP = { appName: 'chat' };
@@ -80,21 +80,34 @@ export function pending(): number {
   return opened().status.pending.reduce((sum, { events }) => sum + events, 0);
 }
 
+/** Resolves with the first status for which something holds. */
+export function untilStatus(holds: (status: CacheStatus) => boolean): Promise<CacheStatus> {
+  return new Promise((resolve) => {
+    const look = (status: CacheStatus): void => {
+      if (!holds(status)) return;
+      stop();
+      resolve(status);
+    };
+    const stop = opened().watchStatus(look);
+    look(opened().status);
+  });
+}
+
 /** Resolves when a request of any tab has not reached the server. */
 export async function untilOffline(): Promise<void> {
-  for await (const { isOnline } of opened().watchStatus()) if (!isOnline) return;
+  await untilStatus(({ isOnline }) => !isOnline);
 }
 
 /** Resolves when nothing waits, sent or not. */
 export async function untilEmpty(): Promise<void> {
-  for await (const { pending } of opened().watchStatus()) if (pending.length === 0) return;
+  await untilStatus(({ pending }) => pending.length === 0);
 }
 
 /** Resolves when nothing waits, however long that takes. */
 export async function untilSent(): Promise<void> {
-  for await (const { pending, lastSuccess } of opened().watchStatus()) {
-    if (pending.length === 0 && lastSuccess !== undefined) return;
-  }
+  await untilStatus(
+    ({ pending, lastSuccess }) => pending.length === 0 && lastSuccess !== undefined,
+  );
 }
 
 /** Resolves when the copy of the session has that many events. */

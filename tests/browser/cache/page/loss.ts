@@ -5,13 +5,12 @@ import * as chat from './chat.js';
 
 /** Resolves with the loss that the status shows. */
 export async function untilLost(): Promise<CacheLoss> {
-  for await (const { lost } of chat.opened().watchStatus()) if (lost !== undefined) return lost;
-  throw new Error('the cache is closed');
+  return (await chat.untilStatus(({ lost }) => lost !== undefined)).lost!;
 }
 
 /** Resolves when the status shows no loss. */
 export async function untilAcknowledged(): Promise<void> {
-  for await (const { lost } of chat.opened().watchStatus()) if (lost === undefined) return;
+  await chat.untilStatus(({ lost }) => lost === undefined);
 }
 
 export async function acknowledgeLoss(): Promise<void> {
@@ -20,9 +19,9 @@ export async function acknowledgeLoss(): Promise<void> {
 
 /** Resolves when this number of events waits. */
 export async function untilPending(count: number): Promise<void> {
-  for await (const { pending } of chat.opened().watchStatus()) {
-    if (pending.reduce((sum, { events }) => sum + events, 0) === count) return;
-  }
+  await chat.untilStatus(
+    ({ pending }) => pending.reduce((sum, { events }) => sum + events, 0) === count,
+  );
 }
 
 /** Reads locally, as a page does that was just opened, and returns whether the status shows a loss. */

@@ -380,24 +380,6 @@ it('a server that fails keeps everything waiting, and the status says so', async
   await cache.close();
 });
 
-it('the status can be iterated, from its present value on', async () => {
-  const server = new Server();
-  const { cache } = openCache(server);
-  await cache.createSession(KEY);
-  const values = [];
-  for await (const status of cache.watchStatus()) {
-    values.push(status);
-    if (status.pending.length === 0) break;
-  }
-  assert.ok(values.length >= 1);
-  const ended = cache.watchStatus();
-  await ended.next();
-  const next = ended.next();
-  await cache.close();
-  while (!(await next).done) break;
-  await until(() => true);
-});
-
 const WRONG_KEYS = [
   { appName: 'shop', userId: '' },
   { appName: '', userId: 'ada' },

@@ -12,15 +12,12 @@ it('all tabs show the same status, also one that opens later', async () => {
   const { cache: second } = openCache(server, { local });
   const told: CacheStatus[] = [];
   second.watchStatus((status) => told.push(status));
-  const changes = second.watchStatus();
-  assert.deepEqual((await changes.next()).value, second.status);
 
   const session = await first.createSession(KEY);
   await first.sync();
   await until(() => untilSent(second) && second.status.lastSuccess !== undefined);
   assert.deepEqual(second.status, first.status);
   assert.ok(told.some(({ isSending }) => isSending));
-  assert.deepEqual((await changes.next()).value, second.status);
 
   server.isOffline = true;
   await first.appendEvent({ session, event: event('e1') });
@@ -42,7 +39,6 @@ it('all tabs show the same status, also one that opens later', async () => {
   assert.equal(first.status.lastError, undefined);
   await first.close();
   await second.close();
-  assert.equal((await changes.next()).done, true);
   await later.close();
 });
 
