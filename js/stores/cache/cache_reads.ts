@@ -3,6 +3,7 @@ import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { endsWithin, untilAborted } from '../../core/call/time_limit.js';
 import type { ReadPolicy } from '../../values/model/values/read_policy.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { Event } from '../../values/model/event/event.js';
 import type { StoredEvents } from '../../values/model/event_page.js';
 import { type EventCount, isEnough, mostOf } from '../../values/model/values/event_count.js';
 import type {
@@ -21,11 +22,11 @@ import type {
 } from '../../core/read.js';
 import type { ListRequest, ReadList, StateRequest } from '../../core/storage/store.js';
 import { nextLast } from '../../core/storage/reads/growing_read.js';
-import { addSums } from '../../core/storage/reads/session_info.js';
+import { addSums, type EventSums, sumsOf } from '../../core/storage/reads/session_info.js';
+import { parseEventText } from '../../core/storage/stored_events.js';
 import type { CacheContext } from './copies/context.js';
 import type { CopyFetcher, Fetched } from './copies/copy_fetcher.js';
 import type { CopyLimits } from './copies/copy_limits.js';
-import { fetchSums } from './copies/fetch_sums.js';
 import type { Lists } from './copies/lists.js';
 import type { RemoteCall } from './copies/remote_connection.js';
 import type { StateFetcher } from './copies/state_fetcher.js';
@@ -34,6 +35,7 @@ import type { Births } from './data/births.js';
 import type { LocalData } from './data/local_data.js';
 import type { CacheKey } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
+import { eventsOf, isOfEvent, isWaiting, type Operation } from './records/records.js';
 import { type LocalRead, readList, readLocally, readState } from './verbs/local_reads.js';
 
 export interface ReadParts extends CacheContext {
@@ -74,16 +76,15 @@ export class CacheReads {
     const page = await this.#page(request, call);
     const { key, withCount } = request;
     if (!withCount || page?.events === undefined || page.eventCount !== undefined) return page;
-    let told: Awaited<ReturnType<typeof fetchSums>>;
+    let sums: EventSums | 'unknown' | undefined;
     try {
-      told = await this.#fetchSums(key, call, true);
+      sums = await this.#sums(key, call, true);
     } catch (error) {
       if (call.signal?.aborted === true || this.#parts.remote.isClosed) throw error;
     }
-    if (told === undefined) return page;
-    if (told === 'unknown') return this.#page(request, call, 'all');
-    const counted = await this.#page(request, { ...call, reads: 'cache-only' });
-    return counted?.eventCount === undefined ? { ...page, eventCount: told.eventCount } : counted;
+    if (sums === undefined) return page;
+    if (sums === 'unknown') return this.#page(request, call, 'all');
+    return { ...page, eventCount: sums.eventCount };
   }
 
   async #page(request: PageRequest, call: Call, all?: 'all'): Promise<ReadPage | undefined> {
@@ -105,28 +106,21 @@ export class CacheReads {
     return { ...result, created, hasOlder };
   }
 
-  /** Reads what a session holds. If the sums of older events are not known here, the remote is asked for them. */
+  /** Reads what a session holds. If the copy lacks events, the remote is asked for their sums. */
   async info(request: InfoRequest, call: Call): Promise<ReadInfo | undefined> {
     const { key } = request;
-    const here = await this.#info(request, call);
-    if (here.result === undefined || here.part.olderSums?.sums !== undefined)
-      return withOlder(here);
-    let told: Awaited<ReturnType<typeof fetchSums>>;
+    const { result, part } = await this.#info(request, call);
+    if (result === undefined || part.copiedCount === 'all') return result;
+    let sums: EventSums | 'unknown' | undefined;
     try {
-      told = await this.#fetchSums(key, call, false);
+      sums = await this.#sums(key, call, false);
     } catch (error) {
       if (isRefusal(error) || call.signal?.aborted === true) throw error;
       throw missingEvents(key, error);
     }
-    if (told === 'unknown') {
-      return withOlder(requireAll(key, await this.#info(request, call, 'all')));
-    }
-    const counted = await this.#info(request, { ...call, reads: 'cache-only' });
-    const isCounted = counted.result !== undefined && counted.part.olderSums?.sums !== undefined;
-    if (isCounted) return withOlder(counted);
-    if (told?.sums === undefined) throw missingEvents(key);
-    const { eventCount, bytes, usage } = told.sums;
-    return { ...here.result, info: { ...here.result.info, eventCount, bytes, usage } };
+    if (sums === 'unknown') return requireAll(key, await this.#info(request, call, 'all')).result;
+    if (sums === undefined) throw missingEvents(key);
+    return { ...result, info: { ...result.info, ...sums } };
   }
 
   #info(request: InfoRequest, call: Call, need: 1 | 'all' = 1): Promise<CopyRead<ReadInfo>> {
@@ -135,9 +129,19 @@ export class CacheReads {
     return this.#read({ ...request, kind: 'info' }, need, call, isAnswered);
   }
 
-  async #fetchSums(key: CompositeSessionKey, call: Call, isNumber: boolean) {
+  /** Asks the remote for the sums of all events, and adds those of the unsent ones. `isNumber`: only their number counts. */
+  async #sums(
+    key: CompositeSessionKey,
+    call: Call,
+    isNumber: boolean,
+  ): Promise<EventSums | 'unknown' | undefined> {
+    const { data, remote } = this.#parts;
     if (this.#policyOf(call) === 'cache-only') return undefined;
-    return untilAborted(call.signal, fetchSums(this.#parts, key, isNumber));
+    const sums = await untilAborted(call.signal, remote.sums(key, isNumber));
+    if (sums === undefined || sums === 'unknown') return sums;
+    const unsent = (await data.operations(key)).filter(isWaiting).flatMap(addedEvents);
+    const { eventCount, bytes, usage } = addSums(sums, sumsOf(unsent));
+    return { eventCount, bytes, usage };
   }
 
   /** Reads what has changed in the copy. The revision in the request is one of the copy. */
@@ -343,11 +347,12 @@ export class CacheReads {
   }
 }
 
-/** Returns what a session holds with its older events. Their sums are known. */
-function withOlder({ result, part }: LocalRead<ReadInfo>): ReadInfo | undefined {
-  const { olderSums } = part;
-  if (result === undefined || olderSums?.sums === undefined) return result;
-  return { ...result, info: { ...result.info, ...addSums(result.info, olderSums.sums) } };
+/** Returns the events that an operation adds to an existing session. */
+function addedEvents(operation: Operation): Event[] {
+  if (!isOfEvent(operation)) return [];
+  const { expected = null, previous } = operation.basis;
+  if (expected !== null || previous !== undefined) return [];
+  return eventsOf(operation).flatMap(({ text }) => parseEventText(text) ?? []);
 }
 
 /** @throws SessionError `connection_lost` if the copy does not have all events */

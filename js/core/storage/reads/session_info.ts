@@ -66,11 +66,11 @@ export function sumsOf(events: readonly Event[]): EventSums {
   return sums.result;
 }
 
-/** Returns the sums of two groups of events; with `sign` −1, those of the first one without the second one. */
-export function addSums(one: EventSums, other: EventSums, sign: 1 | -1 = 1): EventSums {
+/** Returns the sums of two groups of events. */
+export function addSums(one: EventSums, other: EventSums): EventSums {
   const sums = new Sums();
-  sums.addSums(one, 1);
-  sums.addSums(other, sign);
+  sums.addSums(one);
+  sums.addSums(other);
   return sums.result;
 }
 
@@ -90,23 +90,21 @@ class Sums {
       const [member, count] = entry;
       return typeof count === 'number' && member.endsWith('TokenCount');
     });
-    this.#addUsage(name, counts, 1);
+    this.#addUsage(name, counts);
   }
 
-  addSums({ eventCount, bytes, usage }: EventSums, sign: 1 | -1): void {
-    this.#eventCount += sign * eventCount;
-    this.#bytes += sign * bytes;
+  addSums({ eventCount, bytes, usage }: EventSums): void {
+    this.#eventCount += eventCount;
+    this.#bytes += bytes;
     for (const [model, counts] of Object.entries(usage)) {
-      this.#addUsage(model, Object.entries(counts as Record<string, number>), sign);
+      this.#addUsage(model, Object.entries(counts as Record<string, number>));
     }
   }
 
-  #addUsage(model: string, counts: readonly (readonly [string, number])[], sign: 1 | -1): void {
+  #addUsage(model: string, counts: readonly (readonly [string, number])[]): void {
     let sums = this.#usage.get(model);
     if (sums === undefined) this.#usage.set(model, (sums = new Map<string, number>()));
-    for (const [member, count] of counts) {
-      sums.set(member, (sums.get(member) ?? 0) + sign * count);
-    }
+    for (const [member, count] of counts) sums.set(member, (sums.get(member) ?? 0) + count);
   }
 
   get result(): EventSums {

@@ -12,7 +12,6 @@ import type {
 import { rewindTargetOf } from '../../../core/history/marks.js';
 import type { RewindStart } from '../../../core/read.js';
 import { parseEventText } from '../../../core/storage/stored_events.js';
-import { withoutOlder, withReplacedOlder } from './older_sums.js';
 import type { ChangedEvent, OlderEvents, RemoteEvent } from './remote_connection.js';
 import type { OverlayEvent, SessionOverlay } from '../overlay/session_overlay.js';
 
@@ -77,7 +76,7 @@ export class CopyDraft {
   /** Notes that an event before the copy was replaced. Its new invocation may be one at which a rewind starts. */
   #noteReplacedOlder(): void {
     const { rewindStarts = [], isStale } = this.copy;
-    this.copy = { ...withReplacedOlder(this.copy), isStale: isStale || rewindStarts.length > 0 };
+    this.copy = { ...this.copy, isStale: isStale || rewindStarts.length > 0 };
   }
 
   /** Notes if events of others come while this device has operations with events: the remote's order then counts. */
@@ -185,17 +184,15 @@ export class CopyDraft {
   /** Puts events before those of the copy. They get the birth as their numbers, so no handle takes them for changes. */
   async putOlder({ events, hasOlder, rewindStarts }: OlderEvents): Promise<void> {
     const { birth } = this.#record;
-    const put: RemoteEvent[] = [];
     for (const older of [...events].reverse()) {
       const { id, text, timestamp } = older;
       if ((await this.#events.positionOf(id)) !== undefined) continue;
-      put.push(older);
       const { first, size, revision } = this.copy;
       this.copy = { ...this.copy, first: first - 1, size: size + text.length };
       const event = { id, text, timestamp, seq: birth, tick: birth, revision, isExact: false };
       await this.#put(first - 1, event);
     }
-    this.copy = withoutOlder(withStarts({ ...this.copy, hasOlder }, rewindStarts), put);
+    this.copy = withStarts({ ...this.copy, hasOlder }, rewindStarts);
   }
 
   /**

@@ -147,8 +147,7 @@ async function updateCopy(
     draft.copy = { ...before, revision: session.revision };
     await draft.putWindow(session.events, false);
     const { hasOlder } = session;
-    const unknown = { rewindStarts: undefined, olderSums: undefined };
-    draft.copy = { ...draft.copy, ...unknown, hasOlder, isStale: false };
+    draft.copy = { ...draft.copy, rewindStarts: undefined, hasOlder, isStale: false };
   } else {
     await draft.putChanged(session.events);
   }

@@ -9,13 +9,13 @@ import type { EventCount } from '../../../values/model/values/event_count.js';
 import type { ServerAgent } from '../../../core/core_of.js';
 import type { ServiceFeed } from '../../../core/watch/service_feed.js';
 import { rewindStarts } from '../../../core/storage/reads/rewind_starts.js';
-import { readInfo } from '../../../core/storage/reads/session_info.js';
+import { type EventSums, readInfo } from '../../../core/storage/reads/session_info.js';
 import type { ReadSession, RewindStart } from '../../../core/read.js';
 import type { Store } from '../../../core/storage/store.js';
 import { scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
 import { isWaitingForRun } from '../../http/http_errors.js';
 import { isOutage, isRefusal, isSignedOut } from '../records/failures.js';
-import type { Copy, OlderSums } from '../records/records.js';
+import type { Copy } from '../records/records.js';
 import type { StatusBoard } from '../records/status.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 
@@ -70,12 +70,6 @@ export interface RemoteChanges extends RemoteHead {
 
 /** A session as the remote has it. */
 export type RemoteSession = WholeSession | RemoteChanges;
-
-/** What the remote has said of all events of a session. */
-export interface RemoteSums extends OlderSums {
-  readonly created: number;
-  readonly revision: number;
-}
 
 /** Events before those of a copy. */
 export type OlderEvents = Pick<WholeSession, 'created' | 'events' | 'hasOlder' | 'rewindStarts'>;
@@ -228,27 +222,24 @@ export class RemoteConnection {
   /**
    * Asks for the sums of all events of a session, or only for their number.
    *
-   * @returns `undefined` if there is no session; `'unknown'` if the remote cannot tell, or not at which revision
+   * @returns `undefined` if there is no session; `'unknown'` if the remote cannot tell
    */
   async sums(
     key: CompositeSessionKey,
     isNumber: boolean,
-  ): Promise<RemoteSums | 'unknown' | undefined> {
+  ): Promise<EventSums | 'unknown' | undefined> {
     const last = { direction: 'before', eventId: undefined, limit: 1, withCount: true } as const;
-    const read = await this.ask(async (store, call) => {
+    return this.ask(async (store, call) => {
       try {
-        if (isNumber) return await store.read({ kind: 'page', key, ...last }, call);
-        const read = await readInfo(store, { key }, call);
-        return read && { ...read, eventCount: read.info.eventCount, sums: read.info };
+        if (!isNumber) return (await readInfo(store, { key }, call))?.info;
+        const page = await store.read({ kind: 'page', key, ...last }, call);
+        const { eventCount } = page ?? {};
+        return page && (eventCount === undefined ? 'unknown' : { eventCount, bytes: 0, usage: {} });
       } catch (error) {
         if (isSessionError(error, 'unsupported')) return 'unknown';
         throw error;
       }
     });
-    if (read === undefined || read === 'unknown') return read;
-    const { created, revision, eventCount } = read;
-    if (!(created > 0) || revision === undefined || eventCount === undefined) return 'unknown';
-    return { created, revision, eventCount, sums: 'sums' in read ? read.sums : undefined };
   }
 
   /** Reads the events before one; `undefined` if the remote has no pages, or not that event. */

@@ -1,6 +1,5 @@
 /** The records of the four object stores, and their keys. A record is never changed: another one takes its place. */
 import type { EventTexts } from '../../../values/model/event/snapshot.js';
-import type { EventSums } from '../../../core/storage/reads/session_info.js';
 import type { SharedScope } from '../../../values/state/scope.js';
 import type { RewindStart } from '../../../core/read.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
@@ -51,13 +50,6 @@ export interface LeaderRecord {
   readonly until: number;
 }
 
-/** The sums of the events that are older than those of a copy. */
-export interface OlderSums {
-  readonly eventCount: number;
-  /** Absent if only the number was asked for, or if one of the events was replaced since. */
-  readonly sums?: EventSums | undefined;
-}
-
 /** What the remote has said of a session. Its numbers and times are the remote's. */
 export interface Copy {
   /** `null`: the remote has no revisions. */
@@ -82,8 +74,6 @@ export interface Copy {
   readonly hasOlder: boolean;
   /** Where the rewinds among the events start, as far as the remote has told it. Absent without older events. */
   readonly rewindStarts?: readonly RewindStart[] | undefined;
-  /** Absent if the remote was not asked for it, and without older events. */
-  readonly olderSums?: OlderSums | undefined;
   /** The remote's revision of the last rewind that came to a copy which was there before. */
   readonly rewoundAt?: number | undefined;
   /** The characters of the events. */

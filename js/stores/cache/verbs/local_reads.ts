@@ -21,7 +21,7 @@ import {
   type SessionRead,
 } from '../../../core/read.js';
 import type { ListRequest, ReadList, StateRequest, Store } from '../../../core/storage/store.js';
-import { readInfo, sumsOf } from '../../../core/storage/reads/session_info.js';
+import { readInfo } from '../../../core/storage/reads/session_info.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { EventCount } from '../../../values/model/values/event_count.js';
@@ -29,7 +29,6 @@ import { nameOf } from '../records/cache_key.js';
 import type { Identity } from '../data/births.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
-import type { OlderSums } from '../records/records.js';
 import type { SessionView } from '../overlay/session_overlay.js';
 import { olderInvocations } from './older_invocations.js';
 import { ViewEvents } from './view_events.js';
@@ -42,8 +41,6 @@ export interface LocalPart {
   readonly isDeleted: boolean;
   /** Whether the session has older events than the copy, or may have. */
   readonly hasOlder: boolean;
-  /** The sums of the older events, as far as they are known. */
-  readonly olderSums: OlderSums | undefined;
   /** Absent if there is no session. */
   readonly identity: Identity | undefined;
 }
@@ -70,16 +67,12 @@ export function readLocally<Kind extends ReadKind>(
   });
 }
 
-/** The sums of the older events of a copy that has all events. */
-export const NO_SUMS: OlderSums = { eventCount: 0, sums: sumsOf([]) };
-
 function partOf(view: SessionView | undefined): Omit<LocalPart, 'isDeleted'> {
   const copy = view?.copy;
   const hasOlder = copy?.hasOlder === true;
   return {
     copiedCount: copiedCountOf(view),
     hasOlder,
-    olderSums: hasOlder ? copy.olderSums : NO_SUMS,
     identity: view && { birth: view.birth, created: copy?.created ?? undefined },
   };
 }
@@ -146,9 +139,8 @@ function rowsOf(
     async readPage({ direction, eventId, limit, withCount }) {
       const isForward = direction === 'after';
       const events = await shown.page(isForward, eventId, limit);
-      const older = withCount === false ? undefined : partOf(view).olderSums?.eventCount;
-      const eventCount = older === undefined ? undefined : older + (await shown.count());
-      return { session, events, eventCount };
+      const isCounted = withCount !== false && view.copy?.hasOlder !== true;
+      return { session, events, eventCount: isCounted ? await shown.count() : undefined };
     },
     async readEvents({ eventIds }) {
       return { session, events: await shown.withIds(eventIds) };

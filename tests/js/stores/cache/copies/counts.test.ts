@@ -87,48 +87,20 @@ for (const [name, open] of Object.entries(REMOTES)) {
       const server = await serverWith300(open());
       const { cache } = openCache(server);
       await cache.getSession({ ...KEY, config: { numRecentEvents: 5 } });
-      await sumsIn(cache);
       await appendTo(server.service, 'other');
       await cache.sync(KEY);
-      server.isOffline = true;
-      assert.deepEqual(await sumsIn(cache), await sumsIn(server.service));
+      server.intercept = (request) =>
+        request.method === 'GET' ? server.send(request) : new Promise(() => undefined);
       await appendTo(cache, 'unsent');
       assert.equal(await countIn(cache), 302);
       const unsent = await sumsIn(cache);
-      server.isOffline = false;
+      server.intercept = undefined;
       await cache.sync();
       // The server does not show all of what it stores of an event of a client.
       const remote = server.client();
       assert.deepEqual(await sumsIn(cache), unsent);
       assert.deepEqual(await sumsIn(remote), unsent);
       await remote.close();
-      await cache.close();
-      await server.service.close();
-    });
-
-    it('keeps them when older events come', async () => {
-      const server = await serverWith300(open());
-      const { cache } = openCache(server);
-      const session = await cache.getSession({ ...KEY, config: { numRecentEvents: 100 } });
-      await sumsIn(cache);
-      await cache.loadOlder(session!, 50);
-      server.isOffline = true;
-      assert.deepEqual(await sumsIn(cache), await sumsIn(server.service));
-      assert.equal(await countIn(cache), 300);
-      await cache.close();
-      await server.service.close();
-    });
-
-    it('asks for the sums again when an older event was replaced', async () => {
-      const server = await serverWith300(open());
-      const { cache } = openCache(server);
-      await cache.getSession({ ...KEY, config: { numRecentEvents: 5 } });
-      await sumsIn(cache);
-      await appendTo(server.service, 'e1');
-      await cache.sync(KEY);
-      assert.deepEqual(await sumsIn(cache), await sumsIn(server.service));
-      server.isOffline = true;
-      assert.equal(await countIn(cache), 300);
       await cache.close();
       await server.service.close();
     });
@@ -145,8 +117,8 @@ for (const [name, open] of Object.entries(REMOTES)) {
   });
 }
 
-describe('Without a connection, a copy of the last events whose count was never asked for', () => {
-  it('has none, instead of a wrong one', async () => {
+describe('Without a connection, a copy of the last events', () => {
+  it('has no count, instead of a wrong one', async () => {
     const server = await serverWith300();
     const { cache } = openCache(server);
     await cache.getSession({ ...KEY, config: { numRecentEvents: 5 } });
