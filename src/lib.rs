@@ -9,7 +9,6 @@
 //! | [`event`] | the steps of a conversation |
 //! | [`state`] | the four scopes, deltas, stored state |
 //! | [`mod@write`] | the rules of every write: which rows it needs, its changes, its result |
-//! | [`history`] | views of a history after rewinds and compactions |
 //! | [`read`] | windows of events, pages of lists, and the rows of both |
 //! | [`storage`] | the interface to storages with its five verbs |
 //! | [`memory`] | the storage in memory |
@@ -18,14 +17,13 @@
 //! | [`invocation`] | runs of agents on a session, for programs without an ADK |
 //! | [`error`] | the errors and their codes |
 //!
-//! `core` holds the rules. `history` and `memory` use them, `service` uses `memory`, and `invocation` uses
-//! `service`. `host` has what differs between systems.
+//! `core` holds the rules. `memory` uses them, `service` uses `memory`, and `invocation` uses `service`. `host` has
+//! what differs between systems.
 
 #[cfg(any(test, feature = "testing"))]
 #[path = "../conformance/rust/mod.rs"]
 pub mod conformance;
 mod core;
-pub mod history;
 mod host;
 #[doc(hidden)]
 pub mod internals;

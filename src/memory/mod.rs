@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::core::error::{Error, Field};
 use crate::core::names::Names;
-use crate::core::read::{ListPlace, ListQuery, Listing, Read, Rows, TimedText};
+use crate::core::read::{ListPlace, ListQuery, Listing, PageEdges, Read, Rows, TimedText};
 use crate::core::room::{ROW, SPARE, no_room, require_room};
 use crate::core::session::{DescriptionRow, Revision, SessionHead, SessionKey};
 use crate::core::state::{ByOwner, ScopedState};
@@ -35,7 +35,7 @@ pub struct MemoryStorage {
 
 /// The contents, with the verbs as synchronous calls.
 #[derive(Debug, Default)]
-pub(crate) struct Contents {
+struct Contents {
     apps: Names<App>,
     /// The highest revision of anything that was deleted.
     floor: Revision,
@@ -58,11 +58,15 @@ struct User {
 }
 
 /// A session that is created empty and then written to. Its revision is 0 only until then.
+#[doc(hidden)]
 #[derive(Debug, Default)]
-pub(crate) struct StoredSession {
-    pub(crate) head: SessionHead,
-    pub(crate) state: ScopedState,
-    pub(crate) description: DescriptionRow,
+pub struct StoredSession {
+    /// Its revisions and times.
+    pub head: SessionHead,
+    /// Its own state.
+    pub state: ScopedState,
+    /// Its title and the like.
+    pub description: DescriptionRow,
     markers: MarkerSeqs,
     events: EventLog,
 }
@@ -86,9 +90,33 @@ impl MemoryStorage {
 
     /// Locks the contents. Fails if the function of a write, which computes its delta, calls a verb: it runs
     /// while they are locked.
-    pub(crate) fn contents(&self) -> Result<Guard<'_, Contents>, Error> {
+    fn contents(&self) -> Result<Guard<'_, Contents>, Error> {
         let calls = || Error::invalid(Field::StateDelta, "must not call the service");
         host::lock(&self.contents).ok_or_else(calls)
+    }
+
+    /// Passes the sessions of a page to `visit` one by one, so that their texts need not be copied. The
+    /// returned list has no sessions.
+    ///
+    /// # Errors
+    /// Fails as `visit` does, and with `quota_exceeded` if memory has no room.
+    #[doc(hidden)]
+    pub fn visit_list(&self, request: &ListQuery, visit: &mut Visit<'_>) -> Result<Listing, Error> {
+        self.contents()?.list(request, visit)
+    }
+
+    /// Reads the head of a session, and its markers. The rows have no edges if `event_id` is not stored, or if places of
+    /// markers are lost.
+    ///
+    /// # Errors
+    /// Fails with `quota_exceeded` if memory has no room.
+    #[doc(hidden)]
+    pub fn read_markers(&self, target: &Target, event_id: Option<&str>) -> Result<Rows, Error> {
+        let contents = self.contents()?;
+        let markers = contents.markers(target, event_id);
+        let edges = markers.is_some().then(PageEdges::default);
+        let rows = contents.read(target, &Read::NONE)?;
+        Ok(Rows { events: markers.unwrap_or_default(), edges, ..rows })
     }
 }
 
@@ -148,7 +176,7 @@ impl Contents {
         (app, user)
     }
 
-    pub(crate) fn write(&mut self, write: &mut dyn Decide) -> Result<(), Error> {
+    fn write(&mut self, write: &mut dyn Decide) -> Result<(), Error> {
         let plan = write.plan();
         let mut entries = Entries::find(&mut self.apps, plan);
         require_room(entries.changed_len(plan) * ROW + SPARE)?;
@@ -178,7 +206,7 @@ impl Contents {
         Ok(())
     }
 
-    pub(crate) fn read(&self, target: &Target, read: &Read) -> Result<Rows, Error> {
+    fn read(&self, target: &Target, read: &Read) -> Result<Rows, Error> {
         let (app, user) = self.user(target);
         let session = user
             .zip(target.session_id.as_deref())
@@ -216,11 +244,7 @@ impl Contents {
 
     /// Returns the events at the places of a session's markers, and the one with that id. `None` if it is not
     /// stored, or if places are lost.
-    pub(crate) fn markers(
-        &self,
-        target: &Target,
-        event_id: Option<&str>,
-    ) -> Option<Vec<TimedText>> {
+    fn markers(&self, target: &Target, event_id: Option<&str>) -> Option<Vec<TimedText>> {
         let (_, user) = self.user(target);
         let StoredSession { markers, events, .. } =
             user?.sessions.get(target.session_id.as_deref()?)?;
@@ -232,13 +256,7 @@ impl Contents {
         (!markers.is_incomplete).then(|| events.collect())
     }
 
-    /// Passes the sessions of a page to `visit` one by one, so that their texts need not be copied. The
-    /// returned list has no sessions.
-    pub(crate) fn list(
-        &self,
-        request: &ListQuery,
-        visit: &mut Visit<'_>,
-    ) -> Result<Listing, Error> {
+    fn list(&self, request: &ListQuery, visit: &mut Visit<'_>) -> Result<Listing, Error> {
         let app = self.apps.get(&request.app_name);
         let orders = match &request.user_id {
             None => app.map(|app| &app.orders),
@@ -277,7 +295,7 @@ impl Contents {
 
     /// Deletes, and returns the floor. Returns `None` without a deletion if the session has changed since
     /// it was listed.
-    pub(crate) fn delete(&mut self, deletion: &Deletion) -> Option<Revision> {
+    fn delete(&mut self, deletion: &Deletion) -> Option<Revision> {
         if let Deletion::UnchangedSession { key, .. } = deletion {
             let user = self.apps.get(&key.app_name).and_then(|app| app.users.get(&key.user_id));
             let session = user?.sessions.get(&key.session_id)?;

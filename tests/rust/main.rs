@@ -12,7 +12,6 @@ mod artifacts;
 #[cfg(feature = "testing")]
 mod conformance;
 mod final_responses;
-mod history;
 mod invocation;
 mod markers;
 mod outbox;

@@ -1,7 +1,6 @@
 //! Which events are markers, in cases that `tests/js/values/model/markers.test.ts` shares.
 
 use adk_session::event::NewEvent;
-use adk_session::internals::read_markers;
 use adk_session::memory::MemoryStorage;
 use adk_session::service::StoredSessionService;
 use adk_session::state::Delta;
@@ -54,7 +53,7 @@ async fn a_rewind_of_a_rust_program_is_found_among_the_markers() {
         service.append_event(session.id(), event).await.unwrap();
     }
     let target = session.key().clone().into();
-    let read = read_markers(service.storage(), &target, None).unwrap();
+    let read = service.storage().read_markers(&target, None).unwrap();
     assert_eq!(read.events.len(), 2, "the rewind, and the first event that it undoes");
     assert!(read.edges.is_some(), "the places are complete");
 }

@@ -5,9 +5,9 @@ use adk_session::event::{NewEvent, Replaceable};
 use adk_session::memory::MemoryStorage;
 use adk_session::session::{Revision, SessionHead, SessionKey};
 use adk_session::state::Delta;
-use adk_session::storage::{Deletion, Read, Storage};
+use adk_session::storage::{Decide, Decision, Deletion, Found, Read, Storage};
 use adk_session::write::{
-    Append, Appended, Create, HandlePosition, NewSession, StalePolicy, Update,
+    Append, Appended, Create, EventRow, HandlePosition, NewSession, StalePolicy, Update,
 };
 use adk_session::{Error, Timestamp};
 
@@ -158,6 +158,50 @@ async fn a_refused_append_says_why() {
             (StaleReason::LaterEvents, revision, actual),
         ],
     );
+}
+
+#[test]
+fn only_a_new_event_makes_a_handle_without_a_revision_stale() {
+    let is_stale = |(seq, revision)| {
+        let position = HandlePosition::LastEvent(Some("last".to_owned()));
+        let mut append = Append::new(key(), position, StalePolicy::Reject, vec![event("new", 1)]);
+        let (created, last) = (3, 5);
+        let head = SessionHead { created, revision: 9, ..SessionHead::default() };
+        let row = |id: &str, seq, revision| EventRow {
+            id: id.into(),
+            seq,
+            revision,
+            timestamp: Timestamp::MIN,
+            text: String::new().into(),
+        };
+        let found = || Found { session: Some(head), ..Found::default() };
+        let events = vec![row("last", last, last)];
+        assert!(matches!(append.decide(Found { events, ..found() }), Decision::NeedsRows));
+        assert!(append.replan());
+        assert_eq!(append.plan().since, last);
+        append.decide(Found { changed: vec![row("e", seq, revision)], ..found() });
+        append.finish().is_err()
+    };
+    // An event that was replaced, one that is listed for its place alone, and a new one.
+    assert_eq!([(4, 9), (9, 4), (9, 9)].map(is_stale), [false, false, true]);
+}
+
+#[tokio::test]
+async fn an_append_that_computes_its_delta_gets_the_whole_state_also_after_it_needed_more_rows() {
+    let storage = MemoryStorage::new();
+    let SessionHead { created, revision, .. } = create(&storage, vec![turn("i1", 1)]).await;
+    run(&storage, append(vec![turn("i2", 2)])).await;
+    for position in [
+        HandlePosition::Revision { created, revision },
+        HandlePosition::LastEvent(Some("i1".to_owned())),
+    ] {
+        let append = Append::new(key(), position, StalePolicy::Append, vec![event("none", 1)]);
+        let computing = append.computing(Box::new(|state| {
+            assert_eq!(state, r#"{"n":2,"user:n":2}"#);
+            Ok(Delta::default().into())
+        }));
+        run(&storage, computing.unwrap()).await;
+    }
 }
 
 /// An event of an invocation that sets the key `n`.

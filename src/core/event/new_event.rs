@@ -71,21 +71,27 @@ impl NewEvent {
         text: EventText,
     ) -> Result<Self, Error> {
         let may_be_marker = text.with(may_be_marker);
-        Self::marked(id, timestamp, delta, text, may_be_marker)
+        Self::marked(id, timestamp, delta, text, may_be_marker, None)
     }
 
-    /// The same for an event of which the caller knows whether it may be a marker. The text is not read.
-    pub(crate) fn marked(
+    /// The same without reading the text: the caller knows whether the event may be a marker. A stored event may have the
+    /// hidden member of `customMetadata` besides, and be the same.
+    ///
+    /// # Errors
+    /// Fails as [`Self::new`] does.
+    #[doc(hidden)]
+    pub fn marked(
         id: impl Into<Arc<str>>,
         timestamp: Timestamp,
         delta: &str,
         text: EventText,
         may_be_marker: bool,
+        hidden_member: Option<&'static str>,
     ) -> Result<Self, Error> {
         let id = id.into();
         check_id(Field::EventId, &id)?;
         let delta = Delta::parse(delta)?;
-        let (whole, replaces, hidden_member) = (None, Replaceable::Any, None);
+        let (whole, replaces) = (None, Replaceable::Any);
         Ok(Self { id, timestamp, delta, text, whole, replaces, may_be_marker, hidden_member })
     }
 

@@ -143,7 +143,8 @@ impl TextSlice {
     }
 
     /// Returns a part of this text, by bytes. It shares the block.
-    pub(crate) fn part(&self, bytes: Range<usize>) -> Self {
+    #[doc(hidden)]
+    pub fn part(&self, bytes: Range<usize>) -> Self {
         let [start, end] = [bytes.start, bytes.end].map(|byte| self.start + byte);
         Self { block: Arc::clone(&self.block), start, end }
     }

@@ -48,6 +48,12 @@ impl SessionKey {
         Ok(key)
     }
 
+    /// Returns the key of a stored row, whose names were checked already.
+    #[doc(hidden)]
+    pub fn stored(app_name: String, user_id: String, session_id: String) -> Self {
+        Self { app_name, user_id, session_id }
+    }
+
     /// Returns the app's name.
     pub fn app_name(&self) -> &str {
         &self.app_name
@@ -65,7 +71,10 @@ impl SessionKey {
 }
 
 /// Checks the ids of an app and of a user of it.
-pub(crate) fn check_owner(app_name: &str, user_id: Option<&str>) -> Result<(), Error> {
+///
+/// # Errors
+/// Fails with `invalid_argument` naming the id.
+pub fn check_owner(app_name: &str, user_id: Option<&str>) -> Result<(), Error> {
     check_id(Field::AppName, app_name)?;
     user_id.map_or(Ok(()), |user_id| check_id(Field::UserId, user_id))
 }

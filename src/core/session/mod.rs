@@ -1,7 +1,7 @@
 //! Sessions: their keys, and the revisions and times that order their changes.
 
 mod description;
-mod key;
+pub(crate) mod key;
 mod revision;
 mod timestamp;
 

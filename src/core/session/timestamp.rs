@@ -45,12 +45,14 @@ impl Timestamp {
     }
 
     /// The same; `None` if the number is not valid.
-    pub(crate) fn valid(milliseconds: f64) -> Option<Self> {
+    #[doc(hidden)]
+    pub fn valid(milliseconds: f64) -> Option<Self> {
         (0.0..=LAST).contains(&milliseconds).then(|| Self::stored(milliseconds))
     }
 
     /// The time of a stored row, which was checked already.
-    pub(crate) fn stored(milliseconds: f64) -> Self {
+    #[doc(hidden)]
+    pub fn stored(milliseconds: f64) -> Self {
         // Negative zero becomes zero: its bits would sort after all other times.
         Self(milliseconds.abs())
     }

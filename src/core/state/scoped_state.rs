@@ -126,7 +126,8 @@ impl ScopedState {
     }
 
     /// Returns the most bytes of the JSON object.
-    pub(crate) fn size(&self) -> usize {
+    #[doc(hidden)]
+    pub fn size(&self) -> usize {
         self.members.size + "{}".len()
     }
 
@@ -149,7 +150,8 @@ impl ScopedState {
     ///
     /// # Errors
     /// Fails with `quota_exceeded` if memory has no room.
-    pub(crate) fn try_to_json(&self) -> Result<String, Error> {
+    #[doc(hidden)]
+    pub fn try_to_json(&self) -> Result<String, Error> {
         require_room(self.size())?;
         Ok(self.to_json())
     }

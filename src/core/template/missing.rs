@@ -7,7 +7,7 @@ use super::near::near_misses;
 use super::placeholder::{Placeholder, PlaceholderKind};
 
 /// Returns the error for placeholders without a value. Similar keys are searched in `known_keys`.
-pub(crate) fn missing_error<K>(missing: &[Placeholder<'_>], known_keys: K) -> TemplateError
+pub fn missing_error<K>(missing: &[Placeholder<'_>], known_keys: K) -> TemplateError
 where
     K: IntoIterator,
     K::Item: AsRef<str>,
@@ -35,7 +35,7 @@ where
 }
 
 /// Returns the error for an artifact that could not be loaded.
-pub(crate) fn artifact_error(found: &Placeholder<'_>, error: ArtifactError) -> TemplateError {
+pub fn artifact_error(found: &Placeholder<'_>, error: ArtifactError) -> TemplateError {
     TemplateError::Artifact { name: artifact_name(found.name), offset: found.start, error }
 }
 

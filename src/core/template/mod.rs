@@ -33,7 +33,7 @@
 
 mod context;
 mod json;
-mod missing;
+pub(crate) mod missing;
 mod name;
 mod near;
 mod number;
@@ -43,7 +43,6 @@ mod scan;
 
 pub use crate::core::error::{ArtifactError, MissingVariable, TemplateError};
 pub use context::{Artifact, TemplateContext};
-pub(crate) use missing::{artifact_error, missing_error};
 pub use placeholder::{Placeholder, PlaceholderKind};
 pub use render::inject_session_state;
 pub use scan::Template;

@@ -1,8 +1,8 @@
 //! Views of a history: which events count after rewinds and compactions.
 //!
 //! A rewind or a compaction deletes nothing: it is one event, a marker. A [`Mark`] has what the rules
-//! need to know of an event. The rules read no text: the callers, `crate::history` and TypeScript, give
-//! numbers to the names of invocations and function calls.
+//! need to know of an event. The rules read no text: TypeScript, which makes the marks, gives numbers to the names
+//! of invocations and function calls.
 //!
 //! | [`Reader`] | which events it gets |
 //! |---|---|

@@ -1,10 +1,10 @@
 //! Appending events to a session.
 
+use std::mem;
 use std::sync::Arc;
 
 use crate::core::error::{Error, Field, StaleReason};
 use crate::core::event::NewEvent;
-use crate::core::names::Names;
 use crate::core::session::{
     DescriptionChange, NEVER, Revision, SessionHead, SessionKey, TitleChange,
 };
@@ -13,13 +13,12 @@ use crate::core::write::compute::{Compute, ComputeDelta, Computed};
 use crate::core::write::marker_seqs::MarkerSeqs;
 use crate::core::write::outcome::{Appended, Effect, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet};
-use crate::core::write::resolved_position::{Progress, ResolvedPosition};
-use crate::core::write::rows::{EventRow, Found, StoredEvent, stored_state};
+use crate::core::write::rows::{EventRow, Found, stored_state};
 use crate::core::write::undone::{
-    LookBack, cancelled_invocations, continues_cancelled, continues_undone, has_new_rewind,
-    has_rewind, undone_invocations,
+    cancelled_invocations, continues_cancelled, continues_undone, has_new_rewind, has_rewind,
+    undone_invocations,
 };
-use crate::core::write::written_events::WrittenEvents;
+use crate::core::write::written_events::{WrittenEvents, match_stored};
 use crate::core::write::{Decide, Decision};
 
 /// How an append treats a stale handle, that is, one that has missed events of others.
@@ -49,14 +48,38 @@ pub enum HandlePosition {
     Latest,
 }
 
+/// What the plan of an append reads. Each decision may need more than its plan has read; most appends need one plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Need {
+    /// The last event of a handle whose revision is not known.
+    LastEvent,
+    /// The stored events with the ids of the new ones, the states that these change, and the events that the policy needs.
+    Policy,
+    /// Also the events that were stored since the revision of the handle or the run, among which a rewind may be; and
+    /// all states, for a handle that gets these events.
+    Missed,
+    /// Also all other events: one of those or of the append is a rewind, which may undo any event before it.
+    All,
+}
+
+impl Need {
+    /// Returns what an append needs whose handle has a revision, or that has none.
+    fn of(events: &[NewEvent]) -> Self {
+        if has_new_rewind(events) { Self::All } else { Self::Policy }
+    }
+}
+
 /// Stores events, their deltas, and the session's new revision and time: all or none, in order.
 #[derive(Debug)]
 pub struct Append {
     plan: Plan,
-    /// What the plans so far have found out.
-    progress: Progress,
-    /// The same for the next plan, if the last decision needs more rows.
-    next_progress: Option<Progress>,
+    need: Need,
+    /// What the next plan reads, if the last decision needs more rows.
+    next: Option<Need>,
+    /// The position of the handle. That of an event becomes a revision, its `seq`, once the event is read.
+    position: HandlePosition,
+    /// Whether only the last event of the handle is known.
+    is_of_event: bool,
     events: Vec<NewEvent>,
     policy: StalePolicy,
     /// The revision that the session must have; `None` if any will do.
@@ -79,22 +102,13 @@ impl Append {
         events: Vec<NewEvent>,
     ) -> Self {
         let mut plan = Plan::of(key);
-        let position = match position {
-            HandlePosition::Revision { created, revision } => {
-                Some(ResolvedPosition::of_revision(created, revision))
-            }
-            HandlePosition::Latest => Some(ResolvedPosition::LATEST),
-            HandlePosition::LastEvent(id) => {
-                plan.event_ids.extend(id.map(Into::into));
-                None
-            }
-        };
         plan.repetition = Repetition::Recognized;
-        let look_back = if has_new_rewind(&events) { LookBack::All } else { LookBack::Policy };
         let mut append = Self {
             plan,
-            progress: Progress { position, sees_states: false, look_back },
-            next_progress: None,
+            need: Need::of(&events),
+            next: None,
+            position,
+            is_of_event: false,
             events,
             policy,
             expected: None,
@@ -103,7 +117,12 @@ impl Append {
             compute: None,
             outcome: Outcome::NONE,
         };
-        append.make_plan();
+        if let HandlePosition::LastEvent(id) = &mut append.position {
+            append.plan.event_ids.extend(mem::take(id).map(Into::into));
+            (append.need, append.is_of_event) = (Need::LastEvent, true);
+        } else {
+            append.make_plan();
+        }
         append
     }
 
@@ -118,9 +137,7 @@ impl Append {
     #[must_use]
     pub fn of_run(mut self, revision: Revision) -> Self {
         self.run = Some(revision);
-        if let Some(position) = self.progress.position {
-            self.plan.since = self.since(position);
-        }
+        self.plan.since = self.reads_since();
         self
     }
 
@@ -153,109 +170,100 @@ impl Append {
         self.outcome.finish()
     }
 
-    /// Plans for the progress so far. Until the handle's position is known, the plan keeps the id of
-    /// its last event.
+    /// Plans for what is needed, once it is more than the last event of the handle.
     fn make_plan(&mut self) {
-        let Some(position) = self.progress.position else {
-            return;
-        };
-        let Self { events, plan, .. } = self;
-        plan.event_ids = events.iter().map(|event| Arc::clone(&event.id)).collect();
-        plan.ids_are_new = true;
+        self.plan.event_ids = self.events.iter().map(|event| Arc::clone(&event.id)).collect();
+        self.plan.ids_are_new = true;
         self.plan.scopes = self.scopes();
-        self.plan.since = self.since(position);
+        self.plan.since = self.reads_since();
     }
 
     fn scopes(&self) -> ScopeSet {
-        if self.progress.sees_states {
+        // Few appends need the states, and reading them costs time in proportion to their size.
+        let brings_missed = self.policy == StalePolicy::Merge && self.since().is_some();
+        if self.compute.is_some() || brings_missed && self.need >= Need::Missed {
             return ScopeSet::ALL;
         }
         let scopes = self.events.iter().map(|event| ScopeSet::of(&event.delta));
         scopes.fold(ScopeSet::default(), ScopeSet::union)
     }
 
+    /// Returns the revision of the last change that the handle has. If only its last event is known, it may have later
+    /// ones too. `None` without a handle, and before that event is read.
+    fn since(&self) -> Option<Revision> {
+        match self.position {
+            HandlePosition::Revision { revision, .. } => Some(revision),
+            HandlePosition::LastEvent(_) | HandlePosition::Latest => None,
+        }
+    }
+
     /// Returns the revision after which changed events are read. A policy that returns no missed
     /// events needs none, except when only they show whether the handle is stale.
-    fn since(&self, position: ResolvedPosition) -> Revision {
-        let needs_none = match (self.progress.look_back, self.policy) {
-            (LookBack::All, _) => return 0,
-            (LookBack::Missed, _) | (_, StalePolicy::Merge) => false,
+    fn reads_since(&self) -> Revision {
+        let needs_none = match (self.need, self.policy) {
+            (Need::All, _) => return 0,
+            (Need::Missed, _) | (_, StalePolicy::Merge) => false,
             (_, StalePolicy::Append) => true,
-            (_, StalePolicy::Reject) => !position.is_of_event,
+            (_, StalePolicy::Reject) => !self.is_of_event,
         };
-        self.unended_until(position).filter(|_| !needs_none).unwrap_or(NEVER)
+        self.unended_until().filter(|_| !needs_none).unwrap_or(NEVER)
     }
 
     /// Returns the revision after which rewinds and seals are looked for: that of the handle, or the earlier one of
     /// the run. `None` without a handle.
-    fn unended_until(&self, position: ResolvedPosition) -> Option<Revision> {
-        position.since.map(|since| self.run.map_or(since, |run| since.min(run)))
+    fn unended_until(&self) -> Option<Revision> {
+        self.since().map(|since| self.run.map_or(since, |run| since.min(run)))
     }
 
     /// Returns what the next plan has to read, if the rows are not all that the decision needs.
-    fn missing_rows(&self, before: SessionHead, found: &Found) -> Option<Progress> {
-        let Some(position) = self.progress.position else {
-            let is_last = |row: &&EventRow| self.plan.event_ids.contains(&row.id);
-            let seq = found.events.iter().find(is_last).map(|row| row.seq);
-            let position = Some(ResolvedPosition::of_event(before, seq));
-            return Some(Progress { position, ..self.progress });
-        };
+    fn missing_rows(&self, before: SessionHead, found: &Found) -> Option<Need> {
+        if self.need == Need::LastEvent {
+            return Some(Need::of(&self.events));
+        }
         // Without a handle nothing can be missed.
-        let since = position.since?;
-        let needed = Progress {
-            position: Some(position),
-            // Few appends need the states, and reading them costs time in proportion to their size.
-            sees_states: self.progress.sees_states || self.needs_states(since, found),
-            look_back: self.look_back(position, before, found),
-        };
-        (needed != self.progress).then_some(needed)
-    }
-
-    /// Returns which events the decision needs because of rewinds.
-    fn look_back(
-        &self,
-        position: ResolvedPosition,
-        before: SessionHead,
-        found: &Found,
-    ) -> LookBack {
-        let look_back = self.progress.look_back;
-        let (Some(since), Some(until)) = (position.since, self.unended_until(position)) else {
-            return look_back;
-        };
+        let (since, until) = self.since().zip(self.unended_until())?;
         // The policy refuses a handle that has missed events, with or without rewinds.
         let is_refused = self.policy == StalePolicy::Reject && before.revision > since;
         if before.revision <= until || is_refused {
-            return look_back;
+            return None;
         }
-        if self.plan.since == NEVER {
+        let needed = if self.plan.since == NEVER {
             // A retry finds its events stored, and writes nothing.
             let stored = match_stored(&self.events, &found.events);
             let is_retry =
                 stored.len() == self.events.len() && stored.iter().all(|event| event.is_same);
-            if is_retry { look_back } else { LookBack::Missed }
+            if is_retry { Need::Policy } else { Need::Missed }
         } else if has_rewind(&found.changed, until) {
-            LookBack::All
+            Need::All
+        } else if self.policy == StalePolicy::Merge && has_replacement(&found.changed, since) {
+            Need::Missed
         } else {
-            look_back
-        }
+            Need::Policy
+        };
+        (needed > self.need).then_some(needed)
     }
 
     /// Whether the append brings the handle a replacement or a rewind that it has missed. The deltas of
     /// missed events do not give the state then: those of replaced events are gone, and that of a rewind
     /// is for readers that do not know its cut.
-    fn needs_states(&self, since: Revision, found: &Found) -> bool {
-        let is_replaced = |row: &EventRow| row.revision > since && row.seq != row.revision;
+    fn brings_state(&self, found: &Found) -> bool {
+        let is_missed =
+            |since| has_replacement(&found.changed, since) || has_rewind(&found.changed, since);
         self.policy == StalePolicy::Merge
-            && (found.changed.iter().any(is_replaced) || has_rewind(&found.changed, since))
+            && self.need >= Need::Missed
+            && self.since().is_some_and(is_missed)
     }
 
     /// Decides what the append writes, or why it is refused.
     fn write(&mut self, before: SessionHead, mut found: Found) -> Result<Effect<Appended>, Error> {
         found.check_revisions(self.events.len())?;
-        let position = self.progress.position.unwrap_or(ResolvedPosition::LATEST);
-        if position.is_of_another(before) {
+        // The session may have been deleted since, and another one created with its id.
+        if let HandlePosition::Revision { created, .. } = self.position
+            && created != before.created
+        {
             return Err(self.not_found());
         }
+        let since = self.since();
         let events =
             if self.compute_delta(&found)? { self.events.as_slice() } else { Default::default() };
         let stored = match_stored(events, &found.events);
@@ -264,11 +272,11 @@ impl Append {
         let is_written = head.revision != before.revision;
         // An event that is stored already is no conflict, so a retry is safe under every policy.
         if is_written {
-            self.check_stale(position, before, &found)?;
+            self.check_stale(since, before, &found)?;
         }
         self.check_conflicts(&written)?;
-        let state = self.progress.sees_states.then(|| stored_state(&found)).transpose()?;
-        let reads_all = self.progress.look_back == LookBack::All;
+        let state = self.brings_state(&found).then(|| stored_state(&found)).transpose()?;
+        let reads_all = self.need == Need::All;
         let stored_rows = if reads_all { &found.changed } else { &found.events };
         let changes = is_written.then(|| Changes {
             session: Some(SessionChange {
@@ -287,16 +295,14 @@ impl Append {
             changes.check_sizes(&found)?;
         }
         // Rows that were read for rewinds and seals alone are none that the handle has missed.
-        if reads_all || self.unended_until(position) < position.since {
-            let is_missed =
-                |row: &EventRow| position.since.is_some_and(|since| row.revision > since);
-            found.changed.retain(is_missed);
+        if reads_all || self.unended_until() < since {
+            found.changed.retain(|row| since.is_some_and(|since| row.revision > since));
         }
         let missed = match self.policy {
             StalePolicy::Merge => found.changed,
             StalePolicy::Append | StalePolicy::Reject => Vec::new(),
         };
-        let (unchanged, stored_at, since) = (written.unchanged, written.stored_at, position.since);
+        let (unchanged, stored_at) = (written.unchanged, written.stored_at);
         let shared = changes.as_ref().map(Changes::shared_revisions).unwrap_or_default();
         let result = Appended { head, unchanged, stored_at, missed, state, since, shared };
         Ok(Effect { result, changes })
@@ -318,7 +324,7 @@ impl Append {
     /// Fails if the session is not as the caller expects.
     fn check_stale(
         &self,
-        position: ResolvedPosition,
+        since: Option<Revision>,
         before: SessionHead,
         found: &Found,
     ) -> Result<(), Error> {
@@ -330,12 +336,11 @@ impl Append {
         if let Some(expected) = self.expected.filter(|expected| *expected != actual) {
             return refuse(StaleReason::OtherRevision, expected);
         }
-        let Some(since) = position.since else { return Ok(()) };
+        let Some(since) = since else { return Ok(()) };
         // A run of an earlier session with the same id says nothing of this one.
         let run = self.run.filter(|run| *run >= before.created);
         let until = run.map_or(since, |run| since.min(run));
-        let reads_all = self.progress.look_back == LookBack::All;
-        if reads_all
+        if self.need == Need::All
             && has_rewind(&found.changed, until)
             && continues_undone(&self.events, &undone_invocations(&found.changed))
         {
@@ -344,14 +349,18 @@ impl Append {
         if continues_cancelled(&self.events, &cancelled_invocations(&found.changed, until)) {
             return refuse(StaleReason::Cancelled, until);
         }
-        if self.policy != StalePolicy::Reject || !position.is_stale(found, before) {
+        if self.policy != StalePolicy::Reject {
             return Ok(());
         }
-        let is_of_event = position.is_of_event;
-        refuse(
-            if is_of_event { StaleReason::LaterEvents } else { StaleReason::HandleBehind },
-            since,
-        )
+        // Only new events count if the revision is that of an event, since replaced ones may be on the handle already.
+        // Both conditions: a replaced event has a later `revision` but an old `seq`. A row that a storage lists only
+        // because of its place has a later `seq` but an old `revision`.
+        let is_new = |row: &EventRow| row.seq > since && row.revision > since;
+        match self.is_of_event {
+            true if found.changed.iter().any(is_new) => refuse(StaleReason::LaterEvents, since),
+            false if actual > since => refuse(StaleReason::HandleBehind, since),
+            _ => Ok(()),
+        }
     }
 
     /// Fails if an event would replace another one than its caller expects.
@@ -380,13 +389,20 @@ impl Decide for Append {
     }
 
     fn decide(&mut self, found: Found) -> Decision {
-        self.next_progress = None;
+        self.next = None;
         let Some(before) = found.session else {
             let refusal = Err(self.not_found());
             return self.outcome.set(refusal);
         };
-        self.next_progress = self.missing_rows(before, &found);
-        if self.next_progress.is_some() {
+        if self.need == Need::LastEvent {
+            let is_last = |row: &&EventRow| self.plan.event_ids.contains(&row.id);
+            let last = found.events.iter().find(is_last);
+            // If the session lacks that event, the handle may have missed all events.
+            let (created, revision) = (before.created, last.map_or(before.created, |row| row.seq));
+            self.position = HandlePosition::Revision { created, revision };
+        }
+        self.next = self.missing_rows(before, &found);
+        if self.next.is_some() {
             self.outcome = Outcome::NONE;
             return Decision::NeedsRows;
         }
@@ -395,34 +411,14 @@ impl Decide for Append {
     }
 
     fn replan(&mut self) -> bool {
-        let Some(progress) = self.next_progress.take() else { return false };
-        self.progress = progress;
+        let Some(need) = self.next.take() else { return false };
+        self.need = need;
         self.make_plan();
         true
     }
 }
 
-/// Finds the stored event of each new one that has its id, and compares their texts.
-fn match_stored(events: &[NewEvent], rows: &[EventRow]) -> Vec<StoredEvent> {
-    let mut stored = Vec::new();
-    if rows.is_empty() {
-        return stored;
-    }
-    let mut row_indexes = Names::<usize>::default();
-    for (number, row) in rows.iter().enumerate() {
-        if let Some(known) = row_indexes.get_or_default(&row.id) {
-            *known = number;
-        }
-    }
-    for (index, event) in events.iter().enumerate() {
-        if let Some(row) = row_indexes.get(&event.id).and_then(|number| rows.get(*number)) {
-            stored.push(StoredEvent {
-                index,
-                seq: row.seq,
-                revision: row.revision,
-                is_same: event.is_same(&row.text),
-            });
-        }
-    }
-    stored
+/// Whether one of the rows was replaced after that revision.
+fn has_replacement(rows: &[EventRow], since: Revision) -> bool {
+    rows.iter().any(|row| row.revision > since && row.seq != row.revision)
 }

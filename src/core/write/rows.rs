@@ -111,8 +111,11 @@ pub(super) struct StoredEvent {
     pub(super) is_same: bool,
 }
 
-/// Returns all scopes merged into one JSON object. Fails if that object would be too large.
-pub(crate) fn merge_scopes(
+/// Returns all scopes merged into one JSON object, with prefixes.
+///
+/// # Errors
+/// Fails with `quota_exceeded` if memory has no room for it.
+pub fn merge_scopes(
     session: &ScopedState,
     shared: ByOwner<Option<&SharedRow>>,
 ) -> Result<String, Error> {

@@ -12,17 +12,6 @@ use crate::core::session::Revision;
 use crate::core::view_rules::{Kind, Mark, active_events};
 use crate::core::write::rows::EventRow;
 
-/// Which events an append reads to find rewinds that its handle or its run has missed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LookBack {
-    /// Those that the policy needs.
-    Policy,
-    /// Those that were stored since the revision of the handle or the run. There may be a rewind among them.
-    Missed,
-    /// All: such an event or an event of the append is a rewind, which may undo any event before it.
-    All,
-}
-
 /// Whether one of the new events is a rewind, over a storage that keeps the places of markers.
 pub(super) fn has_new_rewind(events: &[NewEvent]) -> bool {
     events

@@ -94,3 +94,28 @@ impl WrittenEvents {
         self.changes.iter().any(|change| change.row.seq == row.seq)
     }
 }
+
+/// Finds the stored event of each new one that has its id, and compares their texts.
+pub(super) fn match_stored(events: &[NewEvent], rows: &[EventRow]) -> Vec<StoredEvent> {
+    let mut stored = Vec::new();
+    if rows.is_empty() {
+        return stored;
+    }
+    let mut row_indexes = Names::<usize>::default();
+    for (number, row) in rows.iter().enumerate() {
+        if let Some(known) = row_indexes.get_or_default(&row.id) {
+            *known = number;
+        }
+    }
+    for (index, event) in events.iter().enumerate() {
+        if let Some(row) = row_indexes.get(&event.id).and_then(|number| rows.get(*number)) {
+            stored.push(StoredEvent {
+                index,
+                seq: row.seq,
+                revision: row.revision,
+                is_same: event.is_same(&row.text),
+            });
+        }
+    }
+    stored
+}

@@ -2,8 +2,8 @@
 
 use adk_session::error::Error;
 use adk_session::event::{EventText, NewEvent, Replaceable, TextSlice};
-use adk_session::internals::{broken_storage, marked_event, part_of, stored_time};
-use adk_session::session::{DescriptionRow, SessionKey, TitleChange};
+use adk_session::internals::broken_storage;
+use adk_session::session::{DescriptionRow, SessionKey, Timestamp, TitleChange};
 use adk_session::state::Delta;
 use adk_session::write::{Append, Create, HandlePosition, NewSession, StalePolicy};
 use js_sys::Array;
@@ -75,8 +75,9 @@ impl<'a> Appends<'a> {
         let new = NewSession {
             state: Delta::parse(state)?,
             delta: Delta::parse(delta)?,
-            last_update_time: (!last_update_time.is_nan()).then(|| stored_time(last_update_time)),
-            now: stored_time(number(Now)),
+            last_update_time: (!last_update_time.is_nan())
+                .then(|| Timestamp::stored(last_update_time)),
+            now: Timestamp::stored(number(Now)),
             shares_state: number(SharesState) > 0.0,
             description: DescriptionRow { title, labels, parent, initial_state },
             events: self.events(events)?,
@@ -137,7 +138,7 @@ impl<'a> Appends<'a> {
 
     /// Reads an event. `is_last`: no other one follows.
     fn event(&mut self, numbers: &[f64], is_last: bool) -> Result<NewEvent, Thrown> {
-        use EventNumber::{Delta, Id, MayBeMarker, Replaces, Text, Timestamp, Whole};
+        use EventNumber::{Delta, Id, MayBeMarker, Replaces, Text, Timestamp as Time, Whole};
         let number = |name: EventNumber| number(numbers, name as usize);
         let [id, delta] = [Id, Delta].map(|name| self.parts.next(number(name) as usize));
         let whole = number(Whole);
@@ -146,8 +147,8 @@ impl<'a> Appends<'a> {
         let whole = has_whole.then(|| self.text(self.position + 1, whole, is_last));
         self.position += 2;
         let may_be_marker = number(MayBeMarker) > 0.0;
-        let time = stored_time(number(Timestamp));
-        let mut event = marked_event(id, time, delta, text, may_be_marker, CLAIM_MARK)?;
+        let time = Timestamp::stored(number(Time));
+        let mut event = NewEvent::marked(id, time, delta, text, may_be_marker, Some(CLAIM_MARK))?;
         event.whole = whole;
         event.replaces = match number(Replaces) {
             0.0 => Replaceable::Nothing,
@@ -159,8 +160,8 @@ impl<'a> Appends<'a> {
 
     fn text(&mut self, position: u32, units: f64, is_last: bool) -> EventText {
         match self.texts {
-            Texts::Packed(packed) if is_last => part_of(packed, self.parts.last_range()).into(),
-            Texts::Packed(packed) => part_of(packed, self.parts.next_range(units as usize)).into(),
+            Texts::Packed(packed) if is_last => packed.part(self.parts.last_range()).into(),
+            Texts::Packed(packed) => packed.part(self.parts.next_range(units as usize)).into(),
             Texts::JavaScript(texts) => event_text(texts.get(position)),
         }
     }

@@ -2,7 +2,7 @@
 //! there already, so the wasm holds no code for `read` and `list` of [`Storage`].
 
 use adk_session::Error;
-use adk_session::internals::{list_memory, read_markers, require_room, state_size};
+use adk_session::internals::require_room;
 use adk_session::memory::MemoryStorage;
 use adk_session::read::{ListQuery, Listing, Rows};
 use adk_session::session::Revision;
@@ -81,7 +81,7 @@ impl ChosenStorage {
                 let rows = match read {
                     EventsRead::Of(read) => memory.read(target, read, call).await?,
                     EventsRead::Markers(event_id) => {
-                        read_markers(memory, target, event_id.as_deref())?
+                        memory.read_markers(target, event_id.as_deref())?
                     }
                 };
                 let Rows { session, shared, events, edges, rows } = rows;
@@ -123,13 +123,13 @@ impl ChosenStorage {
 
 fn listing_of(memory: &MemoryStorage, request: &ListQuery) -> Result<JsListing, Error> {
     let sessions = Array::new();
-    let listing = list_memory(memory, request, &mut |session| {
-        sessions.push(&listed_session(session)?);
+    let listing = memory.visit_list(request, &mut |place, session| {
+        sessions.push(&listed_session(place, session)?);
         Ok(())
     })?;
     let Listing { users, app, total, .. } = listing;
     let states = app.iter().chain(users.iter().map(|(_, user)| user));
-    require_room(states.map(|row| state_size(&row.state)).max().unwrap_or_default())?;
+    require_room(states.map(|row| row.state.size()).max().unwrap_or_default())?;
     let app = app.map_or(JsValue::UNDEFINED, |app| app.state.to_json().into());
     let users = users
         .into_iter()

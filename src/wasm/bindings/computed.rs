@@ -2,7 +2,6 @@
 
 use adk_session::error::Error;
 use adk_session::event::TextSlice;
-use adk_session::internals::part_of;
 use adk_session::state::Delta;
 use adk_session::write::{Append, ComputeDelta, Computed, Update};
 use js_sys::{Function, JsString};
@@ -47,7 +46,7 @@ fn compute_delta(compute: Function) -> Box<dyn ComputeDelta> {
         let computed = TextSlice::from(computed.unwrap_or_default());
         computed.with(|texts| {
             let (delta, text) = texts.split_once('\0').unwrap_or((texts, ""));
-            let text = part_of(&computed, texts.len() - text.len()..texts.len());
+            let text = computed.part(texts.len() - text.len()..texts.len());
             Ok(Computed { delta: Delta::parse(delta)?, text: text.into() })
         })
     })

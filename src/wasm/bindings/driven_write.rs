@@ -9,8 +9,8 @@
 //! references to them are passed.
 
 use adk_session::error::Error;
-use adk_session::internals::{merge_scopes, stored_time};
-use adk_session::session::SessionHead;
+use adk_session::internals::merge_scopes;
+use adk_session::session::{SessionHead, Timestamp};
 use adk_session::state::{ByOwner, ScopedState};
 use adk_session::write::{
     Changes, Decision, EventRow, Found, ScopeSet, SessionChange, SharedChange, SharedRow,
@@ -121,7 +121,7 @@ impl DrivenWrite {
         let head = SessionHead {
             created: created as u64,
             revision: revision as u64,
-            last_update_time: stored_time(time),
+            last_update_time: Timestamp::stored(time),
             ..SessionHead::default()
         };
         let events =
@@ -238,7 +238,7 @@ fn event_rows(rows: &Array) -> Vec<EventRow> {
             id: row.get(0).as_string().unwrap_or_default().into(),
             seq: number(1) as u64,
             revision: number(2) as u64,
-            timestamp: stored_time(number(3)),
+            timestamp: Timestamp::stored(number(3)),
             text: event_text(row.get(4)),
         });
     }

@@ -2,9 +2,9 @@
 //! one: `Deserialize` would add 16 KB to the gzipped wasm.
 
 use adk_session::error::Error;
-use adk_session::internals::{check_owner, stored_time};
+use adk_session::internals::check_owner;
 use adk_session::read::{ListOrder, ListPlace, ListQuery, PageEnd, PageQuery, Read};
-use adk_session::session::{DescriptionChange, Revision, SessionKey};
+use adk_session::session::{DescriptionChange, Revision, SessionKey, Timestamp};
 use adk_session::storage::Deletion;
 use wasm_bindgen::prelude::*;
 
@@ -172,7 +172,7 @@ impl ListObject {
         let by_creation = self.order_by() == "createTime";
         let after = self.after().map(|place| {
             let time = if by_creation { place.create_time() } else { place.last_update_time() };
-            let time = stored_time(time.unwrap_or_default());
+            let time = Timestamp::stored(time.unwrap_or_default());
             let [session_id, user_id] =
                 [place.session_id(), place.user_id()].map(Option::unwrap_or_default);
             ListPlace::new(time, &session_id, &user_id)

@@ -3,8 +3,9 @@
 //! Numbers cross as `f64`, since larger types would link code for `BigInt`. What JavaScript holds is passed
 //! on as it is.
 
-use adk_session::internals::{ListedSession, merge_scopes, state_to_json};
-use adk_session::read::{PageEdges, Rows};
+use adk_session::internals::merge_scopes;
+use adk_session::memory::StoredSession;
+use adk_session::read::{ListPlace, PageEdges, Rows};
 use adk_session::session::{DescriptionRow, Revision, SessionHead};
 use adk_session::write::{Appended, EventRow, SharedRevisions};
 use js_sys::Array;
@@ -169,10 +170,10 @@ struct Listed<'a> {
 }
 
 /// Returns a session of a list over memory.
-pub(super) fn listed_session(session: ListedSession<'_>) -> JsResult {
-    let ListedSession { session_id, user_id, head, state, description } = session;
-    let SessionHead { created, revision, last_update_time, create_time } = head;
-    let DescriptionRow { title, labels, parent, .. } = description;
+pub(super) fn listed_session(place: &ListPlace, session: &StoredSession) -> JsResult {
+    let ListPlace { session_id, user_id, .. } = place;
+    let SessionHead { created, revision, last_update_time, create_time } = session.head;
+    let DescriptionRow { title, labels, parent, .. } = &session.description;
     Ok(object_of(&Listed {
         session_id,
         user_id,
@@ -180,7 +181,7 @@ pub(super) fn listed_session(session: ListedSession<'_>) -> JsResult {
         revision: revision as f64,
         last_update_time: last_update_time.as_millis(),
         create_time: create_time.as_millis(),
-        state: state_to_json(state)?,
+        state: session.state.try_to_json()?,
         title: title.as_deref(),
         labels: labels.as_deref(),
         parent: parent.as_deref(),

@@ -1,7 +1,6 @@
 //! Values that cross to JavaScript as they are: texts and numbers.
 
 use adk_session::event::EventText;
-use adk_session::internals::state_to_json;
 use adk_session::read::TimedText;
 use adk_session::write::SharedRow;
 use js_sys::Array;
@@ -55,7 +54,7 @@ pub(super) fn fragments(events: Vec<TimedText>) -> Fragments {
 
 /// Returns the JSON object of a user's or an app's state.
 pub(super) fn state_to_javascript(row: Option<SharedRow>) -> JsResult {
-    Ok(JsValue::from_str(&state_to_json(&row.unwrap_or_default().state)?))
+    Ok(JsValue::from_str(&row.unwrap_or_default().state.try_to_json()?))
 }
 
 #[wasm_bindgen]

@@ -4,10 +4,10 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use adk_session::event::TextSlice;
-use adk_session::internals::{SPARE, broken_storage, check_owner, has_room, valid_time};
+use adk_session::internals::{SPARE, broken_storage, check_owner, has_room};
 use adk_session::memory::MemoryStorage;
 use adk_session::read::{Read, Rows};
-use adk_session::session::{Revision, SessionKey};
+use adk_session::session::{Revision, SessionKey, Timestamp};
 use adk_session::write::{Decide, Describe, Target};
 use js_sys::{Array, Function};
 use wasm_bindgen::prelude::*;
@@ -117,7 +117,7 @@ impl WasmStorage {
             .map(|name| parts.next(number(name).unwrap_or_default() as usize));
         check_owner(app_name, Some(user_id))?;
         // No event is earlier than 1970, and none later than the year 9999.
-        let after = number(After).map(|time| valid_time(time.max(0.0)));
+        let after = number(After).map(|time| Timestamp::valid(time.max(0.0)));
         let limit = number(Last).map(|count| count as usize);
         let since = number(Since).map(|since| since as Revision);
         let read = match (since, after) {

@@ -1,6 +1,5 @@
 //! Finds sessions by their bare ids.
 
-use adk_session::internals::stored_key;
 use adk_session::session::SessionKey;
 use adk_session::storage::Call;
 use js_sys::Array;
@@ -31,7 +30,7 @@ async fn find_once(access: &Access, session_id: &str) -> Result<Vec<SessionKey>,
         if id.as_deref() == Some(session_id)
             && let Some((app_name, user_id)) = app_name.zip(user_id)
         {
-            keys.push(stored_key(app_name, user_id, session_id.to_owned()));
+            keys.push(SessionKey::stored(app_name, user_id, session_id.to_owned()));
         }
     }
     Ok(keys)

@@ -6,8 +6,7 @@
 
 use std::sync::Arc;
 
-use adk_session::internals::valid_time;
-use adk_session::session::Revision;
+use adk_session::session::{Revision, Timestamp};
 use adk_session::write::EventRow;
 use js_sys::{Array, Float64Array, JsString};
 use wasm_bindgen::prelude::*;
@@ -100,7 +99,7 @@ impl Page {
                 Some(marks) => [0, 1, 2, 3].map(|mark| marks.get_index(row as u32 * MARKS + mark)),
                 None => [last, record.number("revision")?, record.number("time")?, length],
             };
-            let timestamp = valid_time(timestamp)?;
+            let timestamp = Timestamp::valid(timestamp)?;
             let is_whole = is_counter(seq) && is_counter(revision);
             let is_in_order = before < seq && seq <= revision && f64::from(start) <= end;
             let is_end = end == length || text.char_code_at(end as u32) == f64::from(b',');
@@ -196,8 +195,9 @@ pub(crate) fn count_admitted(record: &Record, filter: EventFilter) -> usize {
     if filter == EventFilter::ALL {
         return size_of(marks.as_ref());
     }
-    let admits =
-        |seq, time| filter.admits(seq, time) || !is_counter(seq) || valid_time(time).is_none();
+    let admits = |seq, time| {
+        filter.admits(seq, time) || !is_counter(seq) || Timestamp::valid(time).is_none()
+    };
     let Some(marks) = marks else {
         let [seq, time] = ["seq", "time"].map(|name| record.number(name).unwrap_or(f64::NAN));
         return usize::from(admits(seq, time));

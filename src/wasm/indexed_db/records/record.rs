@@ -1,8 +1,7 @@
 //! Records as they are stored: plain objects, readable in a browser's developer tools.
 
-use adk_session::internals::{stored_key, stored_time, valid_time};
 use adk_session::session::{
-    DescriptionChange, DescriptionRow, Revision, SessionHead, SessionKey, TitleChange,
+    DescriptionChange, DescriptionRow, Revision, SessionHead, SessionKey, Timestamp, TitleChange,
 };
 use adk_session::state::ScopedState;
 use adk_session::storage::Deletion;
@@ -86,7 +85,7 @@ impl Record {
     }
 
     pub(crate) fn session_key(&self) -> SessionKey {
-        stored_key(self.text("appName"), self.text("userId"), self.text("sessionId"))
+        SessionKey::stored(self.text("appName"), self.text("userId"), self.text("sessionId"))
     }
 
     /// Sets a session's number, twice. A damaged number may be the number of another session, whose
@@ -105,13 +104,13 @@ impl Record {
     /// Returns a session's head. Fails with `corrupt_record` if it is damaged.
     pub(crate) fn head(&self) -> Result<SessionHead, Failure> {
         let counters = [self.counter("created"), self.counter("revision"), self.session_number()];
-        let time = self.number("lastUpdateTime").and_then(valid_time);
+        let time = self.number("lastUpdateTime").and_then(Timestamp::valid);
         match (counters, time) {
             ([Some(created), Some(revision), Some(_)], Some(last_update_time))
                 if created <= revision =>
             {
                 let (created, revision) = (created as Revision, revision as Revision);
-                let create_time = stored_time(self.count("createTime"));
+                let create_time = Timestamp::stored(self.count("createTime"));
                 Ok(SessionHead { created, revision, last_update_time, create_time })
             }
             _ => Err(self.damaged("it is damaged")),

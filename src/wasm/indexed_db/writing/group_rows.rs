@@ -3,7 +3,7 @@
 
 use std::collections::BinaryHeap;
 
-use adk_session::internals::{random_seed, stored_key};
+use adk_session::internals::random_seed;
 use adk_session::session::{Revision, SessionKey};
 use adk_session::state::ByOwner;
 use adk_session::storage::Call;
@@ -102,7 +102,7 @@ impl<'a> Group<'a> {
         let Target { app_name, user_id, session_id } = &plan.target;
         if let Some((user_id, session_id)) = user_id.as_ref().zip(session_id.as_ref()) {
             let index = self.session_index(&plan.target).unwrap_or_else(|| {
-                self.sessions.push(SessionBuffer::new(stored_key(
+                self.sessions.push(SessionBuffer::new(SessionKey::stored(
                     app_name.clone(),
                     user_id.clone(),
                     session_id.clone(),
