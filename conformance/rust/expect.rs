@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::conformance::verdict::Verdict;
+
 /// The kind of result, which determines the members that may be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -14,8 +16,6 @@ pub(super) enum Kind {
     /// There is no result to compare.
     Nothing,
 }
-
-type Verdict = Result<(), String>;
 
 pub(super) fn compare(kind: Kind, expected: &Value, actual: &Value) -> Verdict {
     match (kind, expected, actual) {

@@ -81,6 +81,7 @@ use std::fmt;
 
 use crate::conformance::case::Case;
 use crate::conformance::runner::Runner;
+use crate::conformance::verdict::Verdict;
 use crate::core::storage::Storage;
 
 /// The result of the suite.
@@ -102,8 +103,8 @@ pub struct Failure {
 }
 
 impl Report {
-    fn add(&mut self, case: &str, result: Result<(), String>) {
-        match result {
+    fn add(&mut self, case: &str, verdict: Verdict) {
+        match verdict {
             Ok(()) => self.passed += 1,
             Err(reason) => self.failures.push(Failure { case: case.to_owned(), reason }),
         }

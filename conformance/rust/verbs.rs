@@ -7,7 +7,7 @@ use crate::conformance::script::Script;
 use crate::conformance::verb_rows::{
     ODD_TEXTS, STATE, change, event, filled, key, plan, session_change, set_all, texts_of,
 };
-use crate::conformance::verdict::{Verdict, check, equal, failed, run_tests, same_texts};
+use crate::conformance::verdict::{Verdict, check, equal, failed, same_texts};
 use crate::core::read::{ListQuery, Listing, Read, Rows};
 use crate::core::session::{NEVER, Revision, SessionHead, SessionKey};
 use crate::core::state::ByOwner;
@@ -351,10 +351,17 @@ impl<S: Storage> Subject<S> {
     }
 }
 
-/// Runs each test on a new storage.
+/// Runs each case on a new storage, and reports it under its name.
 pub(super) async fn run<S: Storage>(open: &impl AsyncFn() -> S, report: &mut Report) {
-    run_tests! {
-        "verbs: ", report, Ok::<_, String>(Subject { storage: open().await });
+    macro_rules! run_cases {
+        ($($case:ident)*) => {
+            $(
+                let verdict = Subject { storage: open().await }.$case().await;
+                report.add(&concat!("verbs: ", stringify!($case)).replace('_', " "), verdict);
+            )*
+        };
+    }
+    run_cases! {
         refusals_write_nothing
         a_write_is_read_completely
         a_decision_gets_the_stored_rows

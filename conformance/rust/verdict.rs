@@ -1,4 +1,4 @@
-//! The checks of tests that compare a storage with what it should hold.
+//! What the cases of both kinds end with, and the checks of those of the verbs.
 
 use std::error::Error as _;
 use std::fmt::Debug;
@@ -9,21 +9,7 @@ use crate::core::error::Error;
 use crate::core::read::TimedText;
 use crate::core::storage::is_same_json;
 
-/// Runs each test on a new subject, and reports it under its name.
-macro_rules! run_tests {
-    ($kind:literal, $report:expr, $subject:expr; $($test:ident)*) => {
-        $(
-            let verdict = match $subject {
-                Ok(subject) => subject.$test().await,
-                Err(reason) => Err(reason),
-            };
-            $report.add(&concat!($kind, stringify!($test)).replace('_', " "), verdict);
-        )*
-    };
-}
-pub(super) use run_tests;
-
-/// The result of a test; the reason if it failed.
+/// The result of a case; the reason if it failed.
 pub(super) type Verdict = Result<(), String>;
 
 /// Returns the message of an error, with its cause.

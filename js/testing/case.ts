@@ -1,4 +1,8 @@
+import type { Storage } from '../core/storage/storage.js';
 import type { JsonObject } from '../values/json/rules.js';
+
+/** A requirement, stated as a sentence, and its test: through a service, or of a storage without one. */
+export type SuiteCase = Case | VerbCase;
 
 /**
  * A test case: a sentence and the steps that show it, as in `conformance/cases.json`. The docs of
@@ -15,6 +19,14 @@ export interface Case {
   /** What a storage does wrong when only this case and cases like it fail. */
   readonly hint?: string;
   readonly steps: readonly JsonObject[];
+}
+
+/** A test of a storage's verbs. */
+export interface VerbCase {
+  readonly name: string;
+  /** The rule or the section of `docs/writing_a_storage.md` that it shows. */
+  readonly hint: string;
+  run(storage: Storage): Promise<void>;
 }
 
 /** One call of a method of the service. */

@@ -1,4 +1,6 @@
 /** Compares results with expected values, and reports the first difference. Counterpart of `expect.rs`. */
+import type { Found } from '../core/storage/rows.js';
+import { messageOf } from '../values/errors/describe.js';
 import { isPlainObject, type JsonObject } from '../values/json/rules.js';
 
 /** Compares `null` or a session. Only the expected members are compared. */
@@ -88,6 +90,25 @@ export function expectEqual(at: string, expected: unknown, actual: unknown): voi
   const [should, is] = [expected, actual].map((value) => JSON.stringify(value) ?? 'undefined');
   if (should === is) return;
   throw new Error(`${at || 'the answer'} is ${short(is)}, but should be ${short(should)}`);
+}
+
+/** Expects of rows that they lack these. */
+export function expectAbsent(rows: object, ...names: (keyof Found)[]): void {
+  for (const name of names) {
+    expectEqual(name, undefined, (rows as Partial<Found>)[name] ?? undefined);
+  }
+}
+
+export function expectFloor(found: Pick<Found, 'floor'>, atLeast: number): void {
+  if (found.floor >= atLeast) return;
+  throw new Error(`floor is ${found.floor}, but revision ${atLeast} was deleted`);
+}
+
+/** Expects a verb to reject with an error that names what it does not know. */
+export async function expectUnknown(verb: string, name: string, work: Promise<unknown>) {
+  const message = await work.then(() => 'success', messageOf);
+  if (message.includes(name)) return;
+  throw new Error(`${verb} ended with ${message}, but should reject and name '${name}'`);
 }
 
 function short(text = ''): string {

@@ -4,7 +4,7 @@
  * @module adk-session-wasm/testing
  */
 import { cases } from './cases.js';
-import { type OpenStorage, runCase, runVerbCase } from './run_case.js';
+import { type OpenStorage, runCase } from './run_case.js';
 import { verbCases } from './verb_cases.js';
 
 export type { OpenStorage } from './run_case.js';
@@ -36,14 +36,8 @@ export interface ConformanceCase {
  * ```
  */
 export function conformance(openStorage: OpenStorage): ConformanceCase[] {
-  return [
-    ...cases.map((testCase) => ({
-      name: testCase.name,
-      run: () => runCase(testCase, openStorage),
-    })),
-    ...verbCases.map((testCase) => ({
-      name: testCase.name,
-      run: () => runVerbCase(testCase, openStorage),
-    })),
-  ];
+  return [...cases, ...verbCases].map((testCase) => ({
+    name: testCase.name,
+    run: () => runCase(testCase, openStorage),
+  }));
 }

@@ -1,7 +1,7 @@
 /** Tests of the verbs that a storage need not have. A storage without the verb passes. */
 import type { Storage } from '../core/storage/storage.js';
 import type { Changes, EventRow, Found, SessionRow } from '../core/storage/rows.js';
-import { expectEqual } from './expect.js';
+import { expectAbsent, expectEqual, expectFloor } from './expect.js';
 import {
   USER,
   KEY,
@@ -20,8 +20,6 @@ import {
   read,
   head,
   revisions,
-  expectAbsent,
-  expectFloor,
   range,
 } from './verb_rows.js';
 

@@ -1,11 +1,10 @@
-/** Opens a storage for each case, runs the case within a time limit, and closes the storage. */
+/** Opens a storage for each case, runs each part of the case within a time limit, and closes the storage. */
 import { endsWithin } from '../core/call/time_limit.js';
 import { messageOf } from '../values/errors/describe.js';
 import { openSessionService, type SessionService, type SessionServiceOptions } from '../index.js';
 import type { Storage } from '../core/storage/index.js';
-import { type Case, readSteps, type Step } from './case.js';
+import { type Case, readSteps, type Step, type SuiteCase } from './case.js';
 import { CaseRun } from './case_run.js';
-import type { VerbCase } from './verb_cases.js';
 
 /**
  * Returns an empty storage: a `Storage` or `'memory'`. It may also return a service over an empty storage,
@@ -30,67 +29,66 @@ type OpenedStorage = 'memory' | Storage | SessionService;
 /** Milliseconds after which a step has failed, also on a slow machine. A verb that never settles would stop the test runner. */
 const STEP_LIMIT = 300_000;
 
+/** A part of a case that must end within the time limit, and what the report says of it. */
+interface Part {
+  readonly at?: string;
+  readonly call?: string;
+  run(): Promise<void>;
+}
+
 /**
- * Runs a case. Throws an error with the failed step, its call, and the hint of the case.
+ * Runs a case of either kind, and closes what was opened. Throws an error with the failed step and its call, if the case has
+ * steps, and the hint of the case. A case of the verbs does nothing over a service, which has none.
  *
  * @param limitMs see {@link STEP_LIMIT}
  */
 export async function runCase(
-  testCase: Case,
+  testCase: SuiteCase,
   openStorage: OpenStorage,
   limitMs = STEP_LIMIT,
 ): Promise<void> {
   const clock = { now: 1000 };
-  const { autoTitle = false, stale } = testCase;
+  const { autoTitle = false, stale } = 'steps' in testCase ? testCase : {};
   const options = { clock: () => clock.now, stale, autoTitle };
   const storage = await openStorage(options);
-  const service = isService(storage) ? storage : await openSessionService({ ...options, storage });
-  await thenClose(service, limitMs, async () => {
-    const steps = JSON.stringify(testCase.steps);
-    if (!hasVerb(storage, 'describe') && /"(title|labels)"/.test(steps)) return;
-    if (!hasVerb(storage, 'deleteUnchanged') && steps.includes('"deleteSessions"')) return;
-    const run = new CaseRun(service, clock);
-    for (const [number, step] of readSteps(testCase.steps).entries()) {
-      await inTime(limitMs, run.step(step)).catch((cause: unknown) => {
-        const hint = testCase.hint === undefined ? '' : `\n  hint: ${testCase.hint}`;
-        const message = `step ${number + 1}: ${messageOf(cause)}\n  call: ${callOf(step)}${hint}`;
-        throw new Error(message, { cause });
+  let [opened, parts]: [Pick<Storage, 'close'>, Part[]] = [{}, []];
+  if ('steps' in testCase) {
+    const service = isService(storage)
+      ? storage
+      : await openSessionService({ ...options, storage });
+    [opened, parts] = [service, stepsOf(testCase, storage, new CaseRun(service, clock))];
+  } else if (storage !== 'memory') {
+    opened = storage;
+    if (!isService(storage)) parts = [{ run: () => testCase.run(storage) }];
+  }
+  const close = async (): Promise<void> => opened.close?.();
+  try {
+    for (const part of parts) {
+      await inTime(limitMs, part.run()).catch((cause: unknown) => {
+        const lines = [`${part.at ?? ''}${messageOf(cause)}`];
+        if (part.call !== undefined) lines.push(`call: ${part.call}`);
+        if (testCase.hint !== undefined) lines.push(`hint: ${testCase.hint}`);
+        throw new Error(lines.join('\n  '), { cause });
       });
     }
-  });
-}
-
-/** Runs a case of the verbs over a storage. Does nothing for a service: that has no verbs. */
-export async function runVerbCase(
-  testCase: VerbCase,
-  openStorage: OpenStorage,
-  limitMs = STEP_LIMIT,
-): Promise<void> {
-  const storage = await openStorage({ clock: () => 1000 });
-  if (storage === 'memory') return;
-  await thenClose(storage, limitMs, async () => {
-    if (isService(storage)) return;
-    await inTime(limitMs, testCase.run(storage)).catch((cause: unknown) => {
-      const hint = `${testCase.place} in docs/writing_a_storage.md`;
-      throw new Error(`${messageOf(cause)}\n  hint: ${hint}`, { cause });
-    });
-  });
-}
-
-/** Runs a case and closes its storage. If the case fails, its error is thrown, not that of the close. */
-async function thenClose(
-  storage: Pick<Storage, 'close'>,
-  limitMs: number,
-  run: () => Promise<void>,
-): Promise<void> {
-  const close = async (): Promise<void> => storage.close?.();
-  try {
-    await run();
   } catch (error) {
+    // The case's error is thrown, not that of the close.
     await inTime(limitMs, close()).catch(() => undefined);
     throw error;
   }
   await inTime(limitMs, close());
+}
+
+/** Returns the steps, unless the storage lacks a verb that they need. */
+function stepsOf({ steps }: Case, storage: OpenedStorage, run: CaseRun): Part[] {
+  const text = JSON.stringify(steps);
+  if (!hasVerb(storage, 'describe') && /"(title|labels)"/.test(text)) return [];
+  if (!hasVerb(storage, 'deleteUnchanged') && text.includes('"deleteSessions"')) return [];
+  return readSteps(steps).map((step, number) => ({
+    at: `step ${number + 1}: `,
+    call: callOf(step),
+    run: () => run.step(step),
+  }));
 }
 
 /** Waits for a step or a close, but not for ever. */

@@ -3,10 +3,10 @@
  * `verbs.rs`. Their changes are made by hand, so that texts and revisions are other ones than the
  * service writes.
  */
-import type { Storage } from '../core/storage/storage.js';
 import { SHARED_SCOPES } from '../values/state/scope.js';
 import { NEVER } from '../core/wasm/protocol.js';
-import { expectEqual } from './expect.js';
+import type { VerbCase } from './case.js';
+import { expectAbsent, expectEqual, expectFloor, expectUnknown } from './expect.js';
 import {
   deletesUnchanged,
   describesSessions,
@@ -33,24 +33,15 @@ import {
   read,
   head,
   revisions,
-  expectAbsent,
-  expectFloor,
-  expectUnknown,
   range,
 } from './verb_rows.js';
 
-/** A test of a storage without a service. */
-export interface VerbCase {
-  readonly name: string;
-  /** The rule or the section of `docs/writing_a_storage.md` that it shows. */
-  readonly place: string;
-  run(storage: Storage): Promise<void>;
-}
+const see = (place: string) => `${place} in docs/writing_a_storage.md`;
 
 export const verbCases: readonly VerbCase[] = [
   {
     name: 'verbs: a refusal writes nothing',
-    place: 'rule 2',
+    hint: see('rule 2'),
     async run(storage) {
       await findRows(storage, {}, 'create');
       expectAbsent(await read(storage), 'session', ...SHARED_SCOPES);
@@ -63,7 +54,7 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: a write whose decide throws is rejected, and writes nothing',
-    place: 'rule 2',
+    hint: see('rule 2'),
     async run(storage) {
       const fail = (): never => {
         throw new Error('decide failed on purpose');
@@ -78,7 +69,7 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: writes at the same time lose nothing',
-    place: 'rule 1',
+    hint: see('rule 1'),
     async run(storage) {
       await create(storage, filled(1));
       const ids = range(8).map((number) => `e${number}`);
@@ -93,7 +84,7 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: a write is stored whole, and texts come back as they were written',
-    place: 'rule 5',
+    hint: see('rule 5'),
     async run(storage) {
       await create(storage, filled(7, 'e1', 'e2'));
       const { session, events, ...shared } = await read(storage);
@@ -116,7 +107,7 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: decide gets the stored rows that the request asks for',
-    place: 'rule 2',
+    hint: see('rule 2'),
     async run(storage) {
       const empty = await findRows(storage, { eventIds: ['e1'], since: 0 });
       expectAbsent(empty, 'session', ...SHARED_SCOPES);
@@ -133,7 +124,7 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: decide gets all events of a long request',
-    place: 'rule 6',
+    hint: see('rule 6'),
     async run(storage) {
       const ids = range(1500).map((number) => `e${number}`);
       await create(storage, filled(ids.length, ...ids));
@@ -144,7 +135,7 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: changed holds the new and replaced events since a revision',
-    place: 'rule 6',
+    hint: see('rule 6'),
     async run(storage) {
       await create(storage, filled(3, 'e1', 'e2', 'e3'));
       const events = [eventRow('e2', 2, 8), eventRow('e4', 9)];
@@ -163,7 +154,7 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: revisions may be as large as safe integers',
-    place: 'rule 6',
+    hint: see('rule 6'),
     async run(storage) {
       const largest = NEVER - 1;
       await create(storage, filled(1, 'e1'));
@@ -176,7 +167,7 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: floor is not below a deleted session',
-    place: 'rule 7',
+    hint: see('rule 7'),
     async run(storage) {
       for (const what of ['session', 'user'] as const) {
         const revision = what === 'session' ? 50 : 100;
@@ -193,7 +184,7 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: floor is not below a deleted state',
-    place: 'rule 7',
+    hint: see('rule 7'),
     async run(storage) {
       await create(storage, filled(1));
       const user = { revision: 40, state: STATE };
@@ -210,7 +201,7 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: a state can be written without a session',
-    place: 'rule 2',
+    hint: see('rule 2'),
     async run(storage) {
       const user = { revision: 1, state: STATE };
       const request = { key: USER, scopes: SHARED_SCOPES };
@@ -226,7 +217,7 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: a list has each user once',
-    place: 'rule 8',
+    hint: see('rule 8'),
     async run(storage) {
       await create(storage, filled(1, 'e1'));
       for (const [userId, sessionId] of [
@@ -246,7 +237,7 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: a scope and a deletion that the storage does not know are refused',
-    place: 'What a storage gets',
+    hint: see('What a storage gets'),
     async run(storage) {
       const later = 'laterName' as string;
       const find = findRows(storage, { scopes: [later as 'app'] });
@@ -257,37 +248,37 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: describe, if there is one, changes the title and the labels and nothing else',
-    place: 'What a storage gets',
+    hint: see('What a storage gets'),
     run: describesSessions,
   },
   {
     name: 'verbs: list, if it lists parts, returns a page and the sessions after a place',
-    place: 'Parts of lists',
+    hint: see('Parts of lists'),
     run: listsParts,
   },
   {
     name: 'verbs: readPage, if there is one, returns the events beside an event, in their order',
-    place: 'Pages of events',
+    hint: see('Pages of events'),
     run: readsPages,
   },
   {
     name: 'verbs: readEvents, if there is one, returns the events with the ids that are stored',
-    place: 'Events by their ids',
+    hint: see('Events by their ids'),
     run: readsEvents,
   },
   {
     name: 'verbs: readMarkers, if there is one, returns the markers and the first events that they name',
-    place: 'Markers',
+    hint: see('Markers'),
     run: readsMarkers,
   },
   {
     name: 'verbs: deleteUnchanged, if there is one, deletes only a session that is as it was listed',
-    place: 'Deleting what is unchanged',
+    hint: see('Deleting what is unchanged'),
     run: deletesUnchanged,
   },
   {
     name: 'verbs: appendMany, if there is one, decides and stores appends to several sessions',
-    place: 'Groups of appends',
+    hint: see('Groups of appends'),
     run: storesGroups,
   },
 ];

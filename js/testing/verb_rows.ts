@@ -11,10 +11,8 @@ import type {
   StorageKey,
 } from '../core/storage/rows.js';
 import { SHARED_SCOPES } from '../values/state/scope.js';
-import { messageOf } from '../values/errors/describe.js';
 import { requireArray, requireObject } from '../core/storage/checked_rows.js';
 import { NEVER } from '../core/wasm/protocol.js';
-import { expectEqual } from './expect.js';
 
 export const USER = { appName: 'app', userId: 'user' };
 export const KEY = { ...USER, sessionId: 'session' };
@@ -120,24 +118,6 @@ export const head = (row?: SessionRow | null) =>
   row && [row.created, row.revision, row.lastUpdateTime];
 export const revisions = (rows: readonly EventRow[]) =>
   [...rows].sort((a, b) => a.seq - b.seq).map(({ id, seq, revision }) => [id, seq, revision]);
-
-export function expectAbsent(rows: object, ...names: (keyof Found)[]): void {
-  for (const name of names) {
-    expectEqual(name, undefined, (rows as Partial<Found>)[name] ?? undefined);
-  }
-}
-
-export function expectFloor(found: Pick<Found, 'floor'>, atLeast: number): void {
-  if (found.floor >= atLeast) return;
-  throw new Error(`floor is ${found.floor}, but revision ${atLeast} was deleted`);
-}
-
-/** Expects a verb to reject with an error that names what it does not know. */
-export async function expectUnknown(verb: string, name: string, work: Promise<unknown>) {
-  const message = await work.then(() => 'success', messageOf);
-  if (message.includes(name)) return;
-  throw new Error(`${verb} ended with ${message}, but should reject and name '${name}'`);
-}
 
 /** Returns the numbers from 0 up. */
 export const range = (length: number): number[] => Array.from({ length }, (_, number) => number);

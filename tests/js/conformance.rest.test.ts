@@ -3,7 +3,7 @@
 import { storageOfParts, wholeStorage } from './service/whole_storage.js';
 import type { Storage } from '../../js/core/storage/index.js';
 import { cutPage } from '../../js/core/storage/cut_page.js';
-import { conforms } from './conforms.js';
+import { conforms, OF_STORAGES } from './conforms.js';
 
 /** Makes each verb asynchronous, so that others run in between. */
 function late(): Storage {
@@ -54,9 +54,9 @@ function grouping(storage: Storage, isMoody: boolean): Storage {
 }
 
 conforms('memory, chosen by name', () => 'memory');
-conforms('a map that answers at once', wholeStorage);
-conforms('a map that answers late', late);
-conforms('a map that reads pages of events', paging);
-conforms('a map that stores groups', () => grouping(wholeStorage(), false));
-conforms('a map that stores groups and answers late', () => grouping(late(), false));
-conforms('a map that stores parts of groups', () => grouping(wholeStorage(), true));
+conforms('a map that answers at once', wholeStorage, OF_STORAGES);
+conforms('a map that answers late', late, OF_STORAGES);
+conforms('a map that reads pages of events', paging, OF_STORAGES);
+conforms('a map that stores groups', () => grouping(wholeStorage(), false), OF_STORAGES);
+conforms('a map that stores groups and answers late', () => grouping(late(), false), OF_STORAGES);
+conforms('a map that stores parts of groups', () => grouping(wholeStorage(), true), OF_STORAGES);

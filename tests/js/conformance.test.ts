@@ -3,7 +3,7 @@
 import { wholeStorage } from './service/whole_storage.js';
 import { InMemorySessionService } from '../../js/index.js';
 import type { Storage } from '../../js/core/storage/index.js';
-import { conforms } from './conforms.js';
+import { conforms, OF_STORAGES } from './conforms.js';
 
 /** Makes each write call `decide` three times: only the last result counts. */
 function retrying(): Storage {
@@ -18,4 +18,4 @@ function retrying(): Storage {
 }
 
 conforms('memory', (options) => new InMemorySessionService(options));
-conforms('a map that starts writes over', retrying);
+conforms('a map that starts writes over', retrying, OF_STORAGES);

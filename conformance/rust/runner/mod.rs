@@ -15,6 +15,7 @@ use crate::conformance::handle::{Handle, Outgoing, parse_object, to_text};
 use crate::conformance::request::Request;
 use crate::conformance::stop::Stop;
 use crate::conformance::together::{Pending, together};
+use crate::conformance::verdict::Verdict;
 use crate::core::error::Error;
 use crate::core::event::{NewEvent, Replaceable};
 use crate::core::read::ListPlace;
@@ -52,7 +53,7 @@ impl<S: Storage> Runner<S> {
         }
     }
 
-    pub(super) async fn run(&self, steps: &[Step]) -> Result<(), String> {
+    pub(super) async fn run(&self, steps: &[Step]) -> Verdict {
         for (number, step) in steps.iter().enumerate() {
             let result = match step {
                 Step::One(call) => self.check(call).await.map(drop),
@@ -69,7 +70,7 @@ impl<S: Storage> Runner<S> {
         &self,
         calls: &[Call],
         outcomes: Option<&BTreeMap<String, usize>>,
-    ) -> Result<(), String> {
+    ) -> Verdict {
         let checks = calls.iter().map(|call| -> Pending<'_, _> {
             match outcomes {
                 None => Box::pin(self.check(call)),

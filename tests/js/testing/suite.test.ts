@@ -1,29 +1,22 @@
 // The conformance suite finds storages that break a rule, and its messages tell what they did wrong.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import { wholeStorage } from '../service/whole_storage.js';
 import type { Storage } from '../../../js/core/storage/index.js';
 import type { Case } from '../../../js/testing/case.js';
-import { runCase, runVerbCase } from '../../../js/testing/run_case.js';
+import { runCase } from '../../../js/testing/run_case.js';
 import { verbCases } from '../../../js/testing/verb_cases.js';
+import { CASES } from '../conforms.js';
 import { WRONG } from './wrong_storages.js';
-
-const file = new URL('../../../conformance/cases.json', import.meta.url);
-const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
 
 describe('the conformance suite', () => {
   for (const [what, make, name, message] of WRONG) {
     it(`finds a storage that ${what}: ${name}`, async () => {
-      const testCase = cases.find((testCase) => testCase.name === name);
-      const verbCase = verbCases.find((testCase) => testCase.name === name);
-      const run = async () => {
-        if (testCase !== undefined) await runCase(testCase, make);
-        if (verbCase !== undefined) await runVerbCase(verbCase, make);
-      };
-      await assert.rejects(run, message);
+      const testCase = [...CASES, ...verbCases].find((testCase) => testCase.name === name);
+      assert.ok(testCase);
+      await assert.rejects(runCase(testCase, make), message);
     });
   }
 
@@ -40,7 +33,7 @@ describe('the conformance suite', () => {
   it('reports faults of a storage', async () => {
     const keepsAll = (): Storage => ({ ...wholeStorage(), delete: () => undefined });
     const failed: string[] = [];
-    for (const testCase of cases) {
+    for (const testCase of CASES) {
       await runCase(testCase, keepsAll).catch(() => failed.push(testCase.name));
     }
     assert.ok(failed.includes('a session that is created again starts empty'));
@@ -50,12 +43,12 @@ describe('the conformance suite', () => {
   it('fails a case whose verb never settles', async () => {
     const never = () => new Promise<never>(() => undefined);
     const hanging = (): Storage => ({ ...wholeStorage(), read: never });
-    const [first = assert.fail()] = cases;
+    const [first = assert.fail()] = CASES;
     const message =
       /step 2: it has not ended after 0\.05 s; every verb must settle\n {2}call: getSession/;
     await assert.rejects(runCase(first, hanging, 50), message);
     const refusal = verbCases.find(({ name }) => name.endsWith('a refusal writes nothing'))!;
-    await assert.rejects(runVerbCase(refusal, hanging, 50), /has not ended after 0\.05 s/);
+    await assert.rejects(runCase(refusal, hanging, 50), /has not ended after 0\.05 s/);
   });
 
   it('reports why a case failed, also if the close fails then', async () => {
@@ -64,12 +57,12 @@ describe('the conformance suite', () => {
       read: () => ({ user: undefined, app: undefined, events: [] }),
       close: () => Promise.reject(new Error('close failed')),
     });
-    const [first = assert.fail()] = cases;
+    const [first = assert.fail()] = CASES;
     await assert.rejects(runCase(first, make), /^Error: step 2: getSession/);
     const write = verbCases.find(({ name }) => name.includes('stored whole'))!;
-    await assert.rejects(runVerbCase(write, make), /the session is undefined/);
+    await assert.rejects(runCase(write, make), /the session is undefined/);
     const refusal = verbCases.find(({ name }) => name.includes('refused'))!;
-    await assert.rejects(runVerbCase(refusal, make), /^Error: close failed/);
+    await assert.rejects(runCase(refusal, make), /^Error: close failed/);
   });
 
   it('names the failed step and the reason', async () => {

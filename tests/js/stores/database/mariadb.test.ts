@@ -8,7 +8,7 @@ import { DatabaseSessionService } from '../../../../js/service/database/index.js
 import { isSessionError } from '../../../../js/index.js';
 import { choosesByTime, FOREIGN_TEXT } from './cases/after_timestamp.js';
 import { eventOf } from './cases/concurrency.js';
-import { conforms } from './cases/conforms.js';
+import { conforms } from '../../conforms.js';
 import { hearsOthers } from './cases/foreign_changes.js';
 import { keepsItsLimits } from './cases/limits.js';
 import { ordersAsJavaScript } from './cases/list_order.js';
@@ -27,7 +27,7 @@ const open = (url: string) => new DatabaseSessionService(url);
 conforms(
   'MariaDB',
   async (options) => new DatabaseSessionService(await cleared('mariadb', server), options),
-  MARIADB_REFUSALS,
+  { expectations: MARIADB_REFUSALS },
 );
 ordersAsJavaScript('MariaDB', newUrl);
 knowsRetries('MariaDB', newUrl, open);

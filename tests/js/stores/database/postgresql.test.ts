@@ -7,12 +7,12 @@ import pg from 'pg';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { choosesByTime } from './cases/after_timestamp.js';
 import { eventOf } from './cases/concurrency.js';
-import { conforms } from './cases/conforms.js';
+import { conforms } from '../../conforms.js';
 import { hearsOthers } from './cases/foreign_changes.js';
 import { keepsItsLimits } from './cases/limits.js';
 import { ordersAsJavaScript } from './cases/list_order.js';
 import { appliesOnce } from './cases/operations.js';
-import { POSTGRESQL_REFUSALS } from './cases/refusals.js';
+import { POSTGRESQL_EXPECTATIONS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
 import { cleared, emptied, postgresRows, type Server, startPostgres } from './servers.js';
 
@@ -33,7 +33,7 @@ conforms(
       durability: 'relaxed',
     });
   },
-  POSTGRESQL_REFUSALS,
+  { expectations: POSTGRESQL_EXPECTATIONS },
 );
 ordersAsJavaScript('PostgreSQL', newUrl);
 knowsRetries('PostgreSQL', newUrl, open);

@@ -8,7 +8,7 @@ import Sqlite from 'better-sqlite3';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { choosesByTime, FOREIGN_TEXT } from './cases/after_timestamp.js';
 import { letsProgramsEnd, losesNothing } from './cases/concurrency.js';
-import { conforms } from './cases/conforms.js';
+import { conforms } from '../../conforms.js';
 import { hearsOthers } from './cases/foreign_changes.js';
 import { listsAsModels } from './cases/list_order.js';
 import { readsLongSessions } from './cases/long_reads.js';

@@ -6,9 +6,9 @@ import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { letsProgramsEnd, losesNothing } from './cases/concurrency.js';
-import { conforms } from './cases/conforms.js';
+import { conforms } from '../../conforms.js';
 import { listsAsModels, ordersAsJavaScript } from './cases/list_order.js';
-import { POSTGRESQL_REFUSALS } from './cases/refusals.js';
+import { POSTGRESQL_EXPECTATIONS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
 import { cleared, emptied, type Server, startPostgres } from './servers.js';
 import { newSqliteServiceFile } from './tables/sqlite_service_tables.js';
@@ -21,7 +21,6 @@ const newUrl = () => newSqliteServiceFile(join(folder, `${++count}.db`));
 const open = (url: string) => new DatabaseSessionService(url);
 
 const TITLE = "a file of google-adk's SqliteSessionService";
-const REFUSED_TEXT = /ended with unserializable/;
 
 conforms('SQLite in memory', (options) => new DatabaseSessionService('sqlite::memory:', options));
 conforms('SQLite with a prefix', (options) => {
@@ -45,15 +44,20 @@ conforms(
     const url = await cleared('postgresql', postgres, NAMES.schema);
     return new DatabaseSessionService(url, { ...options, ...NAMES, durability: 'relaxed' });
   },
-  POSTGRESQL_REFUSALS,
+  { expectations: POSTGRESQL_EXPECTATIONS },
 );
 
 conforms(
   TITLE,
   (options) => new DatabaseSessionService(newUrl(), { ...options, durability: 'relaxed' }),
   {
-    'state keys may hold any text': REFUSED_TEXT,
-    'text of any script and control characters are returned exactly': REFUSED_TEXT,
+    expectations: [
+      [
+        /ended with unserializable/,
+        'state keys may hold any text',
+        'text of any script and control characters are returned exactly',
+      ],
+    ],
   },
 );
 ordersAsJavaScript(TITLE, () => Promise.resolve(newUrl()));

@@ -3,7 +3,7 @@
 import { after, before } from 'node:test';
 
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
-import { POSTGRESQL_REFUSALS } from '../database/cases/refusals.js';
+import { POSTGRESQL_EXPECTATIONS } from '../database/cases/refusals.js';
 import { cleared, type Server, startPostgres } from '../database/servers.js';
 import { conforms } from './conforms.js';
 
@@ -18,5 +18,5 @@ conforms(
     const url = await cleared('postgresql', server);
     return new DatabaseSessionService(url, { ...options, durability: 'relaxed' });
   },
-  POSTGRESQL_REFUSALS,
+  POSTGRESQL_EXPECTATIONS,
 );

@@ -1,20 +1,11 @@
 // The cases of the conformance suite, as far as a service over Vertex AI can promise them: `lastUpdateTime` is the
 // server's.
 
-import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { it } from 'node:test';
-
 import type { JsonObject } from '../../../../js/values/json/rules.js';
 import type { Case } from '../../../../js/testing/case.js';
-import { runCase } from '../../../../js/testing/run_case.js';
+import { CASES, type Expectations } from '../../conforms.js';
 
-const file = new URL('../../../../conformance/cases.json', import.meta.url);
-
-const CASES = (JSON.parse(readFileSync(file, 'utf8')) as Case[]).map(adapted);
-
-/** Cases by what they end with. */
-export type Differences = readonly (readonly [outcome: RegExp, ...names: string[]])[];
+export const VERTEX_CASES = CASES.map(adapted);
 
 /** Cases that use a session id twice: ids are unique within an engine, for all users and app names. */
 export const WITH_EQUAL_IDS = [
@@ -40,24 +31,13 @@ export const WITH_OTHER_IDS = [
 ];
 
 /** What a case ends with that expects otherwise of sessions with the id of another user's. */
-export const OF_OTHER_USERS: Differences = [
+export const OF_OTHER_USERS: Expectations = [
   [/getSession: the answer is .* but should be null/, 'a missing session is read as undefined'],
   [
     /totalItems is 5, but should be 4/,
     "without a user all users' sessions are listed, each with its own user's state",
   ],
 ];
-
-/** Declares a test for each case: that it holds, or what it ends with if it differs. */
-export function testCases(differences: Differences, open: Parameters<typeof runCase>[1]): void {
-  for (const testCase of CASES) {
-    const { name } = testCase;
-    const run = () => runCase(testCase, open);
-    const outcome = differences.find(([, ...names]) => names.includes(name))?.[0];
-    if (outcome === undefined) it(name, run);
-    else it(`differs: ${name}`, () => assert.rejects(run, { message: outcome }));
-  }
-}
 
 function adapted(testCase: Case): Case {
   const steps = testCase.steps.map((step) =>

@@ -1,7 +1,7 @@
-import type { Differences } from './cases.js';
+import type { Expectations } from '../../conforms.js';
 import { ALWAYS, conforms } from './conforms.js';
 
-const SESSION_ONLY: Differences = [
+const SESSION_ONLY: Expectations = [
   [
     /getUserState: the state has no key "\w\d", but should/,
     'concurrent creates lose no key of user or app',

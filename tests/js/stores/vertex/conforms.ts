@@ -4,24 +4,24 @@
 // is read through one of the sessions. Cases that only test such promises, or features that the server lacks, are listed
 // below with their outcome.
 
-import { after, describe } from 'node:test';
+import { after } from 'node:test';
 
 import {
   startVertexServer,
   type VertexServer,
   type VertexServerOptions,
 } from '../../../vertex_server/server.js';
+import { conforms as declare, type Expectations } from '../../conforms.js';
 import {
-  type Differences,
   OF_OTHER_USERS,
-  testCases,
+  VERTEX_CASES,
   WITH_EQUAL_IDS,
   WITH_OTHER_IDS,
   WITH_SHARED_STATES,
 } from './cases.js';
 import { serviceOn } from './service.js';
 
-export const ALWAYS: Differences = [
+export const ALWAYS: Expectations = [
   [
     /createSession ended with already_exists/,
     ...WITH_EQUAL_IDS,
@@ -79,21 +79,17 @@ export const ALWAYS: Differences = [
 ];
 
 /** The cases wait for operations and HTTP, so they run beside each other. */
-export function conforms(serverOptions: VertexServerOptions, differences: Differences): void {
-  describe(
+export function conforms(serverOptions: VertexServerOptions, expectations: Expectations): void {
+  const servers: VertexServer[] = [];
+  after(() => Promise.all(servers.map((server) => server.end())));
+  declare(
     `The conformance suite at Vertex AI, on a server with ${JSON.stringify(serverOptions)}`,
-    { concurrency: 8 },
-    () => {
-      const servers: VertexServer[] = [];
-      after(() => Promise.all(servers.map((server) => server.end())));
-      testCases(differences, async (options) => {
-        const server = await startVertexServer({
-          ...serverOptions,
-          clock: options.clock ?? Date.now,
-        });
-        servers.push(server);
-        return serviceOn(server, options);
-      });
+    async (options) => {
+      const { clock = Date.now } = options;
+      const server = await startVertexServer({ ...serverOptions, clock });
+      servers.push(server);
+      return serviceOn(server, options);
     },
+    { expectations, cases: VERTEX_CASES, concurrency: 8 },
   );
 }

@@ -1,9 +1,9 @@
 // The conformance suite over a server that shares the states of users and apps, and orders no events.
 
-import type { Differences } from './cases.js';
+import type { Expectations } from '../../conforms.js';
 import { ALWAYS, conforms } from './conforms.js';
 
-const SHARED: Differences = [
+const SHARED: Expectations = [
   // The service learns what there was to remove only from the session, once that is made.
   [
     /has the key "a", but should not/,

@@ -1,26 +1,17 @@
 // The conformance suite through a cache over a remote service on a handler.
 
-import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { describe, it } from 'node:test';
-
 import {
   type CachedSessionOptions,
   CachedSessionService,
   MemoryLocalStore,
 } from '../../../../../js/service/cache/index.js';
 import { RemoteSessionService } from '../../../../../js/service/remote/index.js';
-import type { Case } from '../../../../../js/testing/case.js';
-import { runCase } from '../../../../../js/testing/run_case.js';
+import { CASES, closing, conforms as declare, type Expectations } from '../../../conforms.js';
 import type { OpenServed } from '../../remote/conforms.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../remote/fixture.js';
 
-const file = new URL('../../../../../conformance/cases.json', import.meta.url);
-const cases = JSON.parse(readFileSync(file, 'utf8')) as Case[];
-
-interface ConformanceSetting {
-  /** The cases that end otherwise, with their errors. */
-  readonly differences?: Readonly<Record<string, RegExp>>;
+interface CacheSetting {
+  readonly expectations?: Expectations;
   /** Whether no request reaches the handler. */
   readonly isOffline?: boolean;
   /**
@@ -39,31 +30,25 @@ export function conforms(
   title: string,
   open: OpenServed,
   options: Pick<CachedSessionOptions, 'reads' | 'write'> = {},
-  { differences = {}, isOffline = false, isTimeless = false }: ConformanceSetting = {},
+  { expectations, isOffline = false, isTimeless = false }: CacheSetting = {},
 ): void {
-  describe(`A cache over a remote service on a handler over ${title}`, () => {
-    for (const testCase of cases) {
-      if (isTimeless && JSON.stringify(testCase.steps).includes('"now"')) continue;
-      it(testCase.name, async () => {
-        const opened: { close(): Promise<void> }[] = [];
-        const run = runCase(testCase, async ({ clock, ...given }) => {
-          const service = await open({ clock });
-          const handler = fetchFrom(handlerOn(service, { maxEvents: 10_000 }));
-          const lost = () => Promise.reject(new TypeError('fetch failed'));
-          const fetch = isOffline ? lost : handler;
-          const remote = new RemoteSessionService({ url: URL_OF_SERVER, fetch });
-          const local = new MemoryLocalStore();
-          opened.push(service, remote);
-          return new CachedSessionService({
-            ...{ ...given, ...options, clock, remote, local },
-            owner: 'ada',
-          });
-        });
-        const difference = differences[testCase.name];
-        if (difference === undefined) await run;
-        else await assert.rejects(run, { message: difference });
-        for (const service of opened.reverse()) await service.close();
+  const setsClock = ({ steps }: (typeof CASES)[number]) => JSON.stringify(steps).includes('"now"');
+  const cases = CASES.filter((testCase) => !isTimeless || !setsClock(testCase));
+  declare(
+    `A cache over a remote service on a handler over ${title}`,
+    async ({ clock, ...given }) => {
+      const service = await open({ clock });
+      const handler = fetchFrom(handlerOn(service, { maxEvents: 10_000 }));
+      const lost = () => Promise.reject(new TypeError('fetch failed'));
+      const fetch = isOffline ? lost : handler;
+      const remote = new RemoteSessionService({ url: URL_OF_SERVER, fetch });
+      const local = new MemoryLocalStore();
+      const cache = new CachedSessionService({
+        ...{ ...given, ...options, clock, remote, local },
+        owner: 'ada',
       });
-    }
-  });
+      return closing(cache, remote, service);
+    },
+    { cases, ...(expectations && { expectations }) },
+  );
 }

@@ -5,10 +5,10 @@ import { after, before, describe, it } from 'node:test';
 
 import { CachedSessionService, MemoryLocalStore } from '../../../../../js/service/cache/index.js';
 import { ENGINE, startVertexServer, type VertexServer } from '../../../../vertex_server/server.js';
+import { closing, conforms, type Expectations } from '../../../conforms.js';
 import {
-  type Differences,
   OF_OTHER_USERS,
-  testCases,
+  VERTEX_CASES,
   WITH_EQUAL_IDS,
   WITH_OTHER_IDS,
   WITH_SHARED_STATES,
@@ -17,7 +17,7 @@ import { post, serviceOn } from '../../vertex/service.js';
 import { event, idsOf, KEY, until, USER } from '../fixture.js';
 
 /** What differs, as `docs/cache.md` says. */
-const DIFFERENCES: Differences = [
+const EXPECTATIONS: Expectations = [
   [/createSession ended with already_exists/, ...WITH_EQUAL_IDS],
   ...OF_OTHER_USERS,
   [/createSession ended with invalid_argument/, ...WITH_OTHER_IDS],
@@ -43,20 +43,20 @@ const DIFFERENCES: Differences = [
   ],
 ];
 
-describe('A cache over Vertex AI', { concurrency: 8 }, () => {
-  const servers: VertexServer[] = [];
-  after(() => Promise.all(servers.map((server) => server.end())));
-  testCases(DIFFERENCES, async ({ clock = Date.now, ...options }) => {
+conforms(
+  'A cache over Vertex AI',
+  async ({ clock = Date.now, ...options }) => {
     const server = await startVertexServer({ clock });
-    servers.push(server);
     const remote = serviceOn(server, { clock });
     const local = new MemoryLocalStore();
-    return new CachedSessionService({
+    const cache = new CachedSessionService({
       ...{ ...options, clock, remote, local, owner: 'ada' },
       ...{ reads: 'network-first', write: 'through' },
     });
-  });
-});
+    return closing(cache, { close: () => server.end() });
+  },
+  { expectations: EXPECTATIONS, cases: VERTEX_CASES, concurrency: 8 },
+);
 
 describe('Changes that wait for Vertex AI', () => {
   let server: VertexServer;

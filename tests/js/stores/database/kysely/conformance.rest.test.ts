@@ -6,8 +6,8 @@ import { createPool } from 'mysql2';
 import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
-import { conforms } from '../cases/conforms.js';
-import { MARIADB_REFUSALS, POSTGRESQL_REFUSALS } from '../cases/refusals.js';
+import { conforms } from '../../../conforms.js';
+import { MARIADB_REFUSALS, POSTGRESQL_EXPECTATIONS } from '../cases/refusals.js';
 import { cleared } from '../servers.js';
 import { openPglite } from './pglite.mjs';
 import { bothServers } from '../both_servers.js';
@@ -36,7 +36,7 @@ conforms(
     await cleared('postgresql', servers.postgres);
     return new DatabaseSessionService({ ...options, kysely: onPostgres, engine: 'postgresql' });
   },
-  POSTGRESQL_REFUSALS,
+  { expectations: POSTGRESQL_EXPECTATIONS },
 );
 conforms(
   "a user's Kysely on MariaDB",
@@ -44,7 +44,7 @@ conforms(
     await cleared('mariadb', servers.mariadb);
     return new DatabaseSessionService({ ...options, kysely: onMariadb, engine: 'mysql' });
   },
-  MARIADB_REFUSALS,
+  { expectations: MARIADB_REFUSALS },
 );
 conforms(
   "a user's Kysely on PGlite",
@@ -53,5 +53,5 @@ conforms(
     const { kysely } = pglite;
     return new DatabaseSessionService({ ...options, kysely, engine: 'postgresql' });
   },
-  POSTGRESQL_REFUSALS,
+  { expectations: POSTGRESQL_EXPECTATIONS },
 );
