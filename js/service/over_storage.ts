@@ -45,10 +45,14 @@ function closeLast(storage: Storage): void | Promise<void> {
  *
  * @param storage or a function that loads it at the first call
  */
-export function partsOver(facts: StorageFacts, storage: OwnStorage | (() => Promise<OwnStorage>)) {
+export function partsOver(
+  facts: StorageFacts,
+  storage: OwnStorage | (() => Promise<OwnStorage>),
+  Store = RowStore,
+) {
   const { kind = 'custom', durable = true, traits } = facts;
   let tell: ((error: unknown) => void) | undefined;
-  const store = new RowStore(storage, traits, (error) => tell?.(error));
+  const store = new Store(storage, traits, (error) => tell?.(error));
   return {
     storage: { kind, durable },
     traits,

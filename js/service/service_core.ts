@@ -205,7 +205,7 @@ export class ServiceCore implements Core {
       ifAbsent,
       schema: this.#schema,
       autoTitle: this.#autoTitle,
-      expires: this.#traits.expires === true,
+      expires: this.#parts.expires === true,
       clock: this.clock,
       newId: this.#newId,
     });
@@ -309,7 +309,7 @@ export class ServiceCore implements Core {
     const { appName, userId, sessionId, operation } = key;
     requireKey(key);
     const taken = takeOptions(changes);
-    const expiry = takeExpiry(taken, this.#traits.expires === true);
+    const expiry = takeExpiry(taken, this.#parts.expires === true);
     const change = { ...takeDescription(taken), expiry, operation };
     const own = { appName, userId, sessionId };
     const isThere = await this.write({ kind: 'describe', key: own, ...change }, call);

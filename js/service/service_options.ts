@@ -67,6 +67,8 @@ export interface ServiceParts {
    * fails, they fail, and the next call loads again.
    */
   readonly load?: (() => Promise<void> | undefined) | undefined;
+  /** Whether sessions can expire. Otherwise `ttl` and `expireTime` fail with `unsupported`. */
+  readonly expires?: boolean | undefined;
   /** Makes the store that the service works on. */
   readonly openStore: (context: StoreContext) => Store;
   /** Called when a call of the program begins. Returns the call's `store`. */

@@ -1,5 +1,4 @@
 /** The requests of a {@link Storage}. */
-import type { Expiry } from '../../values/model/description.js';
 import type { StorageCall, WriteIdentity } from '../../values/model/diagnostic.js';
 import type { StoredScope } from '../../values/state/scope.js';
 import type { ListTime, TimedPlace } from './list_place.js';
@@ -28,13 +27,6 @@ export interface StorageWriteRequest extends StorageCall, WriteIdentity {
    * {@link Found.floor} by it. Absent or 0: not known.
    */
   readonly lastUpdateTime?: number;
-  /**
-   * `false`: the `user:` and `app:` keys of the events' deltas change no state. Only for a storage that
-   * `lacksTransactions`.
-   *
-   * @internal
-   */
-  readonly sharesState?: boolean | undefined;
 }
 
 /**
@@ -92,12 +84,6 @@ export interface StoragePageRequest extends StorageCall {
   readonly eventId?: string;
   /** The most events. */
   readonly limit: number;
-  /**
-   * Whether the page goes on to the end of the session, whatever the limit is. Only for a storage that `readsToEnd`.
-   *
-   * @internal
-   */
-  readonly isToEnd?: true | undefined;
   /** `false` if {@link PageRows.eventCount} is not needed. */
   readonly withCount?: false;
 }
@@ -205,10 +191,4 @@ export interface StorageDescribeRequest extends StorageCall, WriteIdentity {
   readonly title?: string | undefined;
   /** JSON text of the new labels. */
   readonly labels?: string | undefined;
-  /**
-   * When the session expires. Only for a storage that `expires`.
-   *
-   * @internal
-   */
-  readonly expiry?: Expiry | undefined;
 }

@@ -1,4 +1,3 @@
-import type { Expiry } from '../../values/model/description.js';
 import type { SharedScope } from '../../values/state/scope.js';
 
 /**
@@ -60,12 +59,6 @@ export interface SessionRow {
   readonly createTime?: number | undefined;
   /** JSON text of the session's own state as it was created; absent if it is not known. */
   readonly initialState?: string | undefined;
-  /**
-   * When the session expires. Only of a new session, for a storage that `expires`.
-   *
-   * @internal
-   */
-  readonly expiry?: Expiry | undefined;
 }
 
 /** A stored event. */

@@ -190,20 +190,6 @@ export interface StoreTraits {
   readonly computesViews?: boolean | undefined;
   /** Whether a view that was read is continued by what has changed since. Otherwise it is read again. */
   readonly continuesViews?: boolean | undefined;
-  /** Whether sessions can expire. Otherwise `ttl` and `expireTime` fail with `unsupported`. */
-  readonly expires?: boolean | undefined;
-  /** Whether a key of a state whose value is `null` is removed. */
-  readonly removesNull?: boolean | undefined;
-  /**
-   * Whether other programs may write between the requests of a verb. A function as `stateDelta` then fails with
-   * `unsupported`. A session that was created with events is read again: their revisions may be later than decided.
-   */
-  readonly lacksTransactions?: boolean | undefined;
-  /**
-   * Whether to read a page costs to read all events after it. A walk through the pages then asks for all at once, by
-   * `isToEnd`.
-   */
-  readonly readsToEnd?: boolean | undefined;
 }
 
 /** What memory does before a call returns. Its writes have no `operation`. */

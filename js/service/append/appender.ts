@@ -246,7 +246,7 @@ export class Appender {
 
   /** Gives an append its place: that of its handle, without the keys that later writes have superseded. */
   #prepare({ write, handle }: QueuedAppend): PreparedAppend {
-    const { feed, traits } = this.#parts;
+    const { feed } = this.#parts;
     if (handle === undefined) {
       return { placed: write, written: (appended) => feed.publish(write, appended) };
     }
@@ -277,7 +277,7 @@ export class Appender {
       placed,
       written(appended) {
         record.creation = undefined;
-        applyWritten({ ...handle, events }, placed, appended, traits.removesNull);
+        applyWritten({ ...handle, events }, placed, appended);
         if (beginsRun) beginRun(runs, key, snapshots, appended);
         else if (runRevision !== undefined) goOn(runs, key, snapshots, appended);
         feed.publish(placed, appended);

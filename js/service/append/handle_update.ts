@@ -9,7 +9,6 @@ import { applySnapshot, type EventSnapshot } from '../../values/model/event/snap
 import type { Appended, MissedEvent, UnchangedEvent } from '../../core/storage/store.js';
 import type { PlacedAppend } from '../../core/write.js';
 import type { StalePolicy } from '../../core/wasm/protocol.js';
-import { isTemp } from '../../values/state/scope.js';
 import { hasUnstoredWrite } from '../../values/state/write_order.js';
 import { insertEvents, indexOfId, putEvent } from '../../core/handle/event_index.js';
 import type { HandleRecord, HandleSnapshot } from '../../core/handle/handle.js';
@@ -25,22 +24,19 @@ import { parseEventText } from '../../core/storage/stored_events.js';
  * Applies an append to the caller's objects, after its commit. Nothing else changes them.
  *
  * @param handle its events are those of the write
- * @param removesNull whether the storage removes a key of a state whose value is `null`
  */
 export function applyWritten(
   handle: ObservingHandle,
   { stale, titleChange }: PlacedAppend,
   appended: Appended,
-  removesNull = false,
 ): void {
-  const { session, record } = handle;
+  const { record } = handle;
   const { message } = appended;
   updateHandle(
     message === undefined ? handle : takeStoredMessage(handle, message),
     stale,
     appended,
   );
-  if (removesNull) removeNulls(session);
   if (titleChange !== undefined) record.isTitled = true;
 }
 
@@ -170,21 +166,6 @@ function give(
   }
   if (isGiven) noteGiven(record, snapshot, storedAt);
   return isGiven;
-}
-
-/**
- * Removes the keys that are `null` from a handle's state, for a storage that has removed them. Those that are not
- * stored stay. Never throws.
- */
-function removeNulls({ state }: Session): void {
-  try {
-    for (const [key, value] of Object.entries(state)) {
-      const isStored = !isTemp(key) && !hasUnstoredWrite(state, key);
-      if (isStored && value === null) Reflect.deleteProperty(state, key);
-    }
-  } catch {
-    // A getter or a proxy of the caller threw. The next `getSession` returns the state.
-  }
 }
 
 /** Notes that the handle has the changes written at a revision. */

@@ -23,8 +23,7 @@ import type { SessionServiceOptions } from '../service_options.js';
 import { StoredSessionService } from '../stored_session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { VertexAiOptions } from '../vertex/vertex_ai_session_service.js';
-import { withVertexIds } from '../../stores/vertex/verbs/session_ids.js';
-import { VERTEX_FACTS } from '../../stores/vertex/vertex_facts.js';
+import { VertexService } from '../vertex/vertex_service.js';
 import { requireId } from '../../values/model/values/ids.js';
 import { isEngineName } from '../../stores/vertex/rest/engine_address.js';
 
@@ -99,11 +98,10 @@ export function getSessionServiceFromUri<S extends object = StateShape>(
     case 'vertexai': {
       const { agentEngineId } = serviceUri;
       refuseTableNames(options);
-      const parts = partsOver(VERTEX_FACTS, async () => {
+      return new VertexService<S>(async () => {
         const { openStorage } = await import('../vertex/vertex_ai_session_service.js');
         return openStorage({ ...options, agentEngineId });
-      });
-      return new StoredSessionService<S>(new ServiceCore(parts, withVertexIds(options)));
+      }, options);
     }
   }
 }

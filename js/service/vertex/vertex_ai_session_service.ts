@@ -1,9 +1,6 @@
 import { requireWhole } from '../../values/errors/option_values.js';
 import { takeOptions } from '../../core/call/call.js';
-import { partsOver } from '../over_storage.js';
-import { ServiceCore } from '../service_core.js';
 import type { SessionServiceOptions } from '../service_options.js';
-import { StoredSessionService } from '../stored_session_service.js';
 import type { Expiry } from '../../values/model/description.js';
 import type {
   Abortable,
@@ -18,8 +15,8 @@ import { Access, type AccessToken } from '../../stores/vertex/rest/access.js';
 import { closeLimit } from '../../stores/http/close_limit.js';
 import { EngineAddresses } from '../../stores/vertex/rest/engine_address.js';
 import { VERTEX_AI } from '../../stores/vertex/rest/rest_errors.js';
-import { withVertexIds } from '../../stores/vertex/verbs/session_ids.js';
 import { VertexStorage } from '../../stores/vertex/vertex_storage.js';
+import { VertexService } from './vertex_service.js';
 
 /**
  * Options of a {@link VertexAiSessionService}: the agent engine, the credentials, and the options of every
@@ -105,12 +102,11 @@ const CALL_TIMEOUT_MS = 300_000;
  * declare function fetchToken(): Promise<string>;
  * ```
  */
-export class VertexAiSessionService<S extends object = StateShape> extends StoredSessionService<S> {
+export class VertexAiSessionService<S extends object = StateShape> extends VertexService<S> {
   /** @throws SessionError `invalid_argument` if an option is invalid; the message shows no token and no key */
   constructor(options: VertexAiOptions<S> = {}) {
     const ownOptions = takeOptions(options);
-    const storage = openStorage(ownOptions);
-    super(new ServiceCore(partsOver(storage, storage), withVertexIds(ownOptions)));
+    super(openStorage(ownOptions), ownOptions);
   }
 
   /** As `createSession` of every service. The request may have an expiry. */

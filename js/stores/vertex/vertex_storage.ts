@@ -39,11 +39,12 @@ import {
   type StorageKey,
 } from '../../core/storage/rows.js';
 import type { OwnStorage } from '../../core/storage/own_storage.js';
+import type { CreateWrite, DescribeWrite } from '../../core/write.js';
 import type { StorageCall } from '../../values/model/diagnostic.js';
 import { appendEvents } from './verbs/append_events.js';
 import { startClosing } from '../http/close_limit.js';
 import { CallLimit } from '../http/call_limit.js';
-import { createSession, invalidSessionId } from './verbs/create_session.js';
+import { createSession, invalidSessionId, type NewSessionParts } from './verbs/create_session.js';
 import { deleteSession, deleteUnchangedSession, deleteUser } from './verbs/delete_sessions.js';
 import { describeSession } from './verbs/describe_session.js';
 import type { EngineAddresses } from './rest/engine_address.js';
@@ -51,17 +52,13 @@ import { listSessions, readStates } from './verbs/list_sessions.js';
 import { postEvents } from './verbs/post_events.js';
 import { readChanged, readEventPage, readSession } from './verbs/read_session.js';
 import { VERTEX_AI, withAdvice } from './rest/rest_errors.js';
-import { VERTEX_FACTS } from './vertex_facts.js';
 import { type RestParts, Rest } from './rest/rest.js';
 import { SeenEvents } from './events/seen_events.js';
 import { type SharedCaches, type SessionAddress, Sessions } from './verbs/sessions.js';
 import { KeyedQueue } from '../../core/call/keyed_queue.js';
 
 export class VertexStorage implements OwnStorage {
-  readonly kind = VERTEX_FACTS.kind;
-  readonly durable = VERTEX_FACTS.durable;
   readonly listsParts = true;
-  readonly traits = VERTEX_FACTS.traits;
   readonly #connection: RestParts;
   readonly #caches: SharedCaches;
   readonly #callTimeoutMs: number;
@@ -78,19 +75,32 @@ export class VertexStorage implements OwnStorage {
     this.#callTimeoutMs = callTimeoutMs;
   }
 
+  /** Only here sessions expire, and events may come without changes of the states that the server shares. */
+  describing(write: CreateWrite | DescribeWrite): Pick<VertexStorage, 'create' | 'describe'> {
+    const { expiry } = write.kind === 'create' ? write.description : write;
+    const sharesState = write.kind !== 'create' || write.sharesState;
+    return {
+      create: (request, decide) => this.create(request, decide, { expiry, sharesState }),
+      describe: (request) => this.describe({ ...request, expiry }),
+    };
+  }
+
   /** Creates a session, then posts its events. A failure deletes the session again. */
-  async create(request: StorageWriteRequest, decide: Decide): Promise<void> {
-    const { key, sharesState } = request;
+  async create(
+    request: StorageWriteRequest,
+    decide: Decide,
+    given: NewSessionParts = {},
+  ): Promise<void> {
     const refuse = (): never => {
-      throw invalidSessionId(key);
+      throw invalidSessionId(request.key);
     };
     const postings = await this.#write(request, refuse, (sessions, address) =>
-      createSession(sessions, address, sharesState, decide),
+      createSession(sessions, address, given, decide),
     );
     if (postings.length === 0) return;
     try {
       await this.#write(request, refuse, (sessions, address) =>
-        postEvents(sessions, address, postings, sharesState),
+        postEvents(sessions, address, postings, given.sharesState),
       );
     } catch (error) {
       throw withAdvice(error, await this.#undo({ ...request, signal: undefined }));
@@ -142,7 +152,7 @@ export class VertexStorage implements OwnStorage {
     });
   }
 
-  describe(request: StorageDescribeRequest): Promise<boolean> {
+  describe(request: StorageDescribeRequest & Pick<NewSessionParts, 'expiry'>): Promise<boolean> {
     return this.#write(request, isAbsent, (sessions, address) =>
       describeSession(sessions, address, request),
     );

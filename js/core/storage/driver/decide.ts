@@ -11,8 +11,7 @@ export interface RowParts {
   readonly key: StorageKey;
   readonly events: readonly EventTexts[];
   /** The members of `CreateWrite` that the rows or the request of a new session need; else `undefined`. */
-  readonly creation:
-    Pick<NewSession, 'description' | 'lastUpdateTime' | 'now' | 'sharesState'> | undefined;
+  readonly creation: Pick<NewSession, 'description' | 'lastUpdateTime' | 'now'> | undefined;
   readonly titleChange: TitleChange | undefined;
 }
 
@@ -85,7 +84,6 @@ function sessionRow(
     createTime: stored === undefined ? createTime : stored.createTime,
     initialState,
   };
-  if (description.expiry !== undefined) Object.assign(row, { expiry: description.expiry });
   // A storage that reads no titles for its writes has to compare the title itself.
   const { from } = titleChange ?? NO_TITLE;
   if (from !== '' && title === undefined) Object.assign(row, { replacedTitle: from });

@@ -9,7 +9,7 @@ import type { StorageWriteRequest } from '../requests.js';
 import type { Changes, Found } from '../rows.js';
 import { storageKey } from '../scopes.js';
 import type { Storage } from '../storage.js';
-import { type Mutable, requestOf, storageError } from './storage_calls.js';
+import { requestOf, storageError } from './storage_calls.js';
 
 /** The verbs that write. */
 type DriverVerb = 'create' | 'append';
@@ -104,11 +104,6 @@ function writeRequest(verb: DriverVerb, plan: WritePlan, parts: WriteParts): Sto
   }
   const eventIds = isLocating ? [] : events.map(({ id }) => id);
   if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
-  const request: Mutable<StorageWriteRequest> = requestOf(
-    { key: storageKey(key), scopes, eventIds, since, lastUpdateTime },
-    call,
-    operation,
-  );
-  if (creation?.sharesState === false) request.sharesState = false;
-  return request;
+  const given = { key: storageKey(key), scopes, eventIds, since, lastUpdateTime };
+  return requestOf(given, call, operation);
 }

@@ -17,7 +17,7 @@ import type {
 } from '../../read.js';
 import type { StateRequest } from '../store.js';
 import { type RowsSince, storedEvents } from '../changes.js';
-import { readAndCut } from '../cut_page.js';
+import { NO_LIMIT, readAndCut } from '../cut_page.js';
 import type {
   StorageEventsRequest,
   StorageMarkersRequest,
@@ -119,22 +119,24 @@ function mergedState(
   return mergeStates(`state of session "${sessionId}"`, state, shared);
 }
 
-/** Reads a page of a session's events. Of a storage without `readPage` it reads the whole session. */
+/**
+ * Reads a page of a session's events. Of a storage without `readPage` it reads the whole session, so it gives the rest of a
+ * walk at once.
+ */
 export async function pageThrough(
-  storage: Pick<OwnStorage, 'read' | 'readPage' | 'traits'>,
+  storage: Pick<Storage, 'read' | 'readPage'>,
   page: PageRequest,
   call: Call,
 ): Promise<ReadPage | undefined> {
-  const { key, direction, eventId, limit, withCount, skipCorrupt = false } = page;
+  const { key, direction, eventId, withCount, skipCorrupt = false } = page;
   const isForward = direction === 'after';
   const hasVerb = storage.readPage !== undefined;
-  const isWhole = page.isToEnd === true && (!hasVerb || storage.traits?.readsToEnd === true);
+  const limit = page.isToEnd === true && !hasVerb ? NO_LIMIT : page.limit;
   const given: StoragePageRequest = {
     key,
     direction,
     // One event more tells whether there are older ones.
     limit: isForward ? limit : limit + 1,
-    ...(isWhole && { isToEnd: true }),
     ...(eventId !== undefined && { eventId }),
     ...(!withCount && { withCount }),
   };
@@ -149,13 +151,13 @@ export async function pageThrough(
     const { title, labels, parent } = session;
     if (rows.events === undefined && eventId !== undefined) return { created };
     const all = rows.events!;
-    const events = all.slice(isForward || isWhole ? 0 : -limit);
+    const events = all.slice(isForward ? 0 : -limit);
     const { eventCount } = rows;
     return {
       created,
       revision,
       events: parseRows(events, key.sessionId, skipCorrupt),
-      hasOlder: isForward ? eventId !== undefined : !isWhole && all.length > limit,
+      hasOlder: isForward ? eventId !== undefined : all.length > limit,
       firstId: events[0]?.id,
       lastId: events.at(-1)?.id,
       eventCount,

@@ -4,7 +4,6 @@ import { kindOf } from '../../../values/errors/describe.js';
 import { SessionError } from '../../../values/errors/errors.js';
 import type { StoredEvents } from '../../../values/model/event_page.js';
 import {
-  type Compute,
   type CreateWrite,
   type DeleteWrite,
   type DescribeWrite,
@@ -151,21 +150,9 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
     creation: CreateWrite,
     call: Call,
   ): Promise<CreatedSession | undefined> {
-    const { key, events, description } = creation;
+    const { description } = creation;
     if (description.title || description.labels) requireDescribe(storage);
-    const created = await prepareCreate(storage, creation, call).run();
-    if (this.traits.lacksTransactions !== true || events.length === 0) return created;
-    return created && this.#readCreated(created, key, afterCommit(call));
-  }
-
-  /** Reads a new session again. It is stored, so a failed read must not fail the creation: its handle is then stale. */
-  async #readCreated(
-    created: CreatedSession,
-    key: CreateWrite['key'],
-    call: Call,
-  ): Promise<CreatedSession> {
-    const read = await this.window({ key, last: 0 }, call).catch(() => undefined);
-    return { ...(read ?? created), shared: created.shared };
+    return prepareCreate(storage.describing?.(creation) ?? storage, creation, call).run();
   }
 
   append(write: PlacedAppend, call: Call): Promise<Appended> {
@@ -191,26 +178,18 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
   }
 
   async update(write: UpdateWrite, call: Call): Promise<SharedRevisions> {
-    const { delta } = write;
-    const compute = typeof delta === 'string' ? undefined : delta;
     return updateOnce(async () =>
-      this.#with(call, (storage) => {
-        requireTransactions(storage, compute);
-        return prepareUpdate(storage, write, call).run();
-      }),
+      this.#with(call, (storage) => prepareUpdate(storage, write, call).run()),
     );
   }
 
-  describe({ key, title, labels, expiry, operation }: DescribeWrite, call: Call): Promise<boolean> {
-    const given = {
-      key: storageKey(key) as DescribeWrite['key'],
-      title,
-      labels,
-      ...(expiry !== undefined && { expiry }),
-    };
+  describe(write: DescribeWrite, call: Call): Promise<boolean> {
+    const { key, title, labels, operation } = write;
+    const given = { key: storageKey(key) as DescribeWrite['key'], title, labels };
     const describe = async (storage: OwnStorage): Promise<boolean> => {
-      const verb = requireDescribe(storage);
-      const isThere: unknown = await verb.call(storage, requestOf(given, call, operation));
+      const verbs = storage.describing?.(write) ?? storage;
+      const verb = requireDescribe(verbs);
+      const isThere: unknown = await verb.call(verbs, requestOf(given, call, operation));
       if (typeof isThere === 'boolean') return isThere;
       const violation = `gave ${kindOf(isThere)}, not whether the session exists`;
       throw contractViolation('describe', violation);
@@ -310,22 +289,14 @@ function deleteUnchanged(
 
 function appendTo(storage: OwnStorage, write: PlacedAppend, call: Call): PreparedWrite<Appended> {
   requireNotAborted(call.signal);
-  requireTransactions(storage, write.compute);
   if (write.titleChange !== undefined) requireDescribe(storage);
   return prepareAppend(storage, write, call);
 }
 
-function requireDescribe({ describe }: OwnStorage): NonNullable<OwnStorage['describe']> {
+function requireDescribe({ describe }: Pick<OwnStorage, 'describe'>) {
   if (describe !== undefined) return describe;
   const message = 'The storage keeps no titles and no labels: it has no verb describe.';
   throw new SessionError('unsupported', message);
-}
-
-/** Another program may write between the read and the write of a storage without transactions. */
-function requireTransactions(storage: OwnStorage, compute: Compute | undefined): void {
-  if (compute === undefined || storage.traits?.lacksTransactions !== true) return;
-  const message = 'The storage has no transactions, so stateDelta must not be a function here.';
-  throw new SessionError('unsupported', message, { key: 'stateDelta' });
 }
 
 /** Returns the floor that a deletion gave, if it gave one. */

@@ -12,7 +12,7 @@ import { type Posting, postEvents, postingTimes } from './post_events.js';
 import { isOwnedBy, sessionRow } from './session_resource.js';
 import { type SessionAddress, type Sessions, settleBoth } from './sessions.js';
 
-type AppendRequest = Pick<StorageWriteRequest, 'eventIds' | 'since' | 'sharesState'>;
+type AppendRequest = Pick<StorageWriteRequest, 'eventIds' | 'since'>;
 
 export async function appendEvents(
   sessions: Sessions,
@@ -33,7 +33,7 @@ export async function appendEvents(
 async function readAndPost(
   sessions: Sessions,
   address: SessionAddress,
-  { eventIds, since, sharesState }: AppendRequest,
+  { eventIds, since }: AppendRequest,
   decide: Decide,
 ): Promise<void> {
   const recent = new RecentEvents(sessions.events, address.url);
@@ -64,7 +64,7 @@ async function readAndPost(
   );
   if (await recent.lookBack(eventIds, lookBackTo)) changes = decide(rowsForDecision());
   const rows = planPostings(rowsForDecision(), changes, decide);
-  await postEvents(sessions, address, rows, sharesState);
+  await postEvents(sessions, address, rows);
   const newTitle = changes?.session?.title;
   if (newTitle !== undefined && newTitle !== title) await setTitle(sessions, address, newTitle);
   // The handle now has these rows, including the events that others appended.

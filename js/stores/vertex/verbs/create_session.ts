@@ -5,6 +5,7 @@
 import { invalidValue } from '../../../values/errors/invalid.js';
 import { isEqualJson } from '../../../values/json/equal.js';
 import type { JsonObject } from '../../../values/json/rules.js';
+import type { Expiry } from '../../../values/model/description.js';
 import { SessionError } from '../../../values/errors/errors.js';
 import { isShared } from '../../../values/state/scope.js';
 import type { Decide } from '../../../core/storage/requests.js';
@@ -35,6 +36,13 @@ export function invalidSessionId({ sessionId }: StorageKey): SessionError {
   );
 }
 
+/** What a new session has here beside its rows. */
+export interface NewSessionParts {
+  readonly expiry?: Expiry | undefined;
+  /** `false`: the `user:` and `app:` keys of the events' deltas change no state. */
+  readonly sharesState?: boolean;
+}
+
 /** The session to create. */
 interface CreateTarget {
   readonly sessions: Sessions;
@@ -45,7 +53,7 @@ interface CreateTarget {
 export async function createSession(
   sessions: Sessions,
   address: SessionAddress,
-  sharesState: boolean | undefined,
+  { expiry, sharesState }: NewSessionParts,
   decide: Decide,
 ): Promise<readonly Posting[]> {
   const existing = await sessions.find(address);
@@ -57,7 +65,7 @@ export async function createSession(
   if (changes === undefined) return [];
   const state = newState(changes);
   const postings = firstPostings(changes.events, state, sharesState);
-  const description = descriptionFields(changes.session ?? {});
+  const description = descriptionFields({ ...changes.session, expiry });
   const target = { sessions, address };
   const outcome = await sendCreate(target, state, description);
   const created = await waitUntilVisible(target);

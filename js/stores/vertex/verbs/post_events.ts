@@ -39,7 +39,7 @@ export async function postEvents(
   sessions: Sessions,
   address: SessionAddress,
   postings: readonly Posting[],
-  sharesState: boolean | undefined,
+  sharesState?: boolean,
 ): Promise<void> {
   for (const [index, posting] of postings.entries()) {
     try {

@@ -4,7 +4,7 @@ import { LAST_MICROS, LAST_REVISION } from '../../../values/python/micros.js';
 import { isShared, isTemp, REMOVED } from '../../../values/state/scope.js';
 import type { StorageReadRequest } from '../../../core/storage/requests.js';
 import type { EventRow, PageRows, SessionRow } from '../../../core/storage/rows.js';
-import { cutPage, type PageCut } from '../../../core/storage/cut_page.js';
+import { cutPage, NO_LIMIT, type PageCut } from '../../../core/storage/cut_page.js';
 import { toEventRows, latestRevision } from '../events/event_rows.js';
 import { RecentEvents } from '../events/recent_events.js';
 import type { PostedEvent } from '../events/event_resource.js';
@@ -118,13 +118,12 @@ function rowsOf(
 async function readBackToPage(
   { events }: Sessions,
   { url }: SessionAddress,
-  { direction, eventId, limit, isToEnd }: PageCut,
+  { direction, eventId, limit }: PageCut,
 ): Promise<readonly PostedEvent[]> {
   let posted: PostedEvent[] = [];
   const isForward = direction === 'after';
-  const readsAll = isForward ? eventId === undefined : isToEnd === true;
-  const pageSize =
-    eventId === undefined && !isToEnd ? Math.min(MAX_PAGE_SIZE, limit + 1) : MAX_PAGE_SIZE;
+  const readsAll = isForward ? eventId === undefined : limit >= NO_LIMIT;
+  const pageSize = eventId === undefined ? Math.min(MAX_PAGE_SIZE, limit + 1) : MAX_PAGE_SIZE;
   for await (const page of events.backwards(url, 0, pageSize)) {
     posted = [...page, ...posted];
     if (readsAll) continue;

@@ -8,8 +8,12 @@ import { LlmAgent, Runner } from '@google/adk';
 import { asAdkService } from '../../../../js/service/adk/index.js';
 import { exportSession, importSession } from '../../../../js/service/files/index.js';
 import { createEvent, InMemorySessionService, State } from '../../../../js/index.js';
+import { getSessionServiceFromUri } from '../../../../js/service/uri/index.js';
 import { VertexAiSessionService } from '../../../../js/service/vertex/index.js';
 import {
+  ENGINE,
+  LOCATION,
+  PROJECT_ID,
   startVertexServer,
   type VertexServer,
   type VertexServerOptions,
@@ -260,6 +264,20 @@ describe('Sessions at Vertex AI', () => {
     assert.deepEqual(session.state, { c: 3, 'temp:t': null });
     assert.deepEqual(event.actions.stateDelta, { a: null, b: null });
     assert.deepEqual((await service.getSession(KEY))?.state, { c: 3 });
+  });
+
+  it('expire, and lose a key that an append sets to null, through a service that a URI names too', async () => {
+    const uri = `vertexai://projects/${PROJECT_ID}/locations/${LOCATION}/reasoningEngines/${ENGINE}`;
+    const options = { accessToken: 'a-token', baseUrl: server.url };
+    await using named = getSessionServiceFromUri(uri, options as object);
+    const expireTime = '2030-01-31T12:00:00Z';
+    const session = await named.createSession({ ...KEY, state: { a: 1 }, ...{ expireTime } });
+    const expires = String(server.session(KEY.sessionId).expireTime);
+    assert.equal(Date.parse(expires), Date.parse(expireTime));
+    const event = createEvent({ author: 'agent' });
+    event.actions.stateDelta = { a: null };
+    await named.appendEvents({ session, events: [event] });
+    assert.deepEqual(session.state, {});
   });
 
   it('keep an append that is stored, also if the state of its handle has a getter that throws', async () => {
