@@ -9,6 +9,7 @@ import type { SessionService } from '../values/model/session_service.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import { SessionError } from '../values/errors/errors.js';
 import { fitsUtf8, utf8Length } from '../values/json/text.js';
+import { requireService } from './call/given_service.js';
 import type { ReportListener } from './run_report.js';
 import type { ServiceHistory } from './history_types.js';
 
@@ -32,13 +33,6 @@ export interface Epochs {
 export interface SharedFeed {
   /** The name of the channel that connects the tabs; absent if no other tab has the storage. */
   readonly channelName?: string | undefined;
-}
-
-/** The invocation that a rewind undoes, with all that follows it. */
-export interface RewindTarget {
-  readonly invocationId: string;
-  /** The first event of the invocation. Absent if it has none. */
-  readonly eventId?: string | undefined;
 }
 
 /** A session, or, without `sessionId`, all sessions of a user. */
@@ -109,10 +103,8 @@ export interface Core {
     | undefined;
   /** Reads a session's own state at its creation, without its events; `undefined` if it is not known. */
   initialState(request: CompositeSessionKey & Abortable): Promise<InitialState>;
-  /** Finds the rewinds of a session, without its other events. `undefined` if the storage cannot find them alone. */
-  rewinds(request: CompositeSessionKey & Abortable): Promise<readonly RewindTarget[] | undefined>;
-  /** Returns the verbs of histories, if the store has them. `undefined`: `js/core/history` computes histories. */
-  history(request: Abortable): Promise<ServiceHistory | undefined>;
+  /** The verbs of histories. */
+  readonly history: ServiceHistory;
 }
 
 /** @throws SessionError `remote` with status 413, which the server would respond with */
@@ -128,6 +120,19 @@ export function coreOf<OwnCore extends Core>(service: { readonly [CORE]: OwnCore
 export function coreOf(service: object): Core | undefined;
 export function coreOf(service: { readonly [CORE]?: Core }): Core | undefined {
   return service[CORE];
+}
+
+/**
+ * Returns the verbs of histories of a service.
+ *
+ * @throws SessionError `invalid_argument` if it is no service; `unsupported` for a user's own service
+ */
+export function requireHistory(service: SessionService): ServiceHistory {
+  requireService(service, ['getSession']);
+  const core = coreOf(service);
+  if (core !== undefined) return core.history;
+  const message = 'Histories need a service of adk-session-wasm itself, not one around it.';
+  throw new SessionError('unsupported', message);
 }
 
 /** Reads a session's own state at its creation. A user's own service reads all events for that. */

@@ -3,10 +3,11 @@
  * what is meant. A request that is sent again changes nothing: it has the ids of what it stores.
  */
 import type { AskedRun } from '../values/model/asked_run.js';
-import type { HiddenMembers, WriteIdentity } from '../values/model/diagnostic.js';
+import type { WriteIdentity } from '../values/model/diagnostic.js';
 import type { Content } from '../values/model/event/content.js';
 import type { Event, NewEvent } from '../values/model/event/event.js';
 import type { Abortable, CompositeSessionKey, Session } from '../values/model/session.js';
+import type { JsonObject } from '../values/json/rules.js';
 import type { StateShape } from '../values/state/state_shape.js';
 
 /** A place in a history: an event or an invocation. */
@@ -69,6 +70,46 @@ export interface RewindResult {
 export interface Rewound extends Readonly<RewindResult> {
   /** Present if the place is a turn. */
   readonly message?: Event | undefined;
+  /** The revision of the session. */
+  readonly revision: number;
+  /** Whether this call has stored it, and not an earlier one with the same marker. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Checks the events that follow a rewind, and returns them as they are stored.
+ *
+ * @param stored all events that are then stored before them, with the marker
+ * @param state the state before the rewind
+ * @param isPassedOn whether another process makes the message of these events, so that it stays as it is
+ */
+export type AdmitEvents = (
+  events: readonly NewEvent[],
+  stored: readonly Event[],
+  state: JsonObject,
+  isPassedOn: boolean,
+) => Promise<NewEvent[]>;
+
+/** A run of the session, as its own process knows it. */
+export interface RunUnderWay {
+  /** The message that the run answers, which is stored. */
+  readonly message: Pick<Event, 'id' | 'invocationId'>;
+  /** Returns the streamed texts and the seal of the run as it is now, from all events of the session. */
+  readonly sealing: (events: readonly Event[]) => readonly NewEvent[];
+  /** Stops and seals the run. Resolves at its end. */
+  readonly cancel: () => Promise<void>;
+  /** Stops the run and seals nothing. Resolves at its end. */
+  readonly abort: () => Promise<void>;
+}
+
+/** What a rewind has to do with this process. */
+export interface RewindOptions {
+  /** The rights of the request. Absent: all. */
+  readonly admit?: AdmitEvents | undefined;
+  /** A text that no other call has: the message begins a run in this process. See `HiddenMembers`. */
+  readonly claim?: string | undefined;
+  /** Returns the run under way, if this process has one. It is asked again at each attempt. */
+  readonly running?: (() => RunUnderWay | undefined) | undefined;
 }
 
 /** The end of a fork's history. */
@@ -153,11 +194,15 @@ export interface StateAtRead extends HistoryRead {
   readonly eventId: string;
 }
 
+/** A fork as a service takes it. Without an id it draws one. */
+export interface ForkOrder extends Omit<ForkWrite, 'kind' | 'newSessionId'> {
+  readonly newSessionId?: string | undefined;
+}
+
 /** The verbs of the histories of a service. `fork` returns a handle on the new session. */
 export interface ServiceHistory {
-  /** With `claim` the message begins a run in this process. */
-  rewind(request: RewindWrite & Abortable & Pick<HiddenMembers, 'claim'>): Promise<Rewound>;
-  fork(request: ForkWrite & Abortable): Promise<Session>;
+  rewind(request: RewindWrite & Abortable, options?: RewindOptions): Promise<Rewound>;
+  fork(request: ForkOrder & Abortable): Promise<Session>;
   branches(request: BranchesRead & Abortable): Promise<SessionBranches>;
   stateAt(request: StateAtRead & Abortable): Promise<HistoryState>;
 }

@@ -3,7 +3,7 @@
  * and the feed of changes. It imports only `js/values`. It imports nothing from `js/stores` or `js/service`.
  *
  * Queues hold a write, requests over HTTP are made from it, and stores apply it. It is JSON-safe, except for the
- * function of `updateState`.
+ * function of `updateState` and the options of a rewind.
  */
 import type { AskedRun } from '../values/model/asked_run.js';
 import type { CompositeSessionKey, ExpectedEvents } from '../values/model/session.js';
@@ -11,7 +11,7 @@ import type { Description } from '../values/model/description.js';
 import type { WriteIdentity } from '../values/model/diagnostic.js';
 import type { EventTexts } from '../values/model/event/snapshot.js';
 import type { StalePolicy } from './wasm/protocol.js';
-import type { ForkWrite, RewindWrite } from './history_types.js';
+import type { ForkWrite, RewindOptions, RewindWrite } from './history_types.js';
 
 /** The position of a handle when an append begins: what its caller knows of it, as in Rust. */
 export type HandlePosition =
@@ -146,6 +146,11 @@ export interface UnchangedSession {
   readonly labels?: string | undefined;
 }
 
+/** A rewind with what only this process knows. It is neither stored nor sent. */
+export interface PlacedRewind extends RewindWrite {
+  readonly options?: RewindOptions | undefined;
+}
+
 /** The writes by their kinds, as a store takes them. */
 export interface Writes {
   create: CreateWrite;
@@ -153,7 +158,7 @@ export interface Writes {
   describe: DescribeWrite;
   update: UpdateWrite;
   delete: DeleteWrite;
-  rewind: RewindWrite;
+  rewind: PlacedRewind;
   fork: ForkWrite;
 }
 

@@ -46,7 +46,7 @@ import { type Call, requireNotAborted, takeOptions } from '../core/call/call.js'
 import { Diagnostics } from '../core/call/diagnostics.js';
 import { runAfter, TimeLimit } from '../core/call/time_limit.js';
 import { Handles } from '../core/handle/handle.js';
-import type { Core, Epochs, RewindTarget, ServerAgent } from '../core/core_of.js';
+import type { Core, Epochs, ServerAgent } from '../core/core_of.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import type { EventPages } from './read/event_pages.js';
 import type { ReaderParts } from './read/reader_parts.js';
@@ -58,7 +58,7 @@ import { takeNewSession } from './new_session.js';
 import type { Computed, CreateWrite, DeleteWrite, Placed, WriteKind } from '../core/write.js';
 import type { DeletableSessions } from './delete_sessions.js';
 import { checkedClock, checkedIds } from './sources.js';
-import { serviceHistory } from './service_history.js';
+import { serviceHistory, withHistories } from './service_history.js';
 import { ServiceFeed } from '../core/watch/service_feed.js';
 
 /** The most rounds in which `getOrCreateSession` finds the key taken but reads no session. */
@@ -79,12 +79,13 @@ export class ServiceCore implements Core {
   readonly appender: Appender;
   readonly reader: SessionReader;
   readonly loadReads: ReadsLoader;
+  readonly history: ServiceHistory;
   readonly #parts: ServiceParts;
   readonly #traits: StoreTraits;
   readonly #schema: StateSchema | undefined;
   readonly #autoTitle: boolean;
   readonly clock: () => number;
-  readonly #newId: () => string;
+  readonly newId: () => string;
   readonly #onConnectionLost: ((error: unknown) => void) | undefined;
   readonly #readerParts: ReaderParts;
   #pages: EventPages | undefined;
@@ -127,7 +128,7 @@ export class ServiceCore implements Core {
     this.#schema = optionalStateSchema(options.stateSchema);
     this.#autoTitle = takeAutoTitle(options.autoTitle);
     this.clock = checkedClock(clock);
-    this.#newId = checkedIds(newId);
+    this.newId = checkedIds(newId);
     const { handles } = this;
     const readerParts: ReaderParts = {
       callStore: (call, work) => this.callStore(call, work),
@@ -146,7 +147,7 @@ export class ServiceCore implements Core {
       schema: this.#schema,
       autoTitle: this.#autoTitle,
       clock: this.clock,
-      newId: this.#newId,
+      newId: this.newId,
       load: (atOnce) => this.#load(atOnce),
       store: () => this.#openStore(),
       feed: this.feed,
@@ -154,6 +155,7 @@ export class ServiceCore implements Core {
       traits: this.#traits,
       serverAgent: parts.serverAgent,
     });
+    this.history = serviceHistory(this);
   }
 
   /** Returns what reads lists of sessions, once that part is loaded. */
@@ -207,7 +209,7 @@ export class ServiceCore implements Core {
       autoTitle: this.#autoTitle,
       expires: this.#parts.expires === true,
       clock: this.clock,
-      newId: this.#newId,
+      newId: this.newId,
     });
   }
 
@@ -291,8 +293,8 @@ export class ServiceCore implements Core {
     requireId('sessionId', sessionId);
     if (userId === undefined) throw invalid('userId', 'must be given with a sessionId');
     const event = createEvent({
-      id: this.#newId(),
-      invocationId: `p-${this.#newId()}`,
+      id: this.newId(),
+      invocationId: `p-${this.newId()}`,
       author: 'user',
       timestamp: Math.floor(this.clock()),
     });
@@ -314,20 +316,6 @@ export class ServiceCore implements Core {
     const own = { appName, userId, sessionId };
     const isThere = await this.write({ kind: 'describe', key: own, ...change }, call);
     if (!isThere) throw sessionNotFound(sessionId);
-  }
-
-  /** Finds the rewinds of a session; see `Core`. */
-  async rewinds(
-    request: CompositeSessionKey & Abortable,
-  ): Promise<readonly RewindTarget[] | undefined> {
-    return (await this.pages(request)).rewinds(request);
-  }
-
-  /** Returns the verbs of histories, if the store computes them. */
-  async history({ signal }: Abortable): Promise<ServiceHistory | undefined> {
-    this.calls.begin({ signal });
-    const isOfStore = await this.callStore({ signal }, (store) => store.traits.computesHistories);
-    return isOfStore === true ? serviceHistory(this) : undefined;
   }
 
   async open(call: Call): Promise<void> {
@@ -375,7 +363,11 @@ export class ServiceCore implements Core {
     // A call that outlives the close would open the storage again, and nobody would close it.
     if (this.#isEnded) this.calls.requireOpen();
     const context = { clock: this.clock, onConnectionLost: this.#onConnectionLost };
-    return (this.#store ??= this.#parts.openStore(context));
+    return (this.#store ??= withHistories(this.#parts.openStore(context), {
+      autoTitle: this.#autoTitle,
+      takeEvent: (event) => this.appender.take(event),
+      takeNew: (request) => this.takeNew(request, false),
+    }));
   }
 
   /** Begins to load the wasm and what the store needs. Returns `undefined` once both are loaded. */

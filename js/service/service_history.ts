@@ -1,24 +1,39 @@
+/** The histories of a service: the verbs of its core, and those of a store that computes none. */
 import type { Call } from '../core/call/call.js';
-import type { ServiceFeed } from '../core/watch/service_feed.js';
 import type { Calls } from '../core/call/calls.js';
+import { endsWithin } from '../core/call/time_limit.js';
+import type { HistoryRules } from '../core/history/computed/append_rewind.js';
 import type { ServiceHistory } from '../core/history_types.js';
-import type { ReadResults, SessionRead } from '../core/read.js';
-import type { Results } from '../core/storage/store.js';
-import type { Placed } from '../core/write.js';
+import { type ReadResults, type ReadVerbs, runRead, type SessionRead } from '../core/read.js';
+import {
+  type Results,
+  runWrite,
+  type Store,
+  type StoredKind,
+  type StoredRewind,
+  type WriteVerbs,
+} from '../core/storage/store.js';
+import { onDemand } from '../core/wasm/loader/part.js';
+import type { ServiceFeed } from '../core/watch/service_feed.js';
+import type { Placed, PlacedRewind } from '../core/write.js';
 import { sessionNotFound } from '../values/errors/session_not_found.js';
 import type { ReaderParts } from './read/reader_parts.js';
 import type { SessionReader } from './read/session_reader.js';
+
+/** Milliseconds that an undone run may take to end. After that, nobody waits for it. */
+const END_MS = 1000;
 
 /** The parts of a core that its histories use. */
 interface HistoryParts extends Pick<ReaderParts, 'callStore'> {
   readonly calls: Calls;
   readonly reader: SessionReader;
   readonly feed: ServiceFeed;
+  readonly newId: () => string;
   /** Stores a write, and publishes what it has changed. */
   write<Kind extends 'rewind' | 'fork'>(write: Placed<Kind>, call: Call): Promise<Results[Kind]>;
 }
 
-/** Makes the verbs of a service whose store computes histories. */
+/** Makes the verbs of a service. */
 export function serviceHistory(core: HistoryParts): ServiceHistory {
   const { calls, reader } = core;
   const read = async <Kind extends 'branches' | 'stateAt'>(
@@ -32,19 +47,22 @@ export function serviceHistory(core: HistoryParts): ServiceHistory {
     return found;
   };
   return {
-    rewind: (request) =>
-      calls.run('rewind', request, async ({ claim, ...write }, call) => {
-        const rewound = await core.write(write, call);
-        if (claim !== undefined && rewound.message !== undefined) {
-          const { invocationId } = rewound.message;
-          core.feed.feed.runRevisions.begin(write.key, invocationId, rewound.revision);
+    rewind: (request, options = {}) =>
+      calls.run('rewind', request, async (write, call) => {
+        const { run, ...rewound } = await core.write({ ...write, options }, call);
+        const { isNew, message, revision } = rewound;
+        if (options.claim !== undefined && isNew && message !== undefined) {
+          core.feed.feed.runRevisions.begin(write.key, message.invocationId, revision);
         }
+        // What the run still appends is refused.
+        await endsWithin(END_MS, run?.abort());
         return rewound;
       }),
     fork: (request) =>
-      calls.run('fork', request, async (request, call) => {
-        const forked = await core.write(request, call);
-        return reader.openForked({ ...request.key, sessionId: request.newSessionId }, forked);
+      calls.run('fork', request, async (order, call) => {
+        const { key, newSessionId = core.newId() } = order;
+        const forked = await core.write({ ...order, kind: 'fork', newSessionId }, call);
+        return reader.openForked({ ...key, sessionId: newSessionId }, forked);
       }),
     branches: (request) =>
       calls.run('branches', request, (request, call) =>
@@ -53,4 +71,69 @@ export function serviceHistory(core: HistoryParts): ServiceHistory {
     stateAt: (request) =>
       calls.run('stateAt', request, (request, call) => read({ ...request, kind: 'stateAt' }, call)),
   };
+}
+
+const loadHistories = onDemand(() => import('../core/history/computed/histories.js'));
+
+/**
+ * Returns a store that has the verbs of histories. Those of a store that has none are computed here. A store that has them
+ * is passed each rewind, once the rights of its request have been decided on.
+ */
+export function withHistories(store: Store, rules: HistoryRules): Store {
+  const { computesHistories } = store.traits;
+  const pass = <Kind extends StoredKind | 'fork'>(write: Placed<Kind>, call: Call) =>
+    store.write(write, call);
+  const others = { create: pass, append: pass, describe: pass, update: pass, delete: pass };
+  const verbs: WriteVerbs =
+    computesHistories === true
+      ? { ...others, rewind: (write, call) => passRewindOn(store, write, call), fork: pass }
+      : {
+          ...others,
+          rewind: async (write, call) =>
+            (await loadHistories(call.signal)).appendRewind(store, write, call, rules),
+          fork: async (write, call) =>
+            (await loadHistories(call.signal)).createFork(store, write, call, rules),
+        };
+  const reads: Partial<ReadVerbs> =
+    computesHistories === true
+      ? {}
+      : {
+          branches: async (request, call) =>
+            (await loadHistories(call.signal)).readBranches(store, request, call),
+          stateAt: async (request, call) =>
+            (await loadHistories(call.signal)).readState(store, request, call),
+        };
+  return {
+    traits: store.traits,
+    now: store.now,
+    get writeAll() {
+      return store.writeAll;
+    },
+    read: (request, call) =>
+      request.kind in reads
+        ? runRead(reads as ReadVerbs, request, call)
+        : store.read(request, call),
+    write: (write, call) => runWrite(verbs, write, call),
+    open: (call) => store.open(call),
+    list: (request, call) => store.list(request, call),
+    state: (request, call) => store.state(request, call),
+    changes: async (request, call) => store.changes?.(request, call),
+    close: () => store.close?.(),
+  };
+}
+
+/** Passes a rewind on. The run that it ends here is not sealed: the undone branch has its stored events alone. */
+async function passRewindOn(
+  store: Store,
+  { options: { admit, running } = {}, ...write }: PlacedRewind,
+  call: Call,
+): Promise<StoredRewind> {
+  let meant = write;
+  if (admit !== undefined) {
+    const decided = await (await loadHistories(call.signal)).admitRewind(store, write, admit, call);
+    if ('stored' in decided) return decided.stored;
+    meant = decided.admitted;
+  }
+  const run = running?.();
+  return { ...(await store.write(meant, call)), run };
 }

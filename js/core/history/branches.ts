@@ -1,14 +1,12 @@
 import { takeRequest } from '../call/call.js';
-import { requireService } from '../call/given_service.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import type { BranchesRead, SessionBranches, TurnBranches } from '../history_types.js';
-import { coreOf, type RewindTarget } from '../core_of.js';
+import { requireHistory } from '../core_of.js';
 import { historyBranches } from '../wasm/packed_marks.js';
 import { eventMarksOf, isFilled, type Reading, rewindTargetOf } from './marks.js';
-import { readSession, sessionKeyOf } from './session_history.js';
+import { sessionKeyOf } from './session_history.js';
 
 /**
  * Lists where the transcript has other branches: the alternatives of each turn. A rewind ends a branch and deletes
@@ -43,49 +41,14 @@ export async function branches(
   return (await readBranches(service, key)).places;
 }
 
-/** How many events are read at first for the places from an event on. */
-const FIRST_TAIL = 64;
-
 /** Reads the branches of a session, and which rewind was its last. */
 export async function readBranches(
   service: SessionService,
   request: CompositeSessionKey & Abortable & Pick<BranchesRead, 'fromEventId'>,
 ): Promise<SessionBranches> {
-  requireService(service, ['getSession']);
   const taken = takeRequest(request);
   const { signal, fromEventId } = taken;
-  const key = sessionKeyOf(taken);
-  const core = coreOf(service);
-  const verbs = await core?.history({ signal });
-  if (verbs !== undefined) return verbs.branches({ key, fromEventId, signal });
-  const rewinds = fromEventId === undefined ? undefined : await core?.rewinds({ ...key, signal });
-  const { places, lastRewind } =
-    rewinds === undefined
-      ? branchesOf((await readSession(service, taken)).events)
-      : await readTail(service, { ...key, signal, fromEventId }, rewinds);
-  return { places, lastRewind };
-}
-
-/** Reads the last events, until they decide which branches stand from an event on. */
-async function readTail(
-  service: SessionService,
-  { fromEventId, signal, ...key }: CompositeSessionKey & Abortable & Omit<BranchesRead, 'key'>,
-  rewinds: readonly RewindTarget[],
-): Promise<SessionBranches> {
-  if (rewinds.length === 0) return { places: [] };
-  for (let last = FIRST_TAIL; ; last *= 4) {
-    const config = { numRecentEvents: last, view: 'raw' } as const;
-    const session = await service.getSession({ ...key, signal, config });
-    if (session === undefined) throw sessionNotFound(key.sessionId);
-    const { events } = session;
-    const ids = new Set(events.map(({ id }) => id));
-    const isOlder = ({ eventId }: RewindTarget): boolean =>
-      eventId !== undefined && !ids.has(eventId);
-    const older = rewinds.filter(isOlder).map(({ invocationId }) => invocationId);
-    const tail = { isWhole: events.length < last, older, fromEventId };
-    const branches = branchesOf(events, tail);
-    if (branches.isDecided) return branches;
-  }
+  return requireHistory(service).branches({ key: sessionKeyOf(taken), fromEventId, signal });
 }
 
 /** Events of a session, of which older ones may be missing. */

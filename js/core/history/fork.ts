@@ -1,30 +1,13 @@
 import { invalid } from '../../values/errors/invalid.js';
-import { isSessionError } from '../../values/errors/errors.js';
 import { requireText } from '../../values/errors/option_values.js';
-import { isEqualJson } from '../../values/json/equal.js';
 import { takeRequest } from '../call/call.js';
-import { requireService } from '../call/given_service.js';
 
 import { isBlank, requireId } from '../../values/model/values/ids.js';
-import { newEventId } from '../../values/model/event/create_event.js';
-import type { Event } from '../../values/model/event/event.js';
-import { type ForkEnd, type ForkWrite, type HistoryPlace } from '../history_types.js';
-import { coreOf } from '../core_of.js';
-import type {
-  Abortable,
-  CompositeSessionKey,
-  ImportedSessionRequest,
-  Session,
-} from '../../values/model/session.js';
+import type { ForkEnd, HistoryPlace } from '../history_types.js';
+import { requireHistory } from '../core_of.js';
+import type { Abortable, CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import {
-  firstOfInvocation,
-  indexOfEvent,
-  sessionKeyOf,
-  readSession,
-  takePlace,
-} from './session_history.js';
-import { historyOf, statesAround } from './state_at.js';
+import { sessionKeyOf, takePlace } from './session_history.js';
 
 /** The request of {@link fork}: with one of `at` and `before`. */
 export interface ForkRequest extends CompositeSessionKey, Abortable {
@@ -69,53 +52,12 @@ export interface ForkRequest extends CompositeSessionKey, Abortable {
  * ```
  */
 export async function fork(service: SessionService, request: ForkRequest): Promise<Session> {
-  requireService(service, ['getSession', 'createSession', 'sessionInfo']);
   const taken = takeRequest(request);
   const { newSessionId, title, signal } = taken;
   if (title !== undefined) requireText('title', title);
-  const key = sessionKeyOf(taken);
-  const write = { kind: 'fork', key, end: takeEnd(taken), title, signal } as const;
-  const verbs = await coreOf(service)?.history({ signal });
-  if (verbs === undefined) return computeFork(service, { ...write, newSessionId });
-  // A blank id stands for none, as in createSession.
-  const id = isBlank(newSessionId) ? newEventId() : requireId('newSessionId', newSessionId);
-  return verbs.fork({ ...write, newSessionId: id });
-}
-
-/** A fork that a service computes. It may draw the id itself. */
-interface ComputedFork extends Omit<ForkWrite, 'kind' | 'newSessionId'>, Abortable {
-  readonly newSessionId?: string | undefined;
-}
-
-/** Makes a fork over the public methods of a service. */
-export async function computeFork(
-  service: SessionService,
-  { key, newSessionId: sessionId, end, title, signal }: ComputedFork,
-): Promise<Session> {
-  const { appName, userId } = key;
-  const session = await readSession(service, { ...key, signal });
-  const count = endOf(session.events, end);
-  const last = session.events[count - 1];
-  // The storage applies the deltas of the events that count to this state.
-  const { before, isInitialKnown } = await statesAround(historyOf(service, session, signal), 0);
-  const parent = { sessionId: session.id, ...(last !== undefined && { eventId: last.id }) };
-  const created: ImportedSessionRequest = {
-    ...{ appName, userId, sessionId, title, signal },
-    parent,
-    state: before,
-    initialState: !isInitialKnown && count > 0 ? 'unknown' : undefined,
-    events: session.events.slice(0, count),
-    sharedState: 'keep',
-  };
-  try {
-    return await service.createSession(created);
-  } catch (error) {
-    if (!isSessionError(error, 'already_exists') || sessionId === undefined) throw error;
-    const config = { view: 'raw' } as const;
-    const existing = await service.getSession({ appName, userId, sessionId, signal, config });
-    if (!isEqualJson(existing?.parent, parent)) throw error;
-    return existing!;
-  }
+  const id = isBlank(newSessionId) ? undefined : requireId('newSessionId', newSessionId);
+  const write = { key: sessionKeyOf(taken), newSessionId: id, end: takeEnd(taken), title, signal };
+  return requireHistory(service).fork(write);
 }
 
 /** Takes the end of a caller's request. */
@@ -124,14 +66,4 @@ function takeEnd({ at, before }: ForkRequest): ForkEnd {
     throw invalid('at', 'must be given, or before, but not both');
   }
   return at === undefined ? { before: takePlace('before', before!) } : { at: takePlace('at', at) };
-}
-
-/** Returns how many events the new session has. */
-function endOf(events: readonly Event[], end: ForkEnd): number {
-  const isAt = 'at' in end;
-  const place = isAt ? end.at : end.before;
-  if ('eventId' in place) return indexOfEvent(events, place.eventId) + (isAt ? 1 : 0);
-  const first = firstOfInvocation(events, place.invocationId);
-  if (!isAt) return first;
-  return events.findLastIndex(({ invocationId }) => invocationId === place.invocationId) + 1;
 }

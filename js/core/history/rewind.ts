@@ -1,5 +1,4 @@
 import { takeRequest } from '../call/call.js';
-import { requireService } from '../call/given_service.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { requireText } from '../../values/errors/option_values.js';
 
@@ -8,16 +7,16 @@ import { snapshotEvent } from '../../values/model/event/snapshot.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type {
   HistoryPlace,
+  RewindOptions,
   RewindPlace,
   RewindResult,
   RewindWrite,
   Rewound,
 } from '../history_types.js';
-import { coreOf } from '../core_of.js';
+import { requireHistory } from '../core_of.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { readBranches } from './branches.js';
-import { appendRewind, passRewindOn, REWIND_METHODS, type RewindOptions } from './append_rewind.js';
 import { sessionKeyOf, takePlace } from './session_history.js';
 
 /** The request of {@link rewind}. */
@@ -93,7 +92,6 @@ export async function undoRewind(
   service: SessionService,
   key: CompositeSessionKey & Abortable,
 ): Promise<RewindResult> {
-  requireService(service, REWIND_METHODS);
   const taken = takeRequest(key);
   const { lastRewind } = await readBranches(service, taken);
   if (lastRewind === undefined) {
@@ -105,14 +103,13 @@ export async function undoRewind(
 /** What a rewind has beside its place. */
 type RewindParts = Pick<RewindWrite, 'message' | 'events' | 'run'> & Pick<RewindOptions, 'running'>;
 
-/** Rewinds a session: the store does it if it `computesHistories`, and otherwise this process. The run under way ends. */
+/** Rewinds a session. The run under way ends. */
 export async function sendRewind(
   service: SessionService,
   request: CompositeSessionKey & Abortable,
   place: RewindPlace,
   { message, events, run, running }: RewindParts = {},
 ): Promise<Rewound> {
-  requireService(service, REWIND_METHODS);
   const { signal } = request;
   const marker = { id: newEventId(), invocationId: `e-${newEventId()}` };
   const content =
@@ -124,12 +121,9 @@ export async function sendRewind(
     events: events?.map(jsonEvent),
     run,
   };
-  const verbs = await coreOf(service)?.history({ signal });
   // The message of a page with an agent begins a run of this program.
   const claim = running && message && newEventId();
-  return verbs === undefined
-    ? appendRewind(service, { ...write, signal }, { running, claim })
-    : passRewindOn(verbs, { ...write, signal, claim }, { running });
+  return requireHistory(service).rewind({ ...write, signal }, { running, claim });
 }
 
 /** Returns an event as JSON says it, with an id: the request may be sent again. */

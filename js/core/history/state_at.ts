@@ -1,15 +1,14 @@
 import { requireText } from '../../values/errors/option_values.js';
 import { takeRequest } from '../call/call.js';
 import { EVENTS_PER_TASK, nextTask } from '../call/next_task.js';
-import { requireService } from '../call/given_service.js';
 import type { Event } from '../../values/model/event/event.js';
-import { coreOf, readInitialState } from '../core_of.js';
-import type { Abortable, CompositeSessionKey, Session } from '../../values/model/session.js';
+import { requireHistory } from '../core_of.js';
+import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { HistoryState } from '../history_types.js';
 import { applyDeltas, deltasOf, isOwnKey, ownKeysOf } from './fold.js';
-import { indexOfEvent, readSession, sessionKeyOf } from './session_history.js';
+import { indexOfEvent, sessionKeyOf } from './session_history.js';
 import { activeEvents } from './view.js';
 
 /** The request of {@link stateAt}. */
@@ -42,15 +41,10 @@ export async function stateAt(
   service: SessionService,
   request: StateAtRequest,
 ): Promise<HistoryState> {
-  requireService(service, ['getSession', 'sessionInfo']);
   const taken = takeRequest(request);
   const { eventId, signal } = taken;
   requireText('eventId', eventId);
-  const key = sessionKeyOf(taken);
-  const verbs = await coreOf(service)?.history({ signal });
-  if (verbs !== undefined) return verbs.stateAt({ key, eventId, signal });
-  const session = await readSession(service, taken);
-  return stateAfter(historyOf(service, session, signal), eventId);
+  return requireHistory(service).stateAt({ key: sessionKeyOf(taken), eventId, signal });
 }
 
 /** A session, as far as its history is computed from it. */
@@ -63,16 +57,6 @@ export interface SourceSession {
   readonly olderInvocations?: readonly string[] | undefined;
   /** Returns `undefined` if the state before the first event is not known. */
   readonly initialState: () => Promise<Readonly<StateShape> | undefined>;
-}
-
-/** Returns a session that was read with all its events as the source of its history. */
-export function historyOf(
-  service: SessionService,
-  { appName, userId, id: sessionId, events, state, title }: Session,
-  signal: Abortable['signal'],
-): SourceSession {
-  const initialState = () => readInitialState(service, { appName, userId, sessionId, signal });
-  return { events, state, title, initialState };
 }
 
 /** Returns the session's own state right after an event. @throws SessionError `not_found` */

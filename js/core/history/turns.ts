@@ -5,8 +5,7 @@ import type { Content } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import type { ShownTurn, TurnBranches } from '../history_types.js';
-import type { RewindOptions } from './append_rewind.js';
+import type { RewindOptions, ShownTurn, TurnBranches } from '../history_types.js';
 import { sendRewind, type SwitchBranchRequest } from './rewind.js';
 
 export { readBranches } from './branches.js';

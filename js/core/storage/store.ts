@@ -3,10 +3,9 @@
  * `Storage`, a server or a cache. It takes a write or a request, and the call that it belongs to.
  */
 import type { Call } from '../call/call.js';
-import { SessionError } from '../../values/errors/errors.js';
 import type { Description } from '../../values/model/description.js';
 import type { StorageCall } from '../../values/model/diagnostic.js';
-import type { Rewound } from '../history_types.js';
+import type { Rewound, RunUnderWay } from '../history_types.js';
 import type { SharedScope } from '../../values/state/scope.js';
 import type { ReadResults, ReadKind, ReadSession, SessionHead, SessionRead } from '../read.js';
 import type { CreateWrite, DeleteWrite, Placed, PlacedAppend, WriteKind } from '../write.js';
@@ -125,6 +124,14 @@ export interface Deletion {
   readonly floor?: number | undefined;
 }
 
+/** The result of a rewind. */
+export interface StoredRewind extends Rewound {
+  /** Absent: the store does not tell which shared states have changed. */
+  readonly shared?: SharedRevisions | undefined;
+  /** The run that it has ended, and that is to be stopped. */
+  readonly run?: RunUnderWay | undefined;
+}
+
 /** The results of writes, by their kinds. */
 export interface Results {
   /** `undefined` with `ifAbsent` if the key is taken; otherwise the write fails with `already_exists`. */
@@ -134,12 +141,11 @@ export interface Results {
   describe: boolean;
   update: SharedRevisions;
   delete: Deletion;
-  /** With the revision of the session. */
-  rewind: Rewound & { readonly revision: number };
+  rewind: StoredRewind;
   fork: ReadSession;
 }
 
-/** The kinds that every store has a verb for. Without `computesHistories` a rewind is an append, and a fork a creation. */
+/** The kinds that every store has a verb for. Over others `withHistories` makes a rewind an append, and a fork a creation. */
 export type StoredKind = Exclude<WriteKind, 'rewind' | 'fork'>;
 
 type WriteVerb<Kind extends WriteKind> = (
@@ -152,24 +158,14 @@ export type WriteVerbs = { readonly [Kind in StoredKind]: WriteVerb<Kind> } & {
   readonly [Kind in Exclude<WriteKind, StoredKind>]?: WriteVerb<Kind>;
 };
 
-/**
- * Runs the function of a write's kind.
- *
- * @throws SessionError `unsupported` for a rewind or a fork, if the store does not compute them
- */
+/** Runs the function of a write's kind. Only a store that computes histories is given a rewind or a fork. */
 export function runWrite<Kind extends WriteKind>(
   verbs: WriteVerbs,
   write: Placed<Kind>,
   call: Call,
 ): Promise<Results[Kind]> {
   const { [write.kind]: verb } = verbs as { readonly [Key in WriteKind]?: WriteVerb<Key> };
-  if (verb === undefined) throw computesNoHistories();
-  return verb.call(verbs, write, call);
-}
-
-export function computesNoHistories(): SessionError {
-  const message = 'The storage computes no histories, so its sessions cannot be rewound.';
-  return new SessionError('unsupported', message);
+  return verb!.call(verbs, write, call);
 }
 
 /** What differs between stores, besides where they store. One that does not hold is absent. */
@@ -183,7 +179,7 @@ export interface StoreTraits {
   readonly keepsOperations?: boolean | undefined;
   /**
    * Whether rewinds, forks and branches are computed by the store: a server, or a cache of one. This process does not have
-   * the whole sessions, or is not alone in writing them. Over other stores `js/core/history` computes them.
+   * the whole sessions, or is not alone in writing them. To other stores `withHistories` gives these verbs.
    */
   readonly computesHistories?: boolean | undefined;
   /** Whether the store computes views itself, as a server does. Over other stores the service computes them. */

@@ -127,8 +127,11 @@ export class ServiceFeed {
           return this.#publishStateDeleted('app', write.key);
       }
     },
-    rewind: ({ key }, { revision }) =>
-      this.feed.publish([{ type: 'appended', ...namesOf(key), revision, scopes: [] }]),
+    rewind: ({ key }, { revision, shared }) => {
+      if (!this.hasReceivers) return;
+      const scopes = shared === undefined ? [] : this.#noteStates(key, shared);
+      this.feed.publish([{ type: 'appended', ...namesOf(key), revision, scopes }]);
+    },
     fork: ({ key, newSessionId }, { revision }) => {
       const names = namesOf({ ...key, sessionId: newSessionId });
       this.feed.publish([{ type: 'created', ...names, revision, scopes: [] }]);

@@ -4,22 +4,20 @@
  */
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
-import {
-  type AdmitEvents,
-  appendRewind,
-  type AppendedRewind,
-  passRewindOn,
-  type RewindOptions,
-} from '../../core/history/append_rewind.js';
 import { raceSignal } from '../../core/call/time_limit.js';
 import { takePlace } from '../../core/history/session_history.js';
 import type {
+  AdmitEvents,
   HistoryPlace,
   RepeatedMessage,
+  RewindOptions,
   RewindPlace,
   RewindWrite,
+  Rewound,
 } from '../../core/history_types.js';
-import { coreOf } from '../../core/core_of.js';
+import { requireHistory } from '../../core/core_of.js';
+import { REVISION_HEADER } from '../../stores/http/protocol.js';
+import { isEqualJson } from '../../values/json/equal.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { takeContent } from '../../values/model/event/parts.js';
 import type { Content } from '../../values/model/event/content.js';
@@ -36,6 +34,7 @@ import { admitAfter } from '../rights/client_append.js';
 import { withWholeDelta } from '../rights/whole_values.js';
 import type { ServerRuns } from '../runs/server_runs.js';
 import { eventsIn, stateIn } from '../requests/call_body.js';
+import { HttpRefusal } from '../http/http_refusal.js';
 import { OWN_FORM } from '../requests/client_form.js';
 import type { Route, RouteCall } from '../requests/route.js';
 import * as schemas from '../requests/schemas.js';
@@ -69,15 +68,20 @@ export const REWIND_ROUTE: Route = {
   response: 'RewoundSession',
   run: async (call) => {
     const write = rewindIn(call);
-    const { session, ...rewound } = await rewindWithRuns(call, write);
-    const { event, message, unknownKeys } = rewound;
-    const { writeEvent } = call.form;
-    return {
+    const { event, message, unknownKeys, revision, isNew } = await rewindWithRuns(call, write);
+    const { form, headers } = call;
+    // Our own client asks for the revision alone.
+    const isOwn = form === OWN_FORM;
+    const session = await requireSession(call, isOwn ? { numRecentEvents: 0 } : {});
+    const response = {
       ...(await respondWithSession(call, session)),
-      event: writeEvent(event),
-      message: message && writeEvent(message),
+      event: form.writeEvent(event),
+      message: message && form.writeEvent(message),
       unknownKeys,
     };
+    if (!isOwn) return response;
+    headers[REVISION_HEADER] = String(revision);
+    return { ...response, isNew };
   },
 };
 
@@ -151,7 +155,7 @@ function objectIn(name: string, value: unknown): JsonObject {
 }
 
 /** Rewinds, and has the agent answer the message if the write says so. The run under way ends with the append. */
-async function rewindWithRuns(call: RouteCall, write: RewindWrite): Promise<AppendedRewind> {
+async function rewindWithRuns(call: RouteCall, write: RewindWrite): Promise<Rewound> {
   const { key, signal } = call;
   const { message, run } = write;
   const runs = run === undefined ? call.runs : await requireRuns(call);
@@ -175,12 +179,12 @@ async function rewindAndAnswer(
   write: RewindWrite,
   messageId: string,
   streaming: boolean,
-): Promise<AppendedRewind> {
+): Promise<Rewound> {
   const { service, key, report } = call;
   const { events } = await service.getEvents({ ...key, eventIds: [write.marker.id] });
   // A rewind that is sent again begins nothing.
   if (events.length > 0) return rewindFor(call, write, {});
-  let rewound: AppendedRewind | undefined;
+  let rewound: Rewound | undefined;
   const admit = async (): Promise<AdmittedMessage> => {
     const running = () => runs.underWay(key);
     rewound = await rewindFor(call, write, { running, claim: newEventId() });
@@ -197,41 +201,21 @@ async function rewindAndAnswer(
   return rewound!;
 }
 
-/** Rewinds, and reads what the response shows of the session: our own client asks for its revision alone. */
-async function rewindFor(
+/** Rewinds a session by the rights of the request. */
+function rewindFor(
   call: RouteCall,
   write: RewindWrite,
   options: Omit<RewindOptions, 'admit'>,
-): Promise<AppendedRewind> {
+): Promise<Rewound> {
   const { service, signal, rights } = call;
-  const isOwn = call.form === OWN_FORM;
-  const admit: AdmitEvents = async (events, stored, state) => {
+  const admit: AdmitEvents = async (events, stored, state, isPassedOn) => {
     for (const { actions } of events) stateIn(call, actions?.stateDelta, 'message');
     const admitted = await admitAfter(stored, events, rights);
     if (rights.maySeeCredentials) return admitted;
-    return admitted.map((event) => withWholeDelta(event, state));
+    const whole = admitted.map((event) => withWholeDelta(event, state));
+    const isAsItWas = isEqualJson(whole[0]?.actions, admitted[0]?.actions);
+    if (!isPassedOn || write.message === undefined || isAsItWas) return whole;
+    throw new HttpRefusal(403, 'This request may not send a message again that has a credential.');
   };
-  const hasEvents = write.events !== undefined || write.message !== undefined;
-  // What is appended is checked here, where the whole session is read for it.
-  const verbs = hasEvents ? undefined : await coreOf(service)?.history({ signal });
-  if (verbs !== undefined) {
-    const ending = await unlessStored(call, write, options);
-    const rewound = await passRewindOn(verbs, { ...write, signal }, ending);
-    const session = await requireSession(call, isOwn ? { numRecentEvents: 0 } : {});
-    return { ...rewound, session, isNew: false };
-  }
-  const request = { ...write, signal };
-  const { session, ...rewound } = await appendRewind(service, request, { ...options, admit });
-  return { ...rewound, session: isOwn ? { ...session, events: [] } : session };
-}
-
-/** Returns the options without the run if the rewind is stored: one that is sent again ends no run. */
-async function unlessStored(
-  { service, key, signal }: RouteCall,
-  { marker }: RewindWrite,
-  options: Pick<RewindOptions, 'running'>,
-): Promise<Pick<RewindOptions, 'running'>> {
-  if (options.running?.() === undefined) return options;
-  const { events } = await service.getEvents({ ...key, eventIds: [marker.id], signal });
-  return events.length > 0 ? {} : options;
+  return requireHistory(service).rewind({ ...write, signal }, { ...options, admit });
 }

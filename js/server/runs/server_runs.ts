@@ -5,7 +5,7 @@
  */
 import { KeyedQueue } from '../../core/call/keyed_queue.js';
 import { endsWithin, TimeLimit } from '../../core/call/time_limit.js';
-import type { RunUnderWay } from '../../core/history/append_rewind.js';
+import type { RunUnderWay } from '../../core/history_types.js';
 import type { RunMark, RunReport } from '../../core/run_report.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { putLast } from '../../values/members/bounded_map.js';

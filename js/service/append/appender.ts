@@ -118,7 +118,7 @@ export class Appender {
     const taken: EventToStore[] = [];
     for (const event of events)
       if (isStored(event)) {
-        const plain = this.#take(event);
+        const plain = this.take(event);
         const snapshot = claim === undefined ? plain : withClaimMark(plain, claim);
         taken.push({ event, snapshot, order: writer.recordOrder(event) });
       }
@@ -165,7 +165,7 @@ export class Appender {
     requireKey(placed.key);
     const events = (newEvents as readonly Event[])
       .filter(isStored)
-      .map((event) => this.#take(event));
+      .map((event) => this.take(event));
     if (events.length === 0) throw invalid('events', 'must have an event that is not partial');
     const title = this.#parts.autoTitle ? firstTitleOf(events) : undefined;
     const write: PlacedAppend = {
@@ -196,7 +196,7 @@ export class Appender {
     const take = (delta: unknown): Computed => {
       // Set as given: the snapshot refuses an invalid delta.
       event.actions.stateDelta = delta as StateShape;
-      const snapshot = this.#take(event);
+      const snapshot = this.take(event);
       events[0] = snapshot;
       return { delta: snapshot.deltaText, event: snapshot.text };
     };
@@ -237,9 +237,10 @@ export class Appender {
     requireMessageFits(serverAgent, message.snapshot.text);
   }
 
-  #take(event: Event): EventSnapshot {
+  /** Takes an event of the caller. It gets an id and a timestamp if it has none. */
+  take(event: NewEvent): EventSnapshot {
     const { clock, newId, schema } = this.#parts;
-    const snapshot = snapshotEvent(event, clock, newId);
+    const snapshot = snapshotEvent(event as Event, clock, newId);
     if (schema !== undefined) validateDelta(schema, snapshot.callerDelta ?? snapshot.delta);
     return snapshot;
   }

@@ -18,9 +18,7 @@ import type { Abortable, CompositeSessionKey, Session } from '../../values/model
 import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
 import type { SessionInfo, SessionInfoRequest } from '../../values/model/session_info.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { RewindTarget } from '../../core/core_of.js';
 import { changesOf } from '../../core/storage/changes.js';
-import { rewindTargets, startsIn } from '../../core/storage/reads/rewind_starts.js';
 import type { PageRequest, ReadInfo, ReadPage } from '../../core/read.js';
 import { cursorText, foreignCursor, readPlace } from '../../values/json/cursor.js';
 import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
@@ -114,20 +112,6 @@ export class EventPages {
     const read = await this.#parts.callStore(call, (store) => readPage(store, page, call));
     if (read === undefined) throw sessionNotFound(sessionId);
     return read;
-  }
-
-  /** Finds the rewinds of a session; see `Core`. */
-  async rewinds({
-    appName,
-    userId,
-    sessionId,
-    signal,
-  }: CompositeSessionKey & Abortable): Promise<readonly RewindTarget[] | undefined> {
-    const request = { key: { appName, userId, sessionId }, skipCorrupt: true };
-    const markers = await this.#parts.callStore({ signal }, (store) =>
-      store.read({ ...request, kind: 'markers' }, { signal }),
-    );
-    return markers && startsIn(markers.events, rewindTargets(markers.events));
   }
 
   /** Computes the result of `sessionInfo`. */

@@ -1,5 +1,5 @@
 import { coreOf } from '../../core/core_of.js';
-import type { RunUnderWay } from '../../core/history/append_rewind.js';
+import type { RunUnderWay } from '../../core/history_types.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { sessionName } from '../../values/model/values/session_name.js';

@@ -1,5 +1,5 @@
 import type { Event } from '../../values/model/event/event.js';
-import type { RunUnderWay } from '../../core/history/append_rewind.js';
+import type { RunUnderWay } from '../../core/history_types.js';
 import type { Draft } from '../../core/run_report.js';
 import type { RunAgent } from './agent/run_context.js';
 import type { AdmittedMessage } from './agent/run_storage.js';

@@ -8,7 +8,7 @@
  * sessions nor `@google/adk`.
  */
 import type { Draft } from '../../core/run_report.js';
-import type { RunUnderWay } from '../../core/history/append_rewind.js';
+import type { RunUnderWay } from '../../core/history_types.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { sessionName } from '../../values/model/values/session_name.js';

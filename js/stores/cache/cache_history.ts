@@ -4,14 +4,14 @@ import { KeyedQueue } from '../../core/call/keyed_queue.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import { branchesOf } from '../../core/history/branches.js';
-import { planRewind, type PlannedRewind } from '../../core/history/append_rewind.js';
+import { planRewind, type PlannedRewind } from '../../core/history/computed/append_rewind.js';
 import { type SourceSession, stateAfter } from '../../core/history/state_at.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import { snapshotEvent } from '../../values/model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { ReadResults, ReadSession, SessionRead } from '../../core/read.js';
-import { computesNoHistories, type Results, type Store } from '../../core/storage/store.js';
+import type { Results, Store } from '../../core/storage/store.js';
 import type {
   BranchesRead,
   ForkWrite,
@@ -96,7 +96,7 @@ export class CacheHistory {
       if (added === undefined) continue;
       await sender.sendAdded(key, [added.number], call.signal);
       const { event, message: repeated, unknownKeys } = planned;
-      return { event, message: repeated, unknownKeys, revision: added.revision };
+      return { event, message: repeated, unknownKeys, revision: added.revision, isNew: true };
     }
   }
 
@@ -212,7 +212,8 @@ export class CacheHistory {
       // Another tab may have stored changes of which this one has not heard.
       await pending.refresh(write.key);
       await sender.waitFor([nameOf(write.key)], call.signal);
-      await remote.ask((store, call) => store.write(write, call), call);
+      const made = await remote.ask((store, call) => store.write(write, call), call);
+      remote.core.feed.publish(write, made);
       await fetch.refresh(newKey, 'all');
     };
     await untilAborted(call.signal, make()).catch(onlyRefusals(call));
@@ -252,10 +253,7 @@ export class CacheHistory {
     const { hasOlder } = await this.#find(key, call);
     if (hasOlder && pending.operations(nameOf(key)).length === 0) {
       try {
-        const asked = remote.ask(async (store, own) => {
-          if (store.traits.computesHistories !== true) throw computesNoHistories();
-          return store.read(request, own);
-        }, call);
+        const asked = remote.ask((store, own) => store.read(request, own), call);
         const answer = await untilAborted(call.signal, asked);
         if (answer === undefined) throw sessionNotFound(key.sessionId);
         return answer;

@@ -219,14 +219,15 @@ export function absentIfEmpty(text: string | undefined): string | undefined {
 
 const rewoundIn: ReadResponse<Results['rewind']> = (json, headers) => {
   if (!isPlainObject(json)) return undefined;
-  const { event, message, unknownKeys } = json;
+  const { event, message, unknownKeys, isNew } = json;
   const revision = Number(headers.get(REVISION_HEADER) ?? NaN);
   const isRewound =
     isEvent(event) &&
     (message === undefined || isEvent(message)) &&
     areTexts(unknownKeys) &&
     isRevision(revision);
-  return isRewound ? { event, message, unknownKeys, revision } : undefined;
+  // A server of an earlier version does not tell.
+  return isRewound ? { event, message, unknownKeys, revision, isNew: isNew !== false } : undefined;
 };
 
 function noFunctions(): SessionError {

@@ -14,7 +14,7 @@ import type { SessionService } from '../../values/model/session_service.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../../values/state/state_shape.js';
 import { copyEvent, copyState } from '../../service/runs/agent/copies.js';
 import type { RunAgent, SentEvent } from '../../service/runs/agent/run_context.js';
-import type { RunUnderWay } from '../../core/history/append_rewind.js';
+import type { RunUnderWay } from '../../core/history_types.js';
 import type { Answers } from '../../service/runs/user_answers.js';
 import { branchChange, type TurnChange, turnChange } from './history/turn_changes.js';
 import { forgottenError } from './snapshot/forgotten.js';

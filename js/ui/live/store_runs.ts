@@ -3,7 +3,7 @@ import { requireFunction } from '../../values/errors/option_values.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
-import type { RunUnderWay } from '../../core/history/append_rewind.js';
+import type { RunUnderWay } from '../../core/history_types.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { copyState } from '../../service/runs/agent/copies.js';

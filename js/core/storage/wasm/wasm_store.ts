@@ -34,7 +34,6 @@ import {
 } from '../../read.js';
 import {
   type Appended,
-  computesNoHistories,
   type CreatedSession,
   type Deletion,
   type ListedSession,
@@ -172,8 +171,7 @@ export class WasmStore implements Store, CoreVerbs {
 
   async write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
     const { [write.kind]: verb } = this as { readonly [Key in WriteKind]?: CoreWrite<Key> };
-    if (verb === undefined) throw computesNoHistories();
-    return verb.call(this, write, call);
+    return verb!.call(this, write, call);
   }
 
   create(write: CreateWrite, call: Call): MaybePromise<CreatedSession | undefined> {

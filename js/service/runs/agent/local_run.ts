@@ -1,5 +1,5 @@
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
-import type { RunUnderWay } from '../../../core/history/append_rewind.js';
+import type { RunUnderWay } from '../../../core/history_types.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';

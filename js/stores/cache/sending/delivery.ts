@@ -332,7 +332,9 @@ export class Delivery {
   /** Asks the remote to rewind. Its answer does not tell the state, so the copy is fetched. */
   async #rewind(batch: BatchOf<'rewind'>): Promise<void> {
     const [{ write }] = batch.operations;
-    const { revision } = await this.#write({ ...write, operation: operationOf(batch) });
+    const rewound = await this.#write({ ...write, operation: operationOf(batch) });
+    this.#feed.publish(write, rewound);
+    const { revision } = rewound;
     await this.#land(batch, (transaction, arrived) => landRewind(transaction, arrived, revision));
     await this.#parts.fetch.refresh(write.key);
   }

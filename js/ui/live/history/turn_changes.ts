@@ -1,4 +1,4 @@
-import type { RunUnderWay } from '../../../core/history/append_rewind.js';
+import type { RunUnderWay } from '../../../core/history_types.js';
 import type { TurnBranches } from '../../../core/history/index.js';
 import { keepEqual } from '../../../values/json/equal.js';
 import type { AskedRun } from '../../../values/model/asked_run.js';

@@ -10,7 +10,7 @@ import {
   switchBranch,
   undoRewind,
 } from '../../../../js/core/history/index.js';
-import { appendRewind } from '../../../../js/core/history/append_rewind.js';
+import { appendRewind } from '../../../../js/core/history/computed/append_rewind.js';
 import { viewOf } from '../../../../js/core/history/view.js';
 import { exportSession, importSession } from '../../../../js/service/files/index.js';
 import {

@@ -7,7 +7,7 @@ import {
   appendRewind,
   type RewindOptions,
   type RunUnderWay,
-} from '../../../../../js/core/history/append_rewind.js';
+} from '../../../../../js/core/history/computed/append_rewind.js';
 import { sendRewind } from '../../../../../js/core/history/rewind.js';
 import type { RewindWrite } from '../../../../../js/core/history_types.js';
 import { InMemorySessionService, SessionError } from '../../../../../js/index.js';

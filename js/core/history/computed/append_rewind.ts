@@ -1,33 +1,35 @@
-/** Computes rewinds from the whole session, over the public methods of a service. */
-import { isSessionError, SessionError } from '../../values/errors/errors.js';
-import { requireService } from '../call/given_service.js';
-import { endsWithin } from '../call/time_limit.js';
+/** Computes rewinds from the whole session. */
+import { isSessionError, SessionError } from '../../../values/errors/errors.js';
+import type { Call } from '../../call/call.js';
 
-import { createEvent } from '../../values/model/event/create_event.js';
-import type { JsonObject } from '../../values/json/rules.js';
-import type { Event, NewEvent } from '../../values/model/event/event.js';
-import type { HiddenMembers } from '../../values/model/diagnostic.js';
-import { coreOf } from '../core_of.js';
-import type { RewindWrite, Rewound, ServiceHistory } from '../history_types.js';
-import type { Abortable, AppendEventsRequest, Session } from '../../values/model/session.js';
-import type { SessionService } from '../../values/model/session_service.js';
-import { REMOVED } from '../../values/state/scope.js';
-import type { StateShape } from '../../values/state/state_shape.js';
-import type { TitleChange } from '../write.js';
-import { rewindTargetOf } from './marks.js';
+import { firstTitleOf } from '../../../values/model/event/auto_title.js';
+import { withClaimMark } from '../../../values/model/event/claim_mark.js';
+import { createEvent } from '../../../values/model/event/create_event.js';
+import type { Event, NewEvent } from '../../../values/model/event/event.js';
+import { type EventSnapshot, isPartial } from '../../../values/model/event/snapshot.js';
+import { isViewSummary } from '../../../values/model/event/view_summary.js';
+import type {
+  AdmitEvents,
+  RewindResult,
+  RewindWrite,
+  RunUnderWay,
+} from '../../history_types.js';
+import type { ImportedSessionRequest } from '../../../values/model/session.js';
+import { REMOVED } from '../../../values/state/scope.js';
+import type { StateShape } from '../../../values/state/state_shape.js';
+import type { Store, StoredRewind } from '../../storage/store.js';
+import { type CreateWrite, firstTitle, type PlacedRewind, type TitleChange } from '../../write.js';
+import { rewindTargetOf } from '../marks.js';
 import { answeredEvent, editedEvent, titleAfter } from './repeated_message.js';
 import {
   findStoredMarker,
   firstOfInvocation,
   invocationAt,
-  readSession,
   requireDistinctIds,
-} from './session_history.js';
-import { historyOf, type SourceSession, statesAround } from './state_at.js';
-import { activeEvents } from './view.js';
-
-/** The methods of a service that rewinds need. */
-export const REWIND_METHODS = ['getSession', 'appendEvents', 'revisionOf', 'sessionInfo'] as const;
+} from '../session_history.js';
+import { type SourceSession, statesAround } from '../state_at.js';
+import { activeEvents } from '../view.js';
+import { readWhole, type WholeSession } from './whole_session.js';
 
 /** How often a rewind is computed again because others have changed the session meanwhile. */
 const MAX_REPEATS = 5;
@@ -35,123 +37,96 @@ const MAX_REPEATS = 5;
 /** How often the events of the run under way may come first. Then it is cancelled. */
 const MAX_RUN_WINS = 3;
 
-/** Milliseconds that an undone run may take to end. After that, nobody waits for it. */
-const END_MS = 1000;
-
-/**
- * Checks the events that follow a rewind, and returns them as they are stored.
- *
- * @param stored all events that are then stored before them, with the marker
- * @param state the state before the rewind
- */
-export type AdmitEvents = (
-  events: readonly NewEvent[],
-  stored: readonly Event[],
-  state: JsonObject,
-) => Promise<NewEvent[]>;
-
-/** A run of the session, as its own process knows it. */
-export interface RunUnderWay {
-  /** The message that the run answers, which is stored. */
-  readonly message: Pick<Event, 'id' | 'invocationId'>;
-  /** Returns the streamed texts and the seal of the run as it is now, from all events of the session. */
-  readonly sealing: (events: readonly Event[]) => readonly NewEvent[];
-  /** Stops and seals the run. Resolves at its end. */
-  readonly cancel: () => Promise<void>;
-  /** Stops the run and seals nothing. Resolves at its end. */
-  readonly abort: () => Promise<void>;
-}
-
-export interface RewindOptions {
-  readonly admit?: AdmitEvents | undefined;
-  /** A text that no other call has, by which the append recognises itself if its answer is lost. */
-  readonly claim?: string | undefined;
-  /** Returns the run under way, if this process has one. It is asked again at each attempt. */
-  readonly running?: (() => RunUnderWay | undefined) | undefined;
-}
-
-/** The result, with a handle on the rewound session. */
-export interface AppendedRewind extends Rewound {
-  readonly session: Session;
-  /** Whether this call has stored it, and not an earlier one with the same marker. */
-  readonly isNew: boolean;
+/** What histories need of the service whose store they are computed over: its rules of events and new sessions. */
+export interface HistoryRules {
+  /** Whether a user's message gives a title to a session that has none. */
+  readonly autoTitle: boolean;
+  /** Takes an event to append. */
+  readonly takeEvent: (event: NewEvent) => EventSnapshot;
+  readonly takeNew: (request: ImportedSessionRequest) => CreateWrite;
 }
 
 /**
- * Rewinds a session in one append: the texts and the seal of the run under way, the marker, and what follows it. Then it
- * aborts that run. If it is refused, nothing has changed and the run continues.
+ * Rewinds a session in one append: the texts and the seal of the run under way, the marker, and what follows it. If it is
+ * refused, nothing has changed and the run continues.
  *
  * If others append meanwhile, it reads the session again and repeats that, five times at most. If the run's own events
  * come first three times, the run is cancelled before the next attempt. If the marker is stored, nothing changes, and
  * what is stored is returned.
  *
  * @throws SessionError `not_found`; `invalid_argument`, also for an id of another event; `stale_session` after the last
- *   attempt, and for a rewind to undo that is not the last one; `unsupported`; any error of `appendEvents`
+ *   attempt, and for a rewind to undo that is not the last one; `unsupported`; any error of an append
  */
 export async function appendRewind(
-  service: SessionService,
-  write: RewindWrite & Abortable,
-  { admit, claim, running }: RewindOptions = {},
-): Promise<AppendedRewind> {
-  requireService(service, REWIND_METHODS);
+  store: Store,
+  write: PlacedRewind,
+  call: Call,
+  rules: HistoryRules,
+): Promise<StoredRewind> {
   requireDistinctIds(write);
-  const { key, signal } = write;
+  const { key, options: { admit, claim, running } = {} } = write;
   let [failures, wins, seen] = [0, 0, Infinity];
   for (;;) {
-    const session = await readSession(service, { ...key, signal });
-    const { events } = session;
-    const expectedRevision = service.revisionOf(session);
-    if (expectedRevision === undefined) {
-      const message = `A session over ${service.storage.kind} has no revision, so it cannot be rewound.`;
+    const session = await readWhole(store, key, call);
+    const { events, state } = session;
+    if (Number.isNaN(session.created)) {
+      const message = 'The storage has no revisions, so its sessions cannot be rewound.';
       throw new SessionError('unsupported', message);
     }
     const stored = findStoredMarker(events, write);
-    if (stored >= 0) return storedRewind(service, session, stored, write);
+    if (stored >= 0) return storedRewind(session, stored, write);
     const run = storedRun(events, running?.());
     if (run !== undefined && isOnlyOf(run, events.slice(seen))) wins += 1;
     seen = events.length;
-    const planned = await planWithRun(historyOf(service, session, signal), write, run);
-    const { event, message, ending, following, titleChange, unknownKeys } = planned;
+    const planned = await planWithRun(session, write, run);
+    const { ending, following, unknownKeys } = planned;
     const before = [...events, ...ending];
-    const admitted = await (admit?.(following, before, session.state) ?? following);
+    const admitted = await (admit?.(following, before, state, false) ?? following);
     if (run !== undefined && wins === MAX_RUN_WINS) {
       wins = 0;
       await run.cancel();
       continue;
     }
-    const appended = [...ending, ...admitted];
-    const request = { session, events: appended, expectedRevision, signal, claim };
+    const taken = [...ending, ...admitted].filter(isStored).map(rules.takeEvent);
+    const titleChange =
+      planned.titleChange ??
+      (rules.autoTitle && session.title === undefined
+        ? firstTitle(firstTitleOf(taken))
+        : undefined);
     try {
-      await append(service, request, titleChange);
+      const appended = await append(store, { session, write, taken, titleChange, claim }, call);
+      const eventOf = (sent: { readonly id: string }): Event =>
+        JSON.parse(taken.find(({ id }) => id === sent.id)!.text) as Event;
+      const message = write.message && eventOf(write.message);
+      return { event: eventOf(write.marker), message, unknownKeys, ...appended, run, isNew: true };
     } catch (error) {
       failures += 1;
       const isOther = isSessionError(error, 'stale_session');
       if (isOther && error.staleReason === 'other_revision' && failures <= MAX_REPEATS) continue;
       throw error;
     }
-    await endRun(run);
-    return { event, message, unknownKeys, session, isNew: true };
   }
 }
 
 /**
- * Passes a rewind on to a store that computes histories, and then aborts the run that was under way. Nothing seals it: the
- * undone branch has its stored events alone.
+ * Decides by the rights of a request on a rewind that another store computes.
+ *
+ * @returns what is stored if the marker is, or the rewind to pass on, with its events as they were admitted
  */
-export async function passRewindOn(
-  verbs: ServiceHistory,
-  write: Parameters<ServiceHistory['rewind']>[0],
-  { running }: Pick<RewindOptions, 'running'>,
-): Promise<Rewound> {
-  const run = running?.();
-  const rewound = await verbs.rewind(write);
-  await endRun(run);
-  return rewound;
-}
-
-/** Aborts a run that a stored rewind has ended, and waits a second at most. What it still appends is refused. */
-async function endRun(run: RunUnderWay | undefined): Promise<void> {
-  await endsWithin(END_MS, run?.abort());
+export async function admitRewind(
+  store: Store,
+  write: RewindWrite,
+  admit: AdmitEvents,
+  call: Call,
+): Promise<{ readonly stored: StoredRewind } | { readonly admitted: RewindWrite }> {
+  requireDistinctIds(write);
+  const session = await readWhole(store, write.key, call);
+  const at = findStoredMarker(session.events, write);
+  if (at >= 0) return { stored: await storedRewind(session, at, write) };
+  const { event, message, following } = await planRewind(session, write);
+  const before = [...session.events, event];
+  const events = await admit(following, before, session.state, true);
+  return { admitted: { ...write, events: message === undefined ? events : events.slice(1) } };
 }
 
 /** Returns the run, if the session that was read has its message. */
@@ -172,7 +147,9 @@ function isOnlyOf({ message }: RunUnderWay, newer: readonly Event[]): boolean {
 }
 
 /** The events of a rewind, and what else it changes. */
-export interface PlannedRewind extends Rewound {
+export interface PlannedRewind extends Readonly<RewindResult> {
+  /** Present if the place is a turn. */
+  readonly message?: Event | undefined;
   /** The session's own state at the cut, so far as it is known. */
   readonly state: StateShape;
   /** What is stored after the marker. */
@@ -299,41 +276,58 @@ function messageOf(
   });
 }
 
-/** Appends in one step. A service of a user's own changes the title in a second one. */
+/** Whether an event is stored: partial ones and summaries of a view are not. */
+function isStored(event: NewEvent): boolean {
+  return !isPartial(event as Event) && !isViewSummary(event as Event);
+}
+
+/** What a rewind appends, and to which session. */
+interface RewindAppend {
+  readonly session: WholeSession;
+  readonly write: RewindWrite;
+  readonly taken: readonly EventSnapshot[];
+  readonly titleChange: TitleChange | undefined;
+  readonly claim: string | undefined;
+}
+
+/** Appends in one step, at the revision that was read. */
 async function append(
-  service: SessionService,
-  request: AppendEventsRequest,
-  titleChange: TitleChange | undefined,
-): Promise<void> {
-  if (coreOf(service) !== undefined || titleChange === undefined) {
-    const given: AppendEventsRequest & HiddenMembers = { ...request, titleChange };
-    await service.appendEvents(given);
-    return;
-  }
-  await service.appendEvents(request);
-  const { appName, userId, id: sessionId } = request.session;
-  const renamed = service.updateSession({ appName, userId, sessionId }, { title: titleChange.to });
-  // The marker is stored, so the call must not fail if only the title cannot be changed.
-  await renamed.catch(() => undefined);
+  store: Store,
+  { session: { created, revision }, write, taken, titleChange, claim }: RewindAppend,
+  call: Call,
+): Promise<Pick<StoredRewind, 'revision' | 'shared'>> {
+  const isOnce = claim !== undefined;
+  const appended = await store.write(
+    {
+      ...{ kind: 'append', key: write.key, stale: 'append', titleChange },
+      position: { kind: 'revision', created, revision },
+      expectedRevision: revision,
+      expectedEvents: isOnce ? Object.fromEntries(taken.map(({ id }) => [id, null])) : undefined,
+      events: isOnce ? taken.map((event) => withClaimMark(event, claim)) : taken,
+    },
+    call,
+  );
+  // Another attempt, whose answer was lost, may have stored it, and others have written since.
+  const last = appended.unchanged.at(-1);
+  return { revision: last?.revision ?? appended.revision, shared: appended.shared };
 }
 
 /** Returns the result of a rewind whose marker is stored. */
 async function storedRewind(
-  service: SessionService,
-  session: Session,
+  session: WholeSession,
   at: number,
-  { message, signal }: RewindWrite & Abortable,
-): Promise<AppendedRewind> {
-  const event = session.events[at]!;
-  const follows = message && session.events.find(({ id }) => id === message.id);
-  const earlier = session.events.slice(0, at);
+  { message }: RewindWrite,
+): Promise<StoredRewind> {
+  const { events, revision } = session;
+  const event = events[at]!;
+  const follows = message && events.find(({ id }) => id === message.id);
+  const earlier = events.slice(0, at);
   const cut = firstOfInvocation(earlier, rewindTargetOf(event));
-  const before = { ...historyOf(service, session, signal), events: earlier };
-  const around = await statesAround(before, cut);
+  const around = await statesAround({ ...session, events: earlier }, cut);
   const unknownKeys = Object.keys(event.actions.stateDelta).filter((key) =>
     around.unknownKeys.has(key),
   );
-  return { event, message: follows, unknownKeys, session, isNew: false };
+  return { event, message: follows, unknownKeys, revision, isNew: false };
 }
 
 /** Returns the state before an invocation, and the changes that take the state back to it. The stored marker has `null` for `REMOVED`. */
