@@ -1,7 +1,7 @@
 // The same histories over memory: each write once, in the order in which the writes have reached the server, and by
 // somebody who sees and may write everything.
 
-import { appendRewind } from '../../../js/core/history/computed/append_rewind.js';
+import { requireHistory } from '../../../js/core/core_of.js';
 import { branches, fork, type ForkRequest, stateAt } from '../../../js/core/history/index.js';
 import { rewindTargetOf } from '../../../js/core/history/marks.js';
 import { type CompositeSessionKey, type Event, InMemorySessionService, type Session, type SessionService, type StateShape } from '../../../js/index.js'; // prettier-ignore
@@ -113,7 +113,7 @@ export class Reference {
     if (rewindTargetOf(event) !== undefined) {
       const write = this.#rewinds.get(id);
       if (write === undefined) return `nobody has asked for the rewind ${id}`;
-      await appendRewind(this.service, { ...write, key });
+      await requireHistory(this.service).rewind({ ...write, key });
       return undefined;
     }
     let meant = this.#events.get(id);

@@ -10,7 +10,8 @@ import {
   switchBranch,
   undoRewind,
 } from '../../../../js/core/history/index.js';
-import { appendRewind } from '../../../../js/core/history/computed/append_rewind.js';
+import { requireHistory } from '../../../../js/core/core_of.js';
+import { overtake } from './writes/overtaken.js';
 import { viewOf } from '../../../../js/core/history/view.js';
 import { exportSession, importSession } from '../../../../js/service/files/index.js';
 import {
@@ -62,18 +63,23 @@ const refusal = (code: SessionErrorCode, message?: RegExp) => (error: unknown) =
 };
 
 describe('rewind', () => {
-  it("asks a service of a user's own, which has no core, for the info of the session", async () => {
-    const { service, say } = await conversation({ tea: 'green' });
-    await say('i1', { tea: 'black' });
-    const { appName, userId, sessionId } = key;
-    const own = Object.assign(Object.create(null) as SessionService, {
-      getSession: service.getSession.bind(service),
-      appendEvents: service.appendEvents.bind(service),
-      revisionOf: service.revisionOf.bind(service),
-      sessionInfo: service.sessionInfo.bind(service),
+  it("is unsupported over a service of a user's own, which has no core, as are the other functions", async () => {
+    const { service, say } = await conversation();
+    await say('i1');
+    const own = new Proxy({} as SessionService, {
+      get: (_, name): unknown =>
+        typeof name === 'symbol' ? undefined : Reflect.get(service, name),
     });
-    await rewind(own, { appName, userId, sessionId, before: { invocationId: 'i1' } });
-    assert.deepEqual((await read(service)).state, { tea: 'green' });
+    const place = { eventId: 'i1-0' };
+    for (const asked of [
+      rewind(own, { ...key, before: place }),
+      undoRewind(own, key),
+      fork(own, { ...key, at: place }),
+      branches(own, key),
+      stateAt(own, { ...key, ...place }),
+    ]) {
+      await assert.rejects(asked, refusal('unsupported', /not one around it/));
+    }
   });
 
   it("appends Python's marker, and takes the session's state back", async () => {
@@ -114,7 +120,7 @@ describe('rewind', () => {
     await say('i1', { nothing: null });
     const missing = await read(service);
     await say('i2', { initial: 'black', nothing: 1, added: 1 });
-    const { session, event } = await appendRewind(service, {
+    const { event } = await requireHistory(service).rewind({
       kind: 'rewind',
       key,
       marker: { id: 'r1', invocationId: 'e-r1' },
@@ -122,7 +128,6 @@ describe('rewind', () => {
     });
     const state = { initial: 'green', nothing: null };
     assert.deepEqual(event.actions.stateDelta, { ...state, added: null }, 'for Python');
-    assert.deepEqual(session.state, state);
     assert.deepEqual((await read(service)).state, state);
 
     await service.appendEvent({
@@ -224,15 +229,10 @@ describe('rewind', () => {
     const { service, say } = await conversation();
     await say('i1');
     await say('i2', { k: 1 });
-    const { appendEvents } = service;
     let others = 3;
-    service.appendEvents = async function (request) {
-      if (request.expectedRevision !== undefined && others > 0) {
-        others -= 1;
-        await say('late', { k: others });
-      }
-      return Reflect.apply(appendEvents, service, [request]);
-    };
+    await overtake(service, async () => {
+      if (others > 0) await say('late', { k: (others -= 1) });
+    });
     await rewind(service, { ...key, before: { invocationId: 'i2' } });
     assert.equal(others, 0);
     assert.deepEqual(await shown(service), ['i1']);

@@ -14,6 +14,7 @@ import { createEventActions, type Event, InMemorySessionService } from '../../..
 import { liveSession } from '../../../../js/ui/live/index.js';
 import { RemoteSessionService } from '../../../../js/service/remote/index.js';
 import type { SessionHandlerOptions } from '../../../../js/server/index.js';
+import { overtake } from '../../core/history/writes/overtaken.js';
 import { fetchFrom, handlerOn, KEY, URL_OF_SERVER } from './fixture.js';
 
 /** A remote service of a user without rights, with a session of the turns `i1` and `i2`. */
@@ -106,12 +107,10 @@ describe('The history over HTTP', () => {
 
   it('is rewound again if somebody appends meanwhile', async () => {
     const { remote, service, transcript } = await openTurns();
-    const { appendEvents } = service;
     let others = 2;
-    service.appendEvents = async function (request) {
+    await overtake(service, async () => {
       if (others > 0) await service.updateState({ ...KEY, stateDelta: { others: (others -= 1) } });
-      return Reflect.apply(appendEvents, this, [request]);
-    };
+    });
     await rewind(remote, { ...KEY, before: { invocationId: 'i1' } });
     assert.equal(others, 0);
     assert.deepEqual(await transcript(), []);

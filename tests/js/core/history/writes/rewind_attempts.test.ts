@@ -3,15 +3,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import {
-  appendRewind,
-  type RewindOptions,
-  type RunUnderWay,
-} from '../../../../../js/core/history/computed/append_rewind.js';
+import { requireHistory } from '../../../../../js/core/core_of.js';
 import { sendRewind } from '../../../../../js/core/history/rewind.js';
-import type { RewindWrite } from '../../../../../js/core/history_types.js';
+import type {
+  RewindOptions,
+  RewindWrite,
+  RunUnderWay,
+} from '../../../../../js/core/history_types.js';
 import { InMemorySessionService, SessionError } from '../../../../../js/index.js';
 import { isSessionError } from '../../../../../js/values/errors/errors.js';
+import { overtake } from './overtaken.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const write: RewindWrite = {
@@ -30,13 +31,13 @@ async function overtaken(comeBefore: (attempt: number) => string | undefined) {
   await service.createSession(key);
   await append('i1', message);
   let attempts = 0;
-  const { appendEvents } = service;
-  service.appendEvents = async function (request) {
+  const conflict: { error?: SessionError } = {};
+  await overtake(service, async () => {
     attempts += 1;
+    if (conflict.error !== undefined) throw conflict.error;
     const invocationId = comeBefore(attempts);
     if (invocationId !== undefined) await append(invocationId);
-    return Reflect.apply(appendEvents, service, [request]);
-  };
+  });
   const calls: string[] = [];
   let isOver = false;
   const seal = { invocationId: 'i1', author: 'guide', errorCode: 'INVOCATION_ABORTED' };
@@ -54,15 +55,18 @@ async function overtaken(comeBefore: (attempt: number) => string | undefined) {
     },
   };
   const rewind = (options: RewindOptions = {}, given = write) =>
-    appendRewind(service, given, { running: () => (isOver ? undefined : run), ...options });
+    requireHistory(service).rewind(given, {
+      running: () => (isOver ? undefined : run),
+      ...options,
+    });
   const names = async () =>
     (await service.getSession(key))!.events.map(
       ({ id, author, errorCode }) => errorCode ?? (author === 'user' ? id : author),
     );
-  return { service, run, rewind, names, calls, attempts: () => attempts };
+  return { service, run, rewind, names, calls, conflict, attempts: () => attempts };
 }
 
-describe('appendRewind', () => {
+describe('A rewind', () => {
   it('repeats five times when others append, and then throws stale_session', async () => {
     const { rewind, names, calls, attempts } = await overtaken(() => 'i2');
     await assert.rejects(rewind(), (error) => {
@@ -83,15 +87,10 @@ describe('appendRewind', () => {
   });
 
   it('does not repeat for a conflict of ids', async () => {
-    const { service, rewind } = await overtaken(() => undefined);
-    const conflict = new SessionError('stale_session', 'stored', { actualEvents: { r1: 1 } });
-    let attempts = 0;
-    service.appendEvents = () => {
-      attempts += 1;
-      return Promise.reject(conflict);
-    };
-    await assert.rejects(rewind(), conflict);
-    assert.equal(attempts, 1);
+    const { rewind, conflict, attempts } = await overtaken(() => undefined);
+    conflict.error = new SessionError('stale_session', 'stored', { actualEvents: { r1: 1 } });
+    await assert.rejects(rewind(), conflict.error);
+    assert.equal(attempts(), 1);
   });
 
   it('cancels the run when its own events come first three times, and is then stored', async () => {
@@ -144,7 +143,7 @@ describe('appendRewind', () => {
 
   it('seals no run that an earlier rewind has undone, and behind its marker one that it brings back', async () => {
     const { service, rewind, names } = await overtaken(() => undefined);
-    await appendRewind(service, write);
+    await requireHistory(service).rewind(write);
     const place = { before: { invocationId: 'i-r1' } } as const;
     const marker = { id: 'r2', invocationId: 'i-r2' };
     await rewind({}, { ...write, marker });

@@ -261,8 +261,7 @@ describe('Messages that a cache sends to the agent of its remote', () => {
     const { cache } = openCache(server);
     await cache.getSession(KEY);
     server.isOffline = true;
-    const history = await coreOf(cache).history({});
-    await history!.rewind({
+    await coreOf(cache).history.rewind({
       ...{ kind: 'rewind', key: KEY, marker: { id: 'r1', invocationId: 'of r1' } },
       ...{ place: { turn: 'm1' }, run },
       message: {

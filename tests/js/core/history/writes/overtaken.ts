@@ -1,0 +1,36 @@
+import { coreOf } from '../../../../../js/core/core_of.js';
+import type { Store } from '../../../../../js/core/storage/store.js';
+import { serviceHistory, withHistories } from '../../../../../js/service/service_history.js';
+import type { StoredSessionService } from '../../../../../js/service/stored_session_service.js';
+
+/** Calls a function before each write by which the histories of a service are stored. */
+export async function overtake(
+  service: StoredSessionService,
+  beforeWrite: () => unknown,
+): Promise<void> {
+  const core = coreOf(service);
+  const store = await core.callStore<Store>({}, (store) => store);
+  const late: Store = {
+    ...store,
+    async write(write, call) {
+      await beforeWrite();
+      return store.write(write, call);
+    },
+  };
+  const computing = withHistories(late, {
+    autoTitle: false,
+    takeEvent: (event) => core.appender.take(event),
+    takeNew: (request) => core.takeNew(request, false),
+  });
+  const { calls, reader, feed, newId } = core;
+  const history = serviceHistory({
+    ...{ calls, reader, feed, newId },
+    callStore: async (_, work) => work(computing),
+    async write(write, call) {
+      const written = await computing.write(write, call);
+      feed.publish(write, written);
+      return written;
+    },
+  });
+  Object.assign(core, { history });
+}
