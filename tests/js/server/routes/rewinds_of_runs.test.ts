@@ -12,6 +12,7 @@ import {
 } from '../../../../js/server/index.js';
 import type { RunAgent } from '../../../../js/ui/live/index.js';
 import { RemoteSessionService } from '../../../../js/service/remote/index.js';
+import { overtake } from '../../core/history/writes/overtaken.js';
 import { gate, says, textsOf } from '../../ui/live/runs/agents.js';
 import { ALL_RIGHTS, answerOf, type Ask, KEY, requestTo, serve, SESSION } from '../fixture.js';
 
@@ -53,11 +54,7 @@ async function serveStreaming(options: Partial<SessionHandlerOptions> = {}) {
   handlers.push(handler);
   await service.createSession(KEY);
   const appends: string[][] = [];
-  const { appendEvents } = service;
-  service.appendEvents = async function (request) {
-    appends.push(request.events.map(nameOf));
-    return Reflect.apply(appendEvents, service, [request]);
-  };
+  await overtake(service, (events) => appends.push(events.map(nameOf)));
   const names = async (): Promise<string[]> => (await service.getSession(KEY))!.events.map(nameOf);
   return { ...served, names, appends, signals, seen, errors, go };
 }

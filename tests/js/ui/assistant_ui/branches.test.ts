@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
+import { overtake } from '../../core/history/writes/overtaken.js';
 import { rewind } from '../../../../js/core/history/index.js';
 import {
   InMemorySessionService,
@@ -59,12 +60,8 @@ describe('The history of a thread', () => {
     await service.updateState({ ...KEY, stateDelta: { cups: 1 } });
     await history.append(item('q1', null));
     await service.updateState({ ...KEY, stateDelta: { cups: 2 } });
-    const { appendEvents } = service;
     const sizes: number[] = [];
-    service.appendEvents = async (request) => {
-      sizes.push(request.events.length);
-      return Reflect.apply(appendEvents, service, [request]);
-    };
+    await overtake(service, ({ length }) => sizes.push(length));
     await history.append(item('q2', null));
     assert.deepEqual(sizes, [2]);
     const { events = [], state } = (await service.getSession(KEY)) ?? {};

@@ -1,19 +1,22 @@
 import { coreOf } from '../../../../../js/core/core_of.js';
+import type { Event } from '../../../../../js/index.js';
+import type { PlacedAppend } from '../../../../../js/core/write.js';
 import type { Store } from '../../../../../js/core/storage/store.js';
 import { serviceHistory, withHistories } from '../../../../../js/service/service_history.js';
 import type { StoredSessionService } from '../../../../../js/service/stored_session_service.js';
 
-/** Calls a function before each write by which the histories of a service are stored. */
+/** Calls a function with the events of each write by which the histories of a service are stored, before it. */
 export async function overtake(
   service: StoredSessionService,
-  beforeWrite: () => unknown,
+  beforeWrite: (events: readonly Event[]) => unknown,
 ): Promise<void> {
   const core = coreOf(service);
   const store = await core.callStore<Store>({}, (store) => store);
   const late: Store = {
     ...store,
     async write(write, call) {
-      await beforeWrite();
+      const { events = [] } = write as Partial<PlacedAppend>;
+      await beforeWrite(events.map(({ text }) => JSON.parse(text) as Event));
       return store.write(write, call);
     },
   };
