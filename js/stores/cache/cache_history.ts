@@ -90,13 +90,16 @@ export class CacheHistory {
         await transaction.outbox.change(key, { put: [operation] });
         const { revision } = await requireView(transaction, key);
         transaction.drawUpTo(revision);
-        return { revision, number: operation.number };
+        return { revision, operation };
       };
       const added = await limits.write(key, () => data.write(add));
       if (added === undefined) continue;
-      await sender.sendAdded(key, [added.number], call.signal);
-      const { event, message: repeated, unknownKeys } = planned;
-      return { event, message: repeated, unknownKeys, revision: added.revision, isNew: true };
+      const { operation, revision } = added;
+      await sender.sendAdded(key, [operation.number], call.signal);
+      const texts = operation.basis.result.events.map(({ text }) => text);
+      const [event, follows] = parseTexts(texts);
+      const { unknownKeys } = planned;
+      return { event: event!, message: message && follows, unknownKeys, revision, isNew: true };
     }
   }
 
