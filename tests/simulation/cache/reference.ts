@@ -113,7 +113,7 @@ export class Reference {
     if (rewindTargetOf(event) !== undefined) {
       const write = this.#rewinds.get(id);
       if (write === undefined) return `nobody has asked for the rewind ${id}`;
-      await requireHistory(this.service).rewind({ ...write, key });
+      await requireHistory(this.service).rewind({ ...write, kind: 'rewind', key });
       return undefined;
     }
     let meant = this.#events.get(id);

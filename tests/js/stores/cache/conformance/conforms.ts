@@ -1,4 +1,4 @@
-// The conformance suite through a cache over a remote service on a handler.
+// The conformance suite through a cache over a remote service on a handler, or over a service of the same process.
 
 import {
   type CachedSessionOptions,
@@ -12,6 +12,8 @@ import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../remote/fixture.js';
 
 interface CacheSetting {
   readonly expectations?: Expectations;
+  /** Whether the cache is over the service itself, without HTTP. */
+  readonly isInProcess?: boolean;
   /** Whether no request reaches the handler. */
   readonly isOffline?: boolean;
   /**
@@ -22,7 +24,7 @@ interface CacheSetting {
 }
 
 /**
- * Runs the suite over a cache over a remote service on a handler over the service that `open` returns.
+ * Runs the suite over a cache over the service that `open` returns, over HTTP unless `isInProcess`.
  *
  * @param options options of the cache
  */
@@ -30,18 +32,21 @@ export function conforms(
   title: string,
   open: OpenServed,
   options: Pick<CachedSessionOptions, 'reads' | 'write'> = {},
-  { expectations, isOffline = false, isTimeless = false }: CacheSetting = {},
+  setting: CacheSetting = {},
 ): void {
+  const { expectations, isOffline = false, isTimeless = false, isInProcess = false } = setting;
   const setsClock = ({ steps }: (typeof CASES)[number]) => JSON.stringify(steps).includes('"now"');
   const cases = CASES.filter((testCase) => !isTimeless || !setsClock(testCase));
   declare(
-    `A cache over a remote service on a handler over ${title}`,
+    `A cache over ${isInProcess ? '' : 'a remote service on a handler over '}${title}`,
     async ({ clock, ...given }) => {
       const service = await open({ clock });
       const handler = fetchFrom(handlerOn(service, { maxEvents: 10_000 }));
       const lost = () => Promise.reject(new TypeError('fetch failed'));
       const fetch = isOffline ? lost : handler;
-      const remote = new RemoteSessionService({ url: URL_OF_SERVER, fetch });
+      const remote = isInProcess
+        ? service
+        : new RemoteSessionService({ url: URL_OF_SERVER, fetch });
       const local = new MemoryLocalStore();
       const cache = new CachedSessionService({
         ...{ ...given, ...options, clock, remote, local },

@@ -16,6 +16,12 @@ conforms('SQLite', (options) => new DatabaseSessionService('sqlite::memory:', op
   write: 'through',
 });
 conforms(
+  'SQLite of the same process',
+  (options) => new DatabaseSessionService('sqlite::memory:', options),
+  { reads: 'network-first', write: 'through' },
+  { isInProcess: true },
+);
+conforms(
   'PostgreSQL',
   async (options) => {
     const url = await cleared('postgresql', server);

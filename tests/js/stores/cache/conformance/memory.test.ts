@@ -5,3 +5,9 @@ import { InMemorySessionService } from '../../../../../js/index.js';
 import { conforms } from './conforms.js';
 
 conforms('memory', (options) => new InMemorySessionService(options), {}, { isTimeless: true });
+conforms(
+  'memory of the same process',
+  (options) => new InMemorySessionService(options),
+  {},
+  { isTimeless: true, isInProcess: true },
+);
