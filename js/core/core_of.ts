@@ -9,9 +9,7 @@ import type { SessionService } from '../values/model/session_service.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import { SessionError } from '../values/errors/errors.js';
 import { fitsUtf8, utf8Length } from '../values/json/text.js';
-import { requireService } from './call/given_service.js';
 import type { ReportListener } from './run_report.js';
-import type { ServiceHistory } from './history_types.js';
 
 /**
  * The member of a service that holds its core. It comes from the symbol registry, because a bundler may put the service
@@ -103,8 +101,6 @@ export interface Core {
     | undefined;
   /** Reads a session's own state at its creation, without its events; `undefined` if it is not known. */
   initialState(request: CompositeSessionKey & Abortable): Promise<InitialState>;
-  /** The verbs of histories. */
-  readonly history: ServiceHistory;
 }
 
 /** @throws SessionError `remote` with status 413, which the server would respond with */
@@ -120,19 +116,6 @@ export function coreOf<OwnCore extends Core>(service: { readonly [CORE]: OwnCore
 export function coreOf(service: object): Core | undefined;
 export function coreOf(service: { readonly [CORE]?: Core }): Core | undefined {
   return service[CORE];
-}
-
-/**
- * Returns the verbs of histories of a service.
- *
- * @throws SessionError `invalid_argument` if it is no service; `unsupported` for a user's own service
- */
-export function requireHistory(service: SessionService): ServiceHistory {
-  requireService(service, ['getSession']);
-  const core = coreOf(service);
-  if (core !== undefined) return core.history;
-  const message = 'Histories need a service of adk-session-wasm itself, not one around it.';
-  throw new SessionError('unsupported', message);
 }
 
 /** Reads a session's own state at its creation. A user's own service reads all events for that. */

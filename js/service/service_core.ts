@@ -26,6 +26,7 @@ import type {
   UserRequest,
 } from '../values/model/session.js';
 import type { HiddenMembers, WriteIdentity } from '../values/model/diagnostic.js';
+import type { ComputedHistories } from '../core/history/histories.js';
 import type { ServiceHistory } from '../core/history_types.js';
 import type { StorageInfo } from '../values/model/storage_info.js';
 import { isRevision } from '../core/storage/checked_rows.js';
@@ -79,7 +80,6 @@ export class ServiceCore implements Core {
   readonly appender: Appender;
   readonly reader: SessionReader;
   readonly loadReads: ReadsLoader;
-  readonly history: ServiceHistory;
   readonly #parts: ServiceParts;
   readonly #traits: StoreTraits;
   readonly #schema: StateSchema | undefined;
@@ -92,6 +92,8 @@ export class ServiceCore implements Core {
   #lists: SessionLists | undefined;
   #store: Store | undefined;
   #closing: Promise<void> | undefined;
+  /** Present once a history was asked for, here or by a cache over this service. */
+  #computedHistories: ComputedHistories | undefined;
   /** Whether no call may reach the storage any more. */
   #isEnded = false;
 
@@ -155,7 +157,6 @@ export class ServiceCore implements Core {
       traits: this.#traits,
       serverAgent: parts.serverAgent,
     });
-    this.history = serviceHistory(this);
   }
 
   /** Returns what reads lists of sessions, once that part is loaded. */
@@ -318,6 +319,11 @@ export class ServiceCore implements Core {
     if (!isThere) throw sessionNotFound(sessionId);
   }
 
+  history(computed: ComputedHistories): ServiceHistory {
+    this.#computedHistories ??= computed;
+    return serviceHistory(this);
+  }
+
   async open(call: Call): Promise<void> {
     const run = (): Promise<void> => this.callStore(call, (store) => store.open(call));
     // Also over memory, whose other calls load it at once.
@@ -364,6 +370,7 @@ export class ServiceCore implements Core {
     if (this.#isEnded) this.calls.requireOpen();
     const context = { clock: this.clock, onConnectionLost: this.#onConnectionLost };
     return (this.#store ??= withHistories(this.#parts.openStore(context), {
+      computed: () => this.#computedHistories!,
       autoTitle: this.#autoTitle,
       takeEvent: (event) => this.appender.take(event),
       takeNew: (request) => this.takeNew(request, false),

@@ -2,18 +2,17 @@
 import type { Call } from '../core/call/call.js';
 import type { Calls } from '../core/call/calls.js';
 import { endsWithin } from '../core/call/time_limit.js';
-import type { HistoryRules } from '../core/history/computed/append_rewind.js';
+import type { HistoryRules } from '../core/history/append_rewind.js';
+import type { ComputedHistories } from '../core/history/histories.js';
 import type { ServiceHistory } from '../core/history_types.js';
 import { type ReadResults, type ReadVerbs, runRead, type SessionRead } from '../core/read.js';
 import {
   type Results,
   runWrite,
   type Store,
-  type StoredKind,
   type StoredRewind,
   type WriteVerbs,
 } from '../core/storage/store.js';
-import { onDemand } from '../core/wasm/loader/part.js';
 import type { ServiceFeed } from '../core/watch/service_feed.js';
 import type { Placed, PlacedRewind } from '../core/write.js';
 import { sessionNotFound } from '../values/errors/session_not_found.js';
@@ -73,36 +72,34 @@ export function serviceHistory(core: HistoryParts): ServiceHistory {
   };
 }
 
-const loadHistories = onDemand(() => import('../core/history/computed/histories.js'));
+/** What {@link withHistories} needs of a service. */
+interface StoreHistories extends HistoryRules {
+  /** Whoever asks for a history has given it before. */
+  readonly computed: () => ComputedHistories;
+}
 
 /**
- * Returns a store that has the verbs of histories. Those of a store that has none are computed here. A store that has them
- * is passed each rewind, once the rights of its request have been decided on.
+ * Returns a store that has the verbs of histories. Those of a store that has none are computed. A store that has them is
+ * passed each rewind, once the rights of its request have been decided on.
  */
-export function withHistories(store: Store, rules: HistoryRules): Store {
-  const { computesHistories } = store.traits;
-  const pass = <Kind extends StoredKind | 'fork'>(write: Placed<Kind>, call: Call) =>
-    store.write(write, call);
-  const others = { create: pass, append: pass, describe: pass, update: pass, delete: pass };
-  const verbs: WriteVerbs =
-    computesHistories === true
-      ? { ...others, rewind: (write, call) => passRewindOn(store, write, call), fork: pass }
-      : {
-          ...others,
-          rewind: async (write, call) =>
-            (await loadHistories(call.signal)).appendRewind(store, write, call, rules),
-          fork: async (write, call) =>
-            (await loadHistories(call.signal)).createFork(store, write, call, rules),
-        };
-  const reads: Partial<ReadVerbs> =
-    computesHistories === true
-      ? {}
-      : {
-          branches: async (request, call) =>
-            (await loadHistories(call.signal)).readBranches(store, request, call),
-          stateAt: async (request, call) =>
-            (await loadHistories(call.signal)).readState(store, request, call),
-        };
+export function withHistories(store: Store, rules: StoreHistories): Store {
+  const { computed } = rules;
+  const isComputed = store.traits.computesHistories !== true;
+  const pass: Store['write'] = (write, call) => store.write(write, call);
+  const verbs: WriteVerbs = {
+    ...{ create: pass, append: pass, describe: pass, update: pass, delete: pass },
+    rewind: (write, call) =>
+      isComputed
+        ? computed().rewind(store, write, call, rules)
+        : passRewindOn(store, write, computed, call),
+    fork: isComputed ? (write, call) => computed().fork(store, write, call, rules) : pass,
+  };
+  const reads: Partial<ReadVerbs> = isComputed
+    ? {
+        branches: (request, call) => computed().branches(store, request, call),
+        stateAt: (request, call) => computed().stateAt(store, request, call),
+      }
+    : {};
   return {
     traits: store.traits,
     now: store.now,
@@ -126,11 +123,12 @@ export function withHistories(store: Store, rules: HistoryRules): Store {
 async function passRewindOn(
   store: Store,
   { options: { admit, running } = {}, ...write }: PlacedRewind,
+  computed: () => ComputedHistories,
   call: Call,
 ): Promise<StoredRewind> {
   let meant = write;
   if (admit !== undefined) {
-    const decided = await (await loadHistories(call.signal)).admitRewind(store, write, admit, call);
+    const decided = await computed().admit(store, write, admit, call);
     if ('stored' in decided) return decided.stored;
     meant = decided.admitted;
   }

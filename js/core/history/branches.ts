@@ -1,54 +1,55 @@
-import { takeRequest } from '../call/call.js';
+/** The branches of a history. */
+import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import type { Event } from '../../values/model/event/event.js';
-import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
-import type { SessionService } from '../../values/model/session_service.js';
+import type { Call } from '../call/call.js';
 import type { BranchesRead, SessionBranches, TurnBranches } from '../history_types.js';
-import { requireHistory } from '../core_of.js';
+import type { Store } from '../storage/store.js';
 import { historyBranches } from '../wasm/packed_marks.js';
 import { eventMarksOf, isFilled, type Reading, rewindTargetOf } from './marks.js';
-import { sessionKeyOf } from './session_history.js';
+import { rewindTargets, startsIn } from './rewind_starts.js';
+import { readWhole } from './states.js';
 
-/**
- * Lists where the transcript has other branches: the alternatives of each turn. A rewind ends a branch and deletes
- * nothing: `switchBranch` brings the branch back.
- *
- * @returns the places with more than one alternative, and a last one for undone turns behind the transcript's end
- * @throws SessionError (as a rejection) `not_found`, and any error of `getSession`
- *
- * @example
- * ```ts
- * import { InMemorySessionService } from 'adk-session-wasm';
- * import { branches, rewind, switchBranch } from 'adk-session-wasm/history';
- *
- * const service = new InMemorySessionService();
- * const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
- * const session = await service.createSession(key);
- * const content = { role: 'user', parts: [{ text: 'Tea?' }] };
- * await service.appendEvent({ session, event: { invocationId: 'first', author: 'user', content } });
- * await rewind(service, { ...key, before: { invocationId: 'first' } });
- * await service.appendEvent({ session, event: { invocationId: 'second', author: 'user', content } });
- *
- * const [turn] = await branches(service, key);
- * const [first, second] = turn?.alternatives ?? [];
- * console.log(first?.invocationId, first?.isShown, second?.isShown); // first false true
- * await switchBranch(service, { ...key, branch: first?.branch ?? '' });
- * ```
- */
-export async function branches(
-  service: SessionService,
-  key: CompositeSessionKey & Abortable,
-): Promise<TurnBranches[]> {
-  return (await readBranches(service, key)).places;
-}
+/** How many events are read at first for the places from an event on. */
+const FIRST_TAIL = 64;
 
 /** Reads the branches of a session, and which rewind was its last. */
-export async function readBranches(
-  service: SessionService,
-  request: CompositeSessionKey & Abortable & Pick<BranchesRead, 'fromEventId'>,
+export async function computeBranches(
+  store: Store,
+  { key, fromEventId }: BranchesRead,
+  call: Call,
 ): Promise<SessionBranches> {
-  const taken = takeRequest(request);
-  const { signal, fromEventId } = taken;
-  return requireHistory(service).branches({ key: sessionKeyOf(taken), fromEventId, signal });
+  const markers =
+    fromEventId === undefined
+      ? undefined
+      : await store.read({ kind: 'markers', key, skipCorrupt: true }, call);
+  const { places, lastRewind } =
+    markers === undefined
+      ? branchesOf((await readWhole(store, key, call)).events)
+      : await readTail(store, { key, fromEventId }, markers.events, call);
+  return { places, lastRewind };
+}
+
+/** Reads the last events, until they decide which branches stand from an event on. */
+async function readTail(
+  store: Store,
+  { key, fromEventId }: BranchesRead,
+  markers: readonly Event[],
+  call: Call,
+): Promise<SessionBranches> {
+  const rewinds = startsIn(markers, rewindTargets(markers));
+  if (rewinds.length === 0) return { places: [] };
+  for (let last = FIRST_TAIL; ; last *= 4) {
+    const session = await store.read({ kind: 'window', key, last }, call);
+    if (session === undefined) throw sessionNotFound(key.sessionId);
+    const { events } = session;
+    const ids = new Set(events.map(({ id }) => id));
+    const older = rewinds
+      .filter(({ eventId }) => eventId !== undefined && !ids.has(eventId))
+      .map(({ invocationId }) => invocationId);
+    const tail = { isWhole: events.length < last, older, fromEventId };
+    const branches = branchesOf(events, tail);
+    if (branches.isDecided) return branches;
+  }
 }
 
 /** Events of a session, of which older ones may be missing. */

@@ -6,15 +6,12 @@
  *
  * @module adk-session-wasm/history
  */
-export type { HistoryReader } from './agent_filter.js';
-export { branches } from './branches.js';
-export { fork } from './fork.js';
-export type { ForkRequest } from './fork.js';
 export { historyView } from './agent_view.js';
+export type { HistoryReader } from './agent_view.js';
+export { branches, fork, stateAt } from './histories.js';
+export type { ForkRequest, StateAtRequest } from './histories.js';
 export { rewind, switchBranch, undoRewind } from './rewind.js';
 export type { RewindRequest, SwitchBranchRequest } from './rewind.js';
-export { stateAt } from './state_at.js';
-export type { StateAtRequest } from './state_at.js';
 export type {
   BranchAlternative,
   HistoryPlace,

@@ -13,10 +13,10 @@ import type {
   RewindWrite,
   Rewound,
 } from '../history_types.js';
-import { requireHistory } from '../core_of.js';
+import { requireHistory } from './histories.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { readBranches } from './branches.js';
+import { readBranches } from './histories.js';
 import { sessionKeyOf, takePlace } from './session_history.js';
 
 /** The request of {@link rewind}. */

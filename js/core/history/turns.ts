@@ -8,7 +8,7 @@ import type { SessionService } from '../../values/model/session_service.js';
 import type { RewindOptions, ShownTurn, TurnBranches } from '../history_types.js';
 import { sendRewind, type SwitchBranchRequest } from './rewind.js';
 
-export { readBranches } from './branches.js';
+export { readBranches } from './histories.js';
 
 /** A request to undo a turn, so that an agent answers the user's message again. */
 export interface TurnRequest extends CompositeSessionKey {

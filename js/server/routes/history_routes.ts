@@ -1,7 +1,5 @@
 import { requireText } from '../../values/errors/option_values.js';
-import { readBranches } from '../../core/history/branches.js';
-import { fork } from '../../core/history/fork.js';
-import { stateAt } from '../../core/history/state_at.js';
+import { fork, readBranches, stateAt } from '../../core/history/histories.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import { isBlank, requireId } from '../../values/model/values/ids.js';
 import { TEXT } from '../requests/parameters.js';

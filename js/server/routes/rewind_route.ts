@@ -15,7 +15,7 @@ import type {
   RewindWrite,
   Rewound,
 } from '../../core/history_types.js';
-import { requireHistory } from '../../core/core_of.js';
+import { requireHistory } from '../../core/history/histories.js';
 import { REVISION_HEADER } from '../../stores/http/protocol.js';
 import { isEqualJson } from '../../values/json/equal.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';

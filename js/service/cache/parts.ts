@@ -3,6 +3,7 @@ import { Diagnostics } from '../../core/call/diagnostics.js';
 import { holdProgramUntil } from '../../core/call/program_hold.js';
 import { untilAborted } from '../../core/call/time_limit.js';
 import { coreOf } from '../../core/core_of.js';
+import { COMPUTED_HISTORIES } from '../../core/history/histories.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
@@ -56,9 +57,12 @@ export function openParts(options: TakenOptions) {
     epoch.rescan();
   });
   const forget = (): Promise<void> => erasing.call('', undefined);
+  const remoteCore = coreOf(options.remote);
+  // The remote may be of this process. It then computes the histories that are sent to it.
+  remoteCore.history(COMPUTED_HISTORIES);
   const tab = {
     ...{ options, localStore, marker, ownFeed, tabs, board, diagnostics, background },
-    remoteCore: coreOf(options.remote),
+    remoteCore,
     clock: checkedClock(options.clock ?? Date.now),
     onForgetOrder: () => void run(forget).catch((error: unknown) => epoch.report(error)),
   };

@@ -20,7 +20,7 @@ import {
   type ReadList,
   type WriteVerbs,
 } from '../../core/storage/store.js';
-import { rewindTargets, startsIn } from '../../core/storage/reads/rewind_starts.js';
+import { rewindTargets, startsIn } from '../../core/history/rewind_starts.js';
 import { nothingIn, readSessionOf, type ResponseSession, sessionIn } from './responses.js';
 import { type HttpConnection, pathOf } from './connection/connection.js';
 import type { ServerStore } from './server_store.js';

@@ -1,7 +1,7 @@
 // The same histories over memory: each write once, in the order in which the writes have reached the server, and by
 // somebody who sees and may write everything.
 
-import { requireHistory } from '../../../js/core/core_of.js';
+import { requireHistory } from '../../../js/core/history/histories.js';
 import { branches, fork, type ForkRequest, stateAt } from '../../../js/core/history/index.js';
 import { rewindTargetOf } from '../../../js/core/history/marks.js';
 import { type CompositeSessionKey, type Event, InMemorySessionService, type Session, type SessionService, type StateShape } from '../../../js/index.js'; // prettier-ignore

@@ -10,7 +10,7 @@ import {
   switchBranch,
   undoRewind,
 } from '../../../../js/core/history/index.js';
-import { requireHistory } from '../../../../js/core/core_of.js';
+import { requireHistory } from '../../../../js/core/history/histories.js';
 import { overtake } from './writes/overtaken.js';
 import { viewOf } from '../../../../js/core/history/view.js';
 import { exportSession, importSession } from '../../../../js/service/files/index.js';

@@ -6,7 +6,7 @@ import { asAdkService } from '../../../../js/service/adk/index.js';
 import { CachedSessionService, MemoryLocalStore } from '../../../../js/service/cache/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { branches, fork, rewind, switchBranch } from '../../../../js/core/history/index.js';
-import { requireHistory } from '../../../../js/core/core_of.js';
+import { requireHistory } from '../../../../js/core/history/histories.js';
 import type { RewindWrite } from '../../../../js/core/history_types.js';
 import { editTurn, regenerateTurn } from '../../../../js/core/history/turns.js';
 import { createEvent, InMemorySessionService, type SessionService } from '../../../../js/index.js';

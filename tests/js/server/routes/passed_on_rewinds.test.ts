@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { requireHistory } from '../../../../js/core/core_of.js';
+import { requireHistory } from '../../../../js/core/history/histories.js';
 import { createEventActions, InMemorySessionService } from '../../../../js/index.js';
 import { sessionHandler, type SessionHandlerOptions } from '../../../../js/server/index.js';
 import { CachedSessionService, MemoryLocalStore } from '../../../../js/service/cache/index.js';

@@ -1,3 +1,4 @@
+import { COMPUTED_HISTORIES } from '../../../../../js/core/history/histories.js';
 import { coreOf } from '../../../../../js/core/core_of.js';
 import type { Event } from '../../../../../js/index.js';
 import type { PlacedAppend } from '../../../../../js/core/write.js';
@@ -21,12 +22,13 @@ export async function overtake(
     },
   };
   const computing = withHistories(late, {
+    computed: () => COMPUTED_HISTORIES,
     autoTitle: false,
     takeEvent: (event) => core.appender.take(event),
     takeNew: (request) => core.takeNew(request, false),
   });
   const { calls, reader, feed, newId } = core;
-  const history = serviceHistory({
+  const histories = serviceHistory({
     ...{ calls, reader, feed, newId },
     callStore: async (_, work) => work(computing),
     async write(write, call) {
@@ -35,5 +37,5 @@ export async function overtake(
       return written;
     },
   });
-  Object.assign(core, { history });
+  Object.assign(core, { history: () => histories });
 }

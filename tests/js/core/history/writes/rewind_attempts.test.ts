@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { requireHistory } from '../../../../../js/core/core_of.js';
+import { requireHistory } from '../../../../../js/core/history/histories.js';
 import { sendRewind } from '../../../../../js/core/history/rewind.js';
 import type {
   RewindOptions,

@@ -8,6 +8,7 @@ import { createEvent, InMemorySessionService } from '../../../../../js/index.js'
 import { RUN_STORE } from '../../../../../js/service/runs/agent/run_context.js';
 import { storesMessage } from '../../../ui/live/runs/agents.js';
 import { coreOf } from '../../../../../js/core/core_of.js';
+import { requireHistory } from '../../../../../js/core/history/histories.js';
 import { idsOf, KEY, openCache, Server, until, untilSent } from '../fixture.js';
 
 const OTHER = { ...KEY, sessionId: 's2' };
@@ -261,7 +262,7 @@ describe('Messages that a cache sends to the agent of its remote', () => {
     const { cache } = openCache(server);
     await cache.getSession(KEY);
     server.isOffline = true;
-    await coreOf(cache).history.rewind({
+    await requireHistory(cache).rewind({
       ...{ kind: 'rewind', key: KEY, marker: { id: 'r1', invocationId: 'of r1' } },
       ...{ place: { turn: 'm1' }, run },
       message: {

@@ -1,9 +1,9 @@
-import type { Call } from '../../call/call.js';
-import { rewindTargetOf } from '../../history/marks.js';
-import type { Event } from '../../../values/model/event/event.js';
-import type { CompositeSessionKey } from '../../../values/model/session.js';
-import type { RewindStart } from '../../read.js';
-import type { Store } from '../store.js';
+import type { Call } from '../call/call.js';
+import { rewindTargetOf } from './marks.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { RewindStart } from '../read.js';
+import type { Store } from '../storage/store.js';
 
 /**
  * Finds where each rewind among some events of a session starts. Returns `undefined` without rewinds, and over a server

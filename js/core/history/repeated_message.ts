@@ -1,12 +1,12 @@
 /** The message that follows the rewind of a turn, and the title that follows the first message. */
-import { invalid } from '../../../values/errors/invalid.js';
-import { canMakeTitles, titleOf } from '../../../values/model/event/auto_title.js';
-import type { Event } from '../../../values/model/event/event.js';
-import { partsOf } from '../../../values/model/event/parts.js';
-import type { TitleChange } from '../../write.js';
-import { isFilled } from '../marks.js';
-import { firstOfInvocation, indexOfEvent, invocationAt } from '../session_history.js';
-import { activeEvents } from '../view.js';
+import { invalid } from '../../values/errors/invalid.js';
+import { canMakeTitles, titleOf } from '../../values/model/event/auto_title.js';
+import type { Event } from '../../values/model/event/event.js';
+import { partsOf } from '../../values/model/event/parts.js';
+import type { TitleChange } from '../write.js';
+import { isFilled } from './marks.js';
+import { firstOfInvocation, indexOfEvent, invocationAt } from './session_history.js';
+import { activeEvents } from './view.js';
 
 /**
  * Returns the message of the user that an edit replaces.

@@ -1,35 +1,29 @@
 /** Computes rewinds from the whole session. */
-import { isSessionError, SessionError } from '../../../values/errors/errors.js';
-import type { Call } from '../../call/call.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
+import type { Call } from '../call/call.js';
 
-import { firstTitleOf } from '../../../values/model/event/auto_title.js';
-import { withClaimMark } from '../../../values/model/event/claim_mark.js';
-import { createEvent } from '../../../values/model/event/create_event.js';
-import type { Event, NewEvent } from '../../../values/model/event/event.js';
-import { type EventSnapshot, isPartial } from '../../../values/model/event/snapshot.js';
-import { isViewSummary } from '../../../values/model/event/view_summary.js';
-import type {
-  AdmitEvents,
-  RewindResult,
-  RewindWrite,
-  RunUnderWay,
-} from '../../history_types.js';
-import type { ImportedSessionRequest } from '../../../values/model/session.js';
-import { REMOVED } from '../../../values/state/scope.js';
-import type { StateShape } from '../../../values/state/state_shape.js';
-import type { Store, StoredRewind } from '../../storage/store.js';
-import { type CreateWrite, firstTitle, type PlacedRewind, type TitleChange } from '../../write.js';
-import { rewindTargetOf } from '../marks.js';
+import { firstTitleOf } from '../../values/model/event/auto_title.js';
+import { withClaimMark } from '../../values/model/event/claim_mark.js';
+import { createEvent } from '../../values/model/event/create_event.js';
+import type { Event, NewEvent } from '../../values/model/event/event.js';
+import { type EventSnapshot, isPartial } from '../../values/model/event/snapshot.js';
+import { isViewSummary } from '../../values/model/event/view_summary.js';
+import type { AdmitEvents, RewindResult, RewindWrite, RunUnderWay } from '../history_types.js';
+import { REMOVED } from '../../values/state/scope.js';
+import type { StateShape } from '../../values/state/state_shape.js';
+import type { ImportedSessionRequest } from '../../values/model/session.js';
+import type { Store, StoredRewind } from '../storage/store.js';
+import { type CreateWrite, firstTitle, type PlacedRewind, type TitleChange } from '../write.js';
+import { rewindTargetOf } from './marks.js';
 import { answeredEvent, editedEvent, titleAfter } from './repeated_message.js';
 import {
   findStoredMarker,
   firstOfInvocation,
   invocationAt,
   requireDistinctIds,
-} from '../session_history.js';
-import { type SourceSession, statesAround } from '../state_at.js';
-import { activeEvents } from '../view.js';
-import { readWhole, type WholeSession } from './whole_session.js';
+} from './session_history.js';
+import { activeEvents } from './view.js';
+import { readWhole, type SourceSession, statesAround, type WholeSession } from './states.js';
 
 /** How often a rewind is computed again because others have changed the session meanwhile. */
 const MAX_REPEATS = 5;

@@ -1,0 +1,148 @@
+/** Whole sessions, and the session's own state at a place of its history. */
+import { sessionNotFound } from '../../values/errors/session_not_found.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { StateShape } from '../../values/state/state_shape.js';
+import type { Call } from '../call/call.js';
+import { EVENTS_PER_TASK, nextTask } from '../call/next_task.js';
+import type { HistoryState } from '../history_types.js';
+import type { ReadPage, ReadSession } from '../read.js';
+import { initialStateOf } from '../storage/reads/session_info.js';
+import type { Store } from '../storage/store.js';
+import { applyDeltas, deltasOf, isOwnKey, ownKeysOf } from './fold.js';
+import { indexOfEvent } from './session_history.js';
+import { activeEvents } from './view.js';
+
+/** A session, as far as its history is computed from it. */
+export interface SourceSession {
+  /** Those from the first that is known to the last. */
+  readonly events: readonly Event[];
+  readonly state: Readonly<StateShape>;
+  readonly title?: string | undefined;
+  /** The invocations that rewinds among the events name, and that begin before these, or may. */
+  readonly olderInvocations?: readonly string[] | undefined;
+  /** Returns `undefined` if the state before the first event is not known. */
+  readonly initialState: () => Promise<Readonly<StateShape> | undefined>;
+}
+
+/** Returns the session's own state right after an event. @throws SessionError `not_found` */
+export async function stateAfter(source: SourceSession, eventId: string): Promise<HistoryState> {
+  const count = indexOfEvent(source.events, eventId) + 1;
+  const { before, unknownKeys } = await statesAround(source, count);
+  return { state: before, unknownKeys: [...unknownKeys] };
+}
+
+/** The session's own state before a cut, and the keys that change after it. */
+export interface StatesAround {
+  /** The state before the cut, so far as it is known. */
+  readonly before: StateShape;
+  /** The keys that events at or after the cut write. */
+  readonly laterKeys: ReadonlySet<string>;
+  /** See {@link HistoryState.unknownKeys}. */
+  readonly unknownKeys: ReadonlySet<string>;
+  /** Whether the initial state is known, or no key depends on it. */
+  readonly isInitialKnown: boolean;
+}
+
+/** Computes the state before the event at `cut`. A key that no event writes still has its initial value. */
+export async function statesAround(
+  { events, state, olderInvocations, initialState }: SourceSession,
+  cut: number,
+): Promise<StatesAround> {
+  const laterKeys = new Set<string>();
+  const written = new Set<string>();
+  for (const [at, event] of events.entries()) {
+    for (const key of ownKeysOf(event)) {
+      written.add(key);
+      if (at >= cut) laterKeys.add(key);
+    }
+  }
+  if (events.length > EVENTS_PER_TASK) await nextTask();
+  const unwritten = Object.entries(state).filter(([key]) => !written.has(key));
+  const deltas = deltasOf(activeEvents(events.slice(0, cut), olderInvocations));
+  if (events.length > EVENTS_PER_TASK) await nextTask();
+  const counted = new Set(deltas.flatMap(Object.keys));
+  const uncounted = [...written].filter((key) => !counted.has(key));
+  const initial = uncounted.length > 0 ? await initialState() : {};
+  const known = Object.entries(initial ?? {}).filter(([key]) => written.has(key));
+  const base = Object.fromEntries([...unwritten, ...known]);
+  const before: StateShape = {};
+  applyDeltas(before, [base, ...deltas], isOwnKey);
+  return {
+    before,
+    laterKeys,
+    unknownKeys: new Set(initial === undefined ? uncounted : []),
+    isInitialKnown: initial !== undefined,
+  };
+}
+
+/** A session with all its events. */
+export interface WholeSession extends SourceSession {
+  readonly state: StateShape;
+  readonly created: number;
+  readonly revision: number;
+}
+
+/**
+ * Reads a session with all its events. A long history is read in pages.
+ *
+ * @throws SessionError `not_found`; `connection_lost` with `missing: 'events'` over a cache that cannot fetch all
+ */
+export async function readWhole(
+  store: Store,
+  key: CompositeSessionKey,
+  call: Call,
+): Promise<WholeSession> {
+  const { computesHistories, readsToEnd } = store.traits;
+  // Over a cache only a read of all fails if it cannot have them.
+  const last = computesHistories === true || readsToEnd === true ? 'all' : EVENTS_PER_TASK;
+  const session = await store.read({ kind: 'window', key, last }, call);
+  if (session === undefined) throw sessionNotFound(key.sessionId);
+  const { events, state, title, created, revision } = session;
+  const older = events.length === last ? await readOlder(store, key, session, call) : [];
+  // It was deleted meanwhile, and perhaps created again.
+  if (older === undefined) return readWhole(store, key, call);
+  return {
+    events: older.length === 0 ? events : [...older, ...events],
+    ...{ state: JSON.parse(state) as StateShape, title, created, revision },
+    initialState: () => readInitialState(store, key, call),
+  };
+}
+
+/** Reads the events before those of a session. Returns `undefined` if the session is another one by now. */
+async function readOlder(
+  store: Store,
+  key: CompositeSessionKey,
+  { events: [first], created }: Pick<ReadSession, 'events' | 'created'>,
+  call: Call,
+): Promise<Event[] | undefined> {
+  const pages: Event[][] = [];
+  let before: string | undefined = first!.id;
+  while (before !== undefined) {
+    await nextTask();
+    const page = await readBefore(store, key, { eventId: before, limit: EVENTS_PER_TASK }, call);
+    if (page?.events === undefined || page.created !== created) return undefined;
+    pages.unshift(page.events);
+    before = page.hasOlder === true ? page.firstId : undefined;
+  }
+  return pages.flat();
+}
+
+function readBefore(
+  store: Store,
+  key: CompositeSessionKey,
+  page: { readonly eventId?: string; readonly limit: number; readonly skipCorrupt?: boolean },
+  call: Call,
+): Promise<ReadPage | undefined> {
+  const before = { direction: 'before', eventId: undefined, withCount: false } as const;
+  return store.read({ kind: 'page', key, ...before, ...page }, call);
+}
+
+async function readInitialState(
+  store: Store,
+  key: CompositeSessionKey,
+  call: Call,
+): Promise<StateShape | undefined> {
+  const read = await readBefore(store, key, { limit: 1, skipCorrupt: true }, call);
+  return initialStateOf<StateShape>(read?.initialState).initialState;
+}
