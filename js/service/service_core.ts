@@ -59,7 +59,7 @@ import { takeNewSession } from './new_session.js';
 import type { Computed, CreateWrite, DeleteWrite, Placed, WriteKind } from '../core/write.js';
 import type { DeletableSessions } from './delete_sessions.js';
 import { checkedClock, checkedIds } from './sources.js';
-import { serviceHistory, withHistories } from './service_history.js';
+import { type HistoriesLoader, serviceHistory, withHistories } from './service_history.js';
 import { ServiceFeed } from '../core/watch/service_feed.js';
 
 /** The most rounds in which `getOrCreateSession` finds the key taken but reads no session. */
@@ -92,8 +92,7 @@ export class ServiceCore implements Core {
   #lists: SessionLists | undefined;
   #store: Store | undefined;
   #closing: Promise<void> | undefined;
-  /** Present once a history was asked for, here or by a cache over this service. */
-  #computedHistories: ComputedHistories | undefined;
+  #loadHistories: HistoriesLoader | undefined;
   /** Whether no call may reach the storage any more. */
   #isEnded = false;
 
@@ -320,8 +319,13 @@ export class ServiceCore implements Core {
   }
 
   history(computed: ComputedHistories): ServiceHistory {
-    this.#computedHistories ??= computed;
+    this.computeHistoriesBy(() => Promise.resolve(computed));
     return serviceHistory(this);
+  }
+
+  /** Takes what computes histories over the store. Whoever asks for one gives it, as does a cache over this service. */
+  computeHistoriesBy(load: HistoriesLoader): void {
+    this.#loadHistories = load;
   }
 
   async open(call: Call): Promise<void> {
@@ -370,7 +374,7 @@ export class ServiceCore implements Core {
     if (this.#isEnded) this.calls.requireOpen();
     const context = { clock: this.clock, onConnectionLost: this.#onConnectionLost };
     return (this.#store ??= withHistories(this.#parts.openStore(context), {
-      computed: () => this.#computedHistories!,
+      load: () => this.#loadHistories!(),
       autoTitle: this.#autoTitle,
       takeEvent: (event) => this.appender.take(event),
       takeNew: (request) => this.takeNew(request, false),

@@ -72,10 +72,12 @@ export function serviceHistory(core: HistoryParts): ServiceHistory {
   };
 }
 
+/** Loads what computes histories. */
+export type HistoriesLoader = () => Promise<ComputedHistories>;
+
 /** What {@link withHistories} needs of a service. */
 interface StoreHistories extends HistoryRules {
-  /** Whoever asks for a history has given it before. */
-  readonly computed: () => ComputedHistories;
+  readonly load: HistoriesLoader;
 }
 
 /**
@@ -83,21 +85,22 @@ interface StoreHistories extends HistoryRules {
  * passed each rewind, once the rights of its request have been decided on.
  */
 export function withHistories(store: Store, rules: StoreHistories): Store {
-  const { computed } = rules;
+  const { load } = rules;
   const isComputed = store.traits.computesHistories !== true;
   const pass: Store['write'] = (write, call) => store.write(write, call);
   const verbs: WriteVerbs = {
     ...{ create: pass, append: pass, describe: pass, update: pass, delete: pass },
-    rewind: (write, call) =>
+    rewind: async (write, call) =>
       isComputed
-        ? computed().rewind(store, write, call, rules)
-        : passRewindOn(store, write, computed, call),
-    fork: isComputed ? (write, call) => computed().fork(store, write, call, rules) : pass,
+        ? (await load()).rewind(store, write, call, rules)
+        : passRewindOn(store, write, load, call),
+    fork: async (write, call) =>
+      isComputed ? (await load()).fork(store, write, call, rules) : store.write(write, call),
   };
   const reads: Partial<ReadVerbs> = isComputed
     ? {
-        branches: (request, call) => computed().branches(store, request, call),
-        stateAt: (request, call) => computed().stateAt(store, request, call),
+        branches: async (request, call) => (await load()).branches(store, request, call),
+        stateAt: async (request, call) => (await load()).stateAt(store, request, call),
       }
     : {};
   return {
@@ -123,12 +126,12 @@ export function withHistories(store: Store, rules: StoreHistories): Store {
 async function passRewindOn(
   store: Store,
   { options: { admit, running } = {}, ...write }: PlacedRewind,
-  computed: () => ComputedHistories,
+  load: HistoriesLoader,
   call: Call,
 ): Promise<StoredRewind> {
   let meant = write;
   if (admit !== undefined) {
-    const decided = await computed().admit(store, write, admit, call);
+    const decided = await (await load()).admit(store, write, admit, call);
     if ('stored' in decided) return decided.stored;
     meant = decided.admitted;
   }

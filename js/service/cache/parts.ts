@@ -3,8 +3,8 @@ import { Diagnostics } from '../../core/call/diagnostics.js';
 import { holdProgramUntil } from '../../core/call/program_hold.js';
 import { untilAborted } from '../../core/call/time_limit.js';
 import { coreOf } from '../../core/core_of.js';
-import { COMPUTED_HISTORIES } from '../../core/history/histories.js';
 import { isSessionError } from '../../values/errors/errors.js';
+import { onDemand } from '../../core/wasm/loader/part.js';
 import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
 import { Background } from '../../stores/cache/background.js';
@@ -18,6 +18,8 @@ import { closedError } from '../../stores/cache/records/failures.js';
 import { StatusBoard } from '../../stores/cache/records/status.js';
 import { GroupedQueue } from '../../stores/cache/copies/grouped_queue.js';
 import { Tabs } from '../../stores/cache/tabs/tabs.js';
+
+const loadHistories = onDemand(() => import('../../core/history/histories.js'));
 
 export type CacheParts = ReturnType<typeof openParts>;
 
@@ -59,7 +61,7 @@ export function openParts(options: TakenOptions) {
   const forget = (): Promise<void> => erasing.call('', undefined);
   const remoteCore = coreOf(options.remote);
   // The remote may be of this process. It then computes the histories that are sent to it.
-  remoteCore.history(COMPUTED_HISTORIES);
+  remoteCore.computeHistoriesBy(async () => (await loadHistories()).COMPUTED_HISTORIES);
   const tab = {
     ...{ options, localStore, marker, ownFeed, tabs, board, diagnostics, background },
     remoteCore,

@@ -56,6 +56,7 @@ const CHUNKS = [
   './api_server_store.js',
   './conversion.js',
   './over_storage.js',
+  '../../core/history/histories.js',
   '../../../core/history/turns.js',
   '../../service/runs/api_server_runs.js',
   '../../service/runs/page_runs.js',

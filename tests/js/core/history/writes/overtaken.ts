@@ -22,7 +22,7 @@ export async function overtake(
     },
   };
   const computing = withHistories(late, {
-    computed: () => COMPUTED_HISTORIES,
+    load: () => Promise.resolve(COMPUTED_HISTORIES),
     autoTitle: false,
     takeEvent: (event) => core.appender.take(event),
     takeNew: (request) => core.takeNew(request, false),
