@@ -1,7 +1,7 @@
 /**
  * Histories: rewinds, branches, forks, and views of what counts after rewinds and compactions.
  *
- * The functions use the public methods of a service, and its core where that knows more. They know no store.
+ * `histories.ts` has what users call. Histories are verbs of every store; see `withHistories` of `js/service/service_history.ts`.
  *
  * This file makes the marks.
  */

@@ -41,7 +41,7 @@ export interface SwitchBranchRequest extends CompositeSessionKey, Abortable {
  *
  * @throws SessionError (as a rejection) `not_found` for the session, the event or the invocation; `invalid_argument`
  *   for an event without `invocationId`; `stale_session` if others append again and again; `unsupported` over
- *   `adk api_server`; any error of `appendEvent`
+ *   `adk api_server` and a service that is a class of yours; any error of `appendEvent`
  *
  * @example
  * ```ts
