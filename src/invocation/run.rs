@@ -150,6 +150,7 @@ impl Invocation {
         if event.partial {
             return Ok(event);
         }
+        event = event.with_content_object()?;
         let writes = self.collect(&mut event, context.as_deref(), output_key);
         let mut position = self.position.lock().await;
         event.actions.state_delta = self.shared.state.lock().storable(&writes);

@@ -141,7 +141,8 @@ pub trait SessionService: SendOutsideWasm + SyncOutsideWasm {
     /// - `not_found` if the session does not exist
     /// - `ambiguous` if several sessions have that id (then use
     ///   [`SessionService::append_event_to`])
-    /// - `invalid_argument` if an id is invalid, or if [`Event::other`] repeats a field of [`Event`]
+    /// - `invalid_argument` if an id is invalid, if the content is neither an object nor a text, or if
+    ///   [`Event::other`] repeats a field of [`Event`]
     /// - `unserializable` if a state value nests more than 200 levels, or an event more than 250
     fn append_event<'a>(
         &'a self,

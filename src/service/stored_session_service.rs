@@ -105,8 +105,8 @@ impl<S: Storage> StoredSessionService<S> {
     /// change the initial state, in order.
     ///
     /// # Errors
-    /// The same as [`SessionService::create`]. Fails with `invalid_argument` as well if two events have one
-    /// id.
+    /// The same as [`SessionService::create`], and for the events those of [`SessionService::append_event`].
+    /// Fails with `invalid_argument` as well if two events have one id.
     ///
     /// ```
     /// use adk_session::{CreateRequest, Event, InMemorySessionService};

@@ -18,9 +18,9 @@ pub(super) fn new_delta(path: &str, values: &HashMap<String, Value>) -> Result<D
     Delta::parse(&to_json(path, &by_key(values))?)
 }
 
-/// Takes an event with an id as it is stored: without `temp:` keys.
+/// Takes an event with an id as it is stored: without `temp:` keys, and with an object as content.
 pub(super) fn new_event(event: Event) -> Result<NewEvent, Error> {
-    let event = event.without_temp();
+    let event = event.with_content_object()?.without_temp();
     check_event(&event)?;
     let delta = to_json("event.actions.state_delta", &by_key(&event.actions.state_delta))?;
     let text = EventText::from(to_json("event", &event)?);

@@ -44,6 +44,51 @@ fn nested(levels: usize) -> Value {
 }
 
 #[tokio::test]
+async fn a_text_as_content_is_stored_as_a_message_of_its_author() {
+    let said = |author: &str, content: Value| Event {
+        author: author.into(),
+        content: Some(content),
+        ..Event::new("i")
+    };
+    let service = InMemorySessionService::new();
+    let message = |role: &str, text: &str| json!({"role": role, "parts": [{"text": text}]});
+    let create = CreateRequest {
+        app_name: "app".into(),
+        user_id: "user".into(),
+        session_id: Some("s".into()),
+        ..Default::default()
+    };
+    let events = vec![said("user", json!("Hello"))];
+    let session = service.create_with(create, events, Description::default()).await.unwrap();
+    assert_eq!(session.events()[0].content, Some(message("user", "Hello")));
+    service.append_event("s", said("guide", json!("Welcome"))).await.unwrap();
+    service.append_event("s", said("guide", Value::Null)).await.unwrap();
+    let invocation = Invocation::new(&session);
+    let answer = said("guide", json!("Tea"));
+    let answer = invocation.append(&service, answer, None, Some("answer")).await.unwrap();
+    assert_eq!(answer.content, Some(message("model", "Tea")));
+
+    for content in [json!(1), json!(true), json!(["Hello"])] {
+        let refused = service.append_event("s", said("user", content.clone())).await.unwrap_err();
+        assert_eq!(refused.code(), "invalid_argument");
+        assert_eq!(refused.to_string(), "event.content must be an object, or a text");
+        let create =
+            CreateRequest { app_name: "app".into(), user_id: "user".into(), ..Default::default() };
+        let events = vec![said("user", content.clone())];
+        let refused = service.create_with(create, events, Description::default()).await;
+        assert_eq!(refused.unwrap_err().code(), "invalid_argument");
+        let refused = invocation.append(&service, said("guide", content), None, None).await;
+        assert_eq!(refused.unwrap_err().code(), "invalid_argument");
+    }
+    let read = service.get(get_request("s")).await.unwrap();
+    let contents: Vec<_> = read.events().iter().map(|event| event.content.clone()).collect();
+    let stored = [message("user", "Hello"), message("model", "Welcome")].map(Some);
+    assert_eq!(contents[..2], stored);
+    assert_eq!(contents[2..], [None, Some(message("model", "Tea"))]);
+    assert_eq!(read.state().get("answer"), Some(json!("Tea")));
+}
+
+#[tokio::test]
 async fn state_of_200_levels_is_stored_and_deeper_state_is_refused() {
     let service = InMemorySessionService::new();
     let session = new_session(&service, "user", "s").await;
@@ -71,7 +116,7 @@ async fn an_event_of_250_levels_is_stored_and_a_deeper_one_is_refused() {
     let service = InMemorySessionService::new();
     new_session(&service, "user", "s").await;
     let mut event = Event::new("i");
-    event.content = Some(nested(249));
+    event.content = Some(json!({"in": nested(248)}));
     event.other.insert("mine".into(), nested(249));
     event.actions.other.insert("mine".into(), nested(248));
     service.append_event("s", event.clone()).await.unwrap();

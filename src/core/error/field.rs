@@ -16,6 +16,8 @@ pub enum Field {
     EventId,
     /// The ids of events.
     EventIds,
+    /// The content of an event.
+    EventContent,
     /// The fields of an event that have no member of their own.
     EventOther,
     /// The timestamp of an event.
@@ -42,6 +44,7 @@ impl Field {
             Self::Events => "events",
             Self::EventId => "event.id",
             Self::EventIds => "event_ids",
+            Self::EventContent => "event.content",
             Self::EventOther => "event.other",
             Self::Timestamp => "timestamp",
             Self::StateDelta => "state_delta",

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::core::error::{Error, Field};
 use crate::core::session::Timestamp;
 use crate::core::state::Scope;
 use crate::host;
@@ -35,7 +36,7 @@ pub struct Event {
     /// When it was made.
     #[serde(default = "Timestamp::now", deserialize_with = "or_now")]
     pub timestamp: Timestamp,
-    /// Role and parts, in the Gemini API's form.
+    /// Role and parts, in the Gemini API's form. A text is stored as a message with one part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Value>,
     /// Whether this is a piece of a streamed answer, which is never stored.
@@ -184,6 +185,24 @@ impl Event {
             fields.find(|field| OWN_IN_ACTIONS.contains(&field.as_str()))
         };
         repeated.or_else(in_actions).map(String::as_str)
+    }
+
+    /// Makes a message of a text in place of the content: the ADKs read a text as no content at all.
+    ///
+    /// # Errors
+    /// Fails with `invalid_argument` if the content is neither an object nor a text. `null` is none.
+    pub(crate) fn with_content_object(mut self) -> Result<Self, Error> {
+        match &self.content {
+            None | Some(Value::Null | Value::Object(_)) => {}
+            Some(Value::String(text)) => {
+                let role = if self.author == "user" { "user" } else { "model" };
+                self.content = Some(json!({"role": role, "parts": [{"text": text}]}));
+            }
+            Some(_) => {
+                return Err(Error::invalid(Field::EventContent, "must be an object, or a text"));
+            }
+        }
+        Ok(self)
     }
 
     /// Removes the `temp:` keys from the delta.
