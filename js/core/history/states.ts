@@ -93,9 +93,9 @@ export async function readWhole(
   key: CompositeSessionKey,
   call: Call,
 ): Promise<WholeSession> {
-  const { computesHistories, readsToEnd } = store.traits;
+  const { computesHistories, lacksPages } = store.traits;
   // Over a cache only a read of all fails if it cannot have them.
-  const last = computesHistories === true || readsToEnd === true ? 'all' : EVENTS_PER_TASK;
+  const last = computesHistories === true || lacksPages === true ? 'all' : EVENTS_PER_TASK;
   const session = await store.read({ kind: 'window', key, last }, call);
   if (session === undefined) throw sessionNotFound(key.sessionId);
   const { events, state, title, created, revision } = session;

@@ -186,6 +186,8 @@ export interface StoreTraits {
   readonly computesViews?: boolean | undefined;
   /** Whether a view that was read is continued by what has changed since. Otherwise it is read again. */
   readonly continuesViews?: boolean | undefined;
+  /** Whether it has no pages of events, so that a whole session is read at once. */
+  readonly lacksPages?: boolean | undefined;
 }
 
 /** What memory does before a call returns. Its writes have no `operation`. */

@@ -35,7 +35,7 @@ import { askServerKind } from './version.js';
  * fetch everything, and what it lacks fails with `unsupported`.
  */
 export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
-  readonly traits = { readsToEnd: true };
+  readonly traits = { lacksPages: true };
   readonly #connection: HttpConnection;
 
   constructor(connection: HttpConnection) {
