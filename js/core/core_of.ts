@@ -95,9 +95,14 @@ export interface Core {
   /**
    * Returns a handle for a session that may not be there. The first append through it creates the session, in the same
    * step, if the service knows none. Present for a cache.
+   *
+   * @param known the handle of a session that is here. It is returned. A cache may not know yet whether its remote has it
    */
   readonly handleOfNew?:
-    | (<S extends object>(request: CreateSessionRequest<S> & CompositeSessionKey) => Session<S>)
+    | (<S extends object>(
+        request: CreateSessionRequest<S> & CompositeSessionKey,
+        known: Session<S> | undefined,
+      ) => Session<S>)
     | undefined;
   /** Reads a session's own state at its creation, without its events; `undefined` if it is not known. */
   initialState(request: CompositeSessionKey & Abortable): Promise<InitialState>;

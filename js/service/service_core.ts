@@ -108,10 +108,11 @@ export class ServiceCore implements Core {
 
   get handleOfNew(): Core['handleOfNew'] {
     if (this.epochs === undefined) return undefined;
-    return (request) => {
+    return (request, known) => {
       const { appName, userId, sessionId: id, state } = request;
       const creation = this.takeNew(request, true);
-      const handle = { id, appName, userId, state: { ...state }, events: [], lastUpdateTime: 0 };
+      const made = { id, appName, userId, state: { ...state }, events: [], lastUpdateTime: 0 };
+      const handle = known ?? made;
       this.handles.recordOf(handle).creation = creation;
       return handle;
     };

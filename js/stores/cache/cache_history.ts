@@ -26,6 +26,7 @@ import type { CacheContext } from './copies/context.js';
 import type { CopyFetcher } from './copies/copy_fetcher.js';
 import type { CopyLimits } from './copies/copy_limits.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
+import { mustExist } from './data/stand_in.js';
 import { nameOf, sessionKeyOf } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
 import { type Operation, type OutboxEvent, UNSENT } from './records/records.js';
@@ -86,7 +87,7 @@ export class CacheHistory {
         const view = await requireView(transaction, key);
         // The session has changed since it was read. The next round undoes that change too.
         if (view.revision !== session.revision || view.birth !== session.birth) return undefined;
-        const operation = this.#operationOf(transaction, write, planned, view.birth);
+        const operation = this.#operationOf(transaction, write, planned, view);
         await transaction.outbox.change(key, { put: [operation] });
         const { revision } = await requireView(transaction, key);
         transaction.drawUpTo(revision);
@@ -107,7 +108,7 @@ export class CacheHistory {
     transaction: CacheTransaction,
     meant: RewindWrite,
     { event, following, titleChange, state }: PlannedRewind,
-    birth: number,
+    { birth, overlay }: SessionView,
   ): Operation<'rewind'> {
     const { clock } = this.#parts;
     const take = (event: object): OutboxEvent => {
@@ -130,7 +131,7 @@ export class CacheHistory {
       number: numbers[0]!.tick,
       write: { ...meant, key: sessionKeyOf(meant.key) },
       numbers,
-      basis: { birth, time, expected: null, result },
+      basis: { birth, time, expected: null, result, mustExist: mustExist(overlay.creation) },
       sent: UNSENT,
       shared: sharedWrites(others.map(({ text }) => deltaOf(text))),
     };

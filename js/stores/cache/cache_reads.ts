@@ -189,16 +189,23 @@ export class CacheReads {
     isAnswered = (_: ReadResults[Kind], copiedCount: EventCount): boolean =>
       isEnough(copiedCount, need),
   ): Promise<CopyRead<ReadResults[Kind]>> {
-    const { data, fetch, follow, limits, remote } = this.#parts;
+    const { board, data, fetch, follow, limits, remote } = this.#parts;
     const { key } = request;
     const policy = this.#policyOf(call);
     if (policy !== 'cache-only') follow(key);
     let fetched: Fetched | undefined;
     if (policy === 'network-first') fetched = await this.#inTime(fetch.refresh(key, need), call);
+    let isAsked = policy !== 'cache-first' || !board.status.isOnline;
     for (let lastCount: EventCount = -1; ;) {
       const local = await this.#look(request, call, fetched?.window, isAnswered);
       const { result, part } = local;
       const { copiedCount } = part;
+      if (part.isStandIn && !isAsked) {
+        // What is here is only what was written here.
+        isAsked = true;
+        fetched = await this.#inTime(fetch.require(key, mostOf(need, 1)), call);
+        continue;
+      }
       if (result !== undefined && isAnswered(result, copiedCount)) {
         if (policy !== 'cache-only') limits.markUsed(key);
         if (policy === 'cache-first' && fetched === undefined) fetch.refreshLater(key);

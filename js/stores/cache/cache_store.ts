@@ -22,14 +22,16 @@ import {
 } from '../../core/storage/store.js';
 import type { Placed, Writes } from '../../core/write.js';
 import { isSessionError } from '../../values/errors/errors.js';
+import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { CacheHistory } from './cache_history.js';
 import { CacheReads, type ReadParts } from './cache_reads.js';
-import { standIn } from './data/stand_in.js';
-import { isSession } from './records/cache_key.js';
-import { isOutage } from './records/failures.js';
+import { type CacheKey, isSession, nameOf } from './records/cache_key.js';
+import { errorOf, isOutage } from './records/failures.js';
+import { eventsOf, isOf, type Refusal } from './records/records.js';
+import { takeBack } from './sending/outbox_edits.js';
 import type { Sender } from './sending/sender.js';
-import { LocalWrites } from './verbs/local_writes.js';
+import { LocalWrites, noRouteError, type Written } from './verbs/local_writes.js';
 
 export interface CacheStoreParts extends ReadParts {
   readonly sender: Sender;
@@ -104,58 +106,131 @@ export class CacheStore implements Store {
 
   readonly write: Store['write'] = (write, call) => runWrite(this.#writeVerbs, write, call);
 
+  /**
+   * Stores a write before the remote is asked anything. If it needs a session of which there is no copy, it then waits for
+   * the remote.
+   */
   async #write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
     const meant: Writes[StoredKind] = write;
-    const { kind, key } = meant;
-    if (!isSession(key)) return this.#store(write, call);
-    // Without a handle the session may be unknown here.
-    const isUnread =
-      meant.kind === 'append' && meant.position.kind !== 'revision' && meant.creation === undefined;
-    if (isUnread || kind === 'describe') await this.#require(key, call);
-    try {
-      return await this.#store(write, call);
-    } catch (error) {
-      const mayBeGivenUp = kind === 'append' && isSessionError(error, 'not_found');
-      if (!mayBeGivenUp || !(await this.#isGivenUp(key))) throw error;
-      await this.#require(key, call);
-      return this.#store(write, call);
-    }
+    const { key } = meant;
+    if (!isSession(key)) return this.#send(key, await this.#store(write, call), call);
+    await this.#history.forked(key);
+    if (isDecidedByRemote(meant)) await this.#require(key, call);
+    const written = await this.#storeIn(key, write, call);
+    const mayCreate = meant.kind === 'append' && meant.creation !== undefined;
+    if (!mayCreate) await this.#awaitSession(key, written.numbers, call);
+    return this.#send(key, written, call);
   }
 
-  /** Adds the operations of a write, and begins to send them. */
-  async #store<Kind extends StoredKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
-    const { limits, sender } = this.#parts;
-    const { key }: Writes[StoredKind] = write;
-    if (isSession(key)) await this.#history.forked(key);
-    const { result, numbers } = await limits.write(key, () => this.#writes.run(write, call));
-    await sender.sendAdded(key, numbers, call.signal);
+  async #send<T>(key: CacheKey, { result, numbers }: Written<T>, call: Call): Promise<T> {
+    await this.#parts.sender.sendAdded(key, numbers, call.signal);
     return result;
   }
 
-  #isGivenUp(key: CompositeSessionKey): Promise<boolean> {
+  #store<Kind extends StoredKind>(
+    write: Placed<Kind>,
+    call: Call,
+  ): Promise<Written<Results[Kind]>> {
+    const { key }: Writes[StoredKind] = write;
+    return this.#parts.limits.write(key, () => this.#writes.run(write, call));
+  }
+
+  /** Stores a write to a session. One that was deleted here may be there again, and is then fetched before. */
+  async #storeIn<Kind extends StoredKind>(
+    key: CompositeSessionKey,
+    write: Placed<Kind>,
+    call: Call,
+  ): Promise<Written<Results[Kind]>> {
+    try {
+      const written = await this.#store(write, call);
+      // Nothing was described.
+      if (written.result !== false || !(await this.#wasDeleted(key))) return written;
+    } catch (error) {
+      const isMissing = isUnread(write) && isSessionError(error, 'not_found');
+      if (!isMissing || !(await this.#wasDeleted(key))) throw error;
+    }
+    await this.#require(key, call);
+    return this.#store(write, call);
+  }
+
+  #wasDeleted(key: CompositeSessionKey): Promise<boolean> {
     return this.#parts.data.read(
-      async (transaction) => (await transaction.copies.givenUp(key)) !== undefined,
+      async (transaction) =>
+        transaction.deletedAt(key) > 0 && (await transaction.copies.get(key)) === undefined,
     );
   }
 
-  /**
-   * Fetches a session that has no copy, so that it can be changed. If the remote does not answer in time, the change is
-   * stored all the same; see {@link standIn}.
-   */
+  /** Fetches a session that has no copy, unless the remote does not answer in time. */
   async #require(key: CompositeSessionKey, call: Call): Promise<void> {
-    const { data, fetch, clock, readTimeoutMs } = this.#parts;
-    await this.#history.forked(key);
-    const isThere = await data.read(
-      async (transaction) =>
-        (await transaction.view(key)) !== undefined ||
-        (await transaction.copies.get(key)) !== undefined,
-    );
-    if (isThere) return;
+    const { data, fetch, board, readTimeoutMs } = this.#parts;
+    const isThere = await data.read(async (transaction) => {
+      const view = await transaction.view(key);
+      if (view === undefined) return (await transaction.copies.get(key))?.copy !== undefined;
+      return view.overlay.creation?.basis.isThere !== true;
+    });
+    if (isThere || !board.status.isOnline) return;
     try {
-      if (await endsWithin(readTimeoutMs, fetch.require(key, 1), call.signal)) return;
+      await endsWithin(readTimeoutMs, fetch.require(key, 1), call.signal);
     } catch (error) {
       if (!isOutage(error)) throw error;
     }
-    await data.write((transaction) => standIn(transaction, key, clock()));
   }
+
+  /**
+   * Waits until the remote has told whether it has the session of a write that needs one, for as long as a read waits; not
+   * at all while the cache knows that it is offline.
+   *
+   * @throws SessionError `not_found`, or why else the remote refuses. The write is then taken back
+   */
+  async #awaitSession(
+    key: CompositeSessionKey,
+    numbers: readonly number[],
+    call: Call,
+  ): Promise<void> {
+    const { awaited, board, data, pending, readTimeoutMs, sender } = this.#parts;
+    const operations = pending.operations(nameOf(key));
+    const own = operations.findLast(({ number }) => number === numbers.at(-1));
+    const isDemanding =
+      own?.basis.mustExist === true && operations.some((each) => isOf(each, 'create'));
+    if (!isDemanding || !board.status.isOnline) return;
+    for (const number of numbers) awaited.add(number);
+    let refusal: Refusal | undefined;
+    try {
+      const confirmed = sender.confirmSession(key, numbers, call.signal);
+      if (await endsWithin(readTimeoutMs, confirmed)) refusal = await confirmed;
+    } catch (error) {
+      // It is stored. Without the remote, and after a close, it is sent later.
+      if (isSessionError(error, 'aborted')) throw error;
+    } finally {
+      for (const number of numbers) awaited.delete(number);
+    }
+    const isAppend = eventsOf(own).length > 0;
+    const isPlain =
+      isAppend &&
+      refusal === undefined &&
+      (await data.read(
+        async (transaction) => (await transaction.copies.get(key))?.copy?.created === null,
+      ));
+    if (refusal === undefined && !isPlain) return;
+    await data.write((transaction) => takeBack(transaction, key, numbers));
+    if (isPlain) throw noRouteError();
+    throw refusal?.code === 'not_found' ? sessionNotFound(key.sessionId) : errorOf(refusal!);
+  }
+}
+
+/** Whether a write is an append without a handle that has read the session. */
+function isUnread(write: Writes[StoredKind]): boolean {
+  return write.kind === 'append' && write.position.kind !== 'revision';
+}
+
+/** Whether the session as it is decides what an append without a handle writes, or whether it does. */
+function isDecidedByRemote(write: Writes[StoredKind]): boolean {
+  if (write.kind !== 'append' || write.creation !== undefined || !isUnread(write)) return false;
+  const { compute, stale, expectedRevision, expectedEvents } = write;
+  return (
+    compute !== undefined ||
+    stale === 'reject' ||
+    expectedRevision !== undefined ||
+    expectedEvents !== undefined
+  );
 }

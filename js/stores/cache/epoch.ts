@@ -93,7 +93,8 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     const events = board.status.pending.reduce((sum, each) => sum + each.events, 0);
     if (operations.size > 0 || isLost) marker?.noteSoon({ client: data.client, events });
   });
-  const context = { ...options, data, remote, pending, board, clock, report };
+  const awaited = new Set<number>();
+  const context = { ...options, data, remote, pending, board, clock, awaited, report };
   const births = new Births();
   data.hold(() => ({ operations: pending.waiting(), sessions: births.all() }));
   const limits = new CopyLimits(context);

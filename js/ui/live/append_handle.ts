@@ -85,7 +85,8 @@ export class AppendHandle<S extends object> {
       const openLocally = async (): Promise<Session<S>> => {
         const config = { numRecentEvents: 0, reads: 'cache-only' };
         const known = await used.getSession({ ...request, config });
-        return known ?? (this.#new = handleOfNew<S>({ ...this.#key, state }));
+        const handle = handleOfNew<S>({ ...this.#key, state }, known);
+        return known ?? (this.#new = handle);
       };
       return this.#keep(openLocally());
     }

@@ -3,7 +3,7 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { type EventCount, isEnough, mostOf } from '../../../values/model/values/event_count.js';
 import { nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { type Copy, isOf, isWaiting, type Operation } from '../records/records.js';
+import { type Copy, isNewHere, isOf, isWaiting, type Operation } from '../records/records.js';
 import { forEachOf } from './for_each_of.js';
 import { GroupedQueue } from './grouped_queue.js';
 import { firstEventId, type FetchStart, takeOlder, takeSession } from './copy_writer.js';
@@ -102,7 +102,7 @@ export class CopyFetcher {
   async #fetch({ key, need, isRevalidation }: FetchRequest): Promise<Fetched | undefined> {
     const { data, remote } = this.#parts;
     const { ended } = remote;
-    const { start, copy, firstId, isUnsent } = await data.read((transaction) =>
+    const { start, copy, firstId, isUnsent, isNew } = await data.read((transaction) =>
       findStart(transaction, key),
     );
     ended.throwIfAborted();
@@ -120,8 +120,8 @@ export class CopyFetcher {
       if (changes !== undefined && isAsCopied(changes, copy)) return NO_WINDOW;
       return this.#take(key, start, changes);
     }
-    // A session that was created here and has no copy may have events of others: a handle of it needs all of them.
-    const isWhole = (need === 0 && copy === undefined) || copy?.hasOlder === false;
+    // A handle that was read before the copy was deleted may lack any event. One of a session that is new here has none.
+    const isWhole = (need === 0 && copy === undefined && !isNew) || copy?.hasOlder === false;
     const last = isWhole || need === 'all' ? 'all' : Math.max(need, size, SMALLEST_WINDOW);
     return this.#take(key, start, await remote.session(key, last));
   }
@@ -227,6 +227,7 @@ async function findStart(transaction: CacheTransaction, key: CompositeSessionKey
     firstId: copy && (await firstEventId(transaction, key, copy)),
     /** Whether a deletion waits to be sent, or a creation whose answer says what the remote has. */
     isUnsent: isDeleted || isCreating,
+    isNew: creation !== undefined && isNewHere(creation),
   };
 }
 

@@ -63,7 +63,8 @@ async function underSession(
     await transaction.copies.put(key, newRecord(birth, now));
     if (isCreated) return operations;
     // The remote has the session. It is fetched before the operations are sent. No other operation has a number below 1.
-    return [standInOperation(key, { number: 0, birth, isThere: true, now }), ...operations];
+    const demanding = operations.map((operation) => withBasis(operation, { mustExist: true }));
+    return [standInOperation(key, { number: 0, birth, now }), ...demanding];
   }
   // Another tab has made the record.
   if (isCreated) return operations;

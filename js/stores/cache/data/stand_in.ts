@@ -1,41 +1,35 @@
 import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { CreateWrite } from '../../../core/write.js';
 import type { CacheTransaction } from './cache_transaction.js';
+import { writesOfCreation } from '../overlay/shared_overlay.js';
 import { sessionKeyOf } from '../records/cache_key.js';
-import { NEW, newRecord, type Operation } from '../records/records.js';
+import { NEW, newRecord, type Operation, withBasis } from '../records/records.js';
 
 /**
- * Puts a creation into the outbox for a session that is not known here, so that it can be written to while the remote
- * does not answer. If the remote has the session, what is written is appended to it.
+ * Puts a creation into the outbox for a session without a copy, so that a write is stored before the remote is asked
+ * whether it has the session. If it has, the creation leaves, and what was written is sent. If not, it is taken back.
  *
- * A session whose copy was given up is at the remote, so none is created for it. It keeps its birth: handles hold.
+ * A session whose copy was given up keeps its birth: handles hold. A session that was deleted here gets no stand-in.
  */
 export async function standIn(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   now: number,
 ): Promise<void> {
-  const isKnown = (await transaction.copies.get(key)) !== undefined;
-  if (isKnown || transaction.deletedAt(key) > 0) return;
+  if ((await transaction.copies.get(key)) !== undefined) return;
   const givenUp = await transaction.copies.givenUp(key);
+  if (givenUp === undefined && transaction.deletedAt(key) > 0) return;
   const number = transaction.nextNumber();
   const birth = givenUp?.birth ?? number;
   await transaction.copies.put(key, newRecord(birth, now));
-  const operation = standInOperation(key, { number, birth, isThere: givenUp !== undefined, now });
-  await transaction.outbox.change(key, { put: [operation] });
+  await transaction.outbox.change(key, { put: [standInOperation(key, { number, birth, now })] });
 }
 
-/** Returns the creation of a session that has no copy. */
+/** Returns the creation that stands in for a session without a copy. */
 export function standInOperation(
   given: CompositeSessionKey,
-  of: {
-    readonly number: number;
-    readonly birth: number;
-    readonly isThere: boolean;
-    readonly now: number;
-  },
+  { number, birth, now }: { readonly number: number; readonly birth: number; readonly now: number },
 ): Operation<'create'> {
-  const { number, birth, now } = of;
-  const isThere = of.isThere ? true : undefined;
   const write = {
     ...({
       kind: 'create',
@@ -47,6 +41,27 @@ export function standInOperation(
     } as const),
     ...{ description: { initialState: '{}' }, lastUpdateTime: undefined, now, events: [] },
   };
-  const basis = { birth, time: now, isThere, mustExist: isThere };
-  return { ...NEW, number, write, basis };
+  return { ...NEW, number, write, basis: { birth, time: now, isThere: true, mustExist: true } };
+}
+
+/**
+ * Lets a session be created whose creation only stands in: with the state and the title of a call that may create it. What
+ * was written before still needs a session that is there. A session whose copy was given up is not created.
+ */
+export async function allowCreation(
+  transaction: CacheTransaction,
+  { key, state, delta, description, sharesState }: CreateWrite,
+): Promise<void> {
+  const operation = (await transaction.view(key))?.overlay.creation;
+  if (operation?.basis.mustExist !== true) return;
+  if ((await transaction.copies.givenUp(key)) !== undefined) return;
+  const write = { ...operation.write, state, delta, description, sharesState };
+  const shared = writesOfCreation(write);
+  const allowed = withBasis({ ...operation, write, shared }, { mustExist: undefined });
+  await transaction.outbox.change(key, { put: [{ ...allowed, refusal: undefined }] });
+}
+
+/** Whether what is written to a session now needs one that is there; see {@link standIn}. */
+export function mustExist(creation: Operation<'create'> | undefined): true | undefined {
+  return creation?.basis.mustExist === true ? true : undefined;
 }

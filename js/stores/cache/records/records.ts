@@ -198,6 +198,11 @@ interface Basis {
   readonly time: number;
   /** Whether one write made the creation and the first append behind it: who gives up the append gives up the session. */
   readonly isJoint?: boolean | undefined;
+  /**
+   * Whether the operation needs a session that is there: if the remote has none, it is taken back. A creation that stands in
+   * has it while nothing behind it may create the session.
+   */
+  readonly mustExist?: boolean | undefined;
 }
 
 /** The version that the remote must have of the first event that an operation writes. */
@@ -213,10 +218,8 @@ export interface Expectation {
 /** What operations were based on, by the kind of write. */
 interface Bases {
   create: Basis & {
-    /** Whether the remote has the session. It is then fetched, and takes the events of the creation. */
+    /** Whether the remote has the session, or is asked whether it has it. It is fetched, and takes the events of the creation. */
     readonly isThere?: boolean | undefined;
-    /** Whether the remote had the session before: if it is gone by now, it is not created again. */
-    readonly mustExist?: boolean | undefined;
   };
   append: Basis &
     Expectation & {
@@ -290,6 +293,11 @@ export function isOf<Kind extends OutboxKind>(
   ...kinds: readonly Kind[]
 ): operation is Operation<Kind> {
   return operation !== undefined && (kinds as readonly OutboxKind[]).includes(operation.write.kind);
+}
+
+/** Whether nobody has known the session before its creation here, so that no handle has any of its events. */
+export function isNewHere({ number, basis }: Operation<'create'>): boolean {
+  return number === basis.birth;
 }
 
 /** Whether an operation writes events by itself. */

@@ -12,13 +12,15 @@ import type { StateFetcher } from '../copies/state_fetcher.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isWaitingForRun } from '../../http/http_errors.js';
-import { failureOf, isGivenUp, isRefusal, refusalOfDeleted } from '../records/failures.js';
+import { errorOf, failureOf, isGivenUp, isRefusal, refusalOfDeleted } from '../records/failures.js';
 import {
   askedMessageOf,
   type Copy,
   eventOf,
+  isNewHere,
   isOfEvent,
   isWaiting,
+  type Operation,
   type OutboxEvent,
   type OutboxKind,
 } from '../records/records.js';
@@ -48,6 +50,7 @@ import {
 import type { Leadership } from './leadership.js';
 import {
   adoptRevision,
+  landAbsence,
   landMissingSession,
   landBeforeDeletion,
   refuse,
@@ -258,7 +261,7 @@ export class Delivery {
   }
 
   async #create(batch: BatchOf<'create'>): Promise<void> {
-    const { fetch, clock } = this.#parts;
+    const { fetch, clock, awaited } = this.#parts;
     const [operation] = batch.operations;
     const { basis } = operation;
     const { key, events } = operation.write;
@@ -266,7 +269,16 @@ export class Delivery {
       ...{ ...operation.write, events: events.map(snapshotOf), now: clock() },
       operation: operationOf(batch),
     };
-    const created = basis.isThere === true ? undefined : await this.#write(write);
+    let refusal: RemoteRefusal | undefined;
+    const created =
+      basis.isThere === true
+        ? undefined
+        : await this.#write(write).catch((error: unknown) => {
+            // Who may not create a session may still write to one that is there.
+            if (!(error instanceof RemoteRefusal) || error.cause.status !== 403) throw error;
+            refusal = error;
+            return undefined;
+          });
     if (created !== undefined) {
       this.#feed.publish(write, created);
       let isBehind = false;
@@ -279,15 +291,21 @@ export class Delivery {
       return;
     }
     await this.#land(batch, landExistingSession);
-    // A handle that was read knows of all events. One that creates the session with its first append does not.
-    await fetch.refresh(key, basis.isJoint === true ? 1 : 'all');
-    await this.#land(batch, async (transaction, waiting) => {
-      // Otherwise the creation found the session, and the fetch did not. It may be deleted by now.
-      const isMerged = birthOfCopy(await transaction.copies.get(key)) === basis.birth;
-      if (isMerged) await mergeCreation(transaction, waiting[0]);
-      else if (basis.mustExist) await refuse(transaction, waiting[0], refusalOfDeleted(key));
-      else await releaseUnstored(transaction, waiting);
+    await fetch.refresh(key, isNewHere(operation) ? 1 : 'all').catch((error: unknown) => {
+      throw isRefusal(error) ? (refusal ?? new RemoteRefusal(error)) : error;
     });
+    const demanding: Operation[] = [];
+    let isMissing = false;
+    await this.#land(batch, async (transaction, [waiting]) => {
+      // The creation may have found the session, and the fetch not: it may be deleted by now.
+      isMissing = birthOfCopy(await transaction.copies.get(key)) !== basis.birth;
+      if (isMissing) demanding.push(...(await landAbsence(transaction, waiting)));
+      else await mergeCreation(transaction, waiting);
+    });
+    if (!isMissing) return;
+    if (refusal !== undefined) throw refusal;
+    const isTold = demanding.every(({ number }) => awaited.has(number));
+    if (!isTold) this.#parts.report(errorOf(refusalOfDeleted(key)));
   }
 
   async #append(batch: BatchOf<'append'>): Promise<void> {

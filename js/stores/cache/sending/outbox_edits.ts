@@ -102,12 +102,37 @@ export async function dropOperations(
   if (!isSession(key)) return;
   const joint = removed.find(({ basis }) => basis.isJoint === true);
   if (joint && (await giveUpSession(transaction, key, joint.basis.birth, rest))) return;
-  if (rest.length > 0) return;
+  const [first, second] = rest;
+  // A creation that only stands in was refused: there is no session, and nothing is left that needs one.
+  const isOnlyRefused =
+    isOf(first, 'create') && first.basis.mustExist === true && first.refusal !== undefined;
+  if (isOnlyRefused && second === undefined) {
+    await transaction.outbox.change(key, { removed: [first] });
+  } else if (first !== undefined) return;
   const record = await transaction.copies.get(key);
   const isGone = removed.some(({ refusal }) => refusal?.code === 'not_found');
   if (record !== undefined && (record.copy === undefined || isGone)) {
     await removeCopy(transaction, key);
   }
+}
+
+/** Takes back the operations of a call, because there is no session for them. */
+export async function takeBack(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  numbers: readonly number[],
+): Promise<void> {
+  const operations = await transaction.outbox.of(key);
+  const chosen = operations.filter(
+    ({ number, joined = [] }) =>
+      numbers.includes(number) || joined.some((other) => numbers.includes(other)),
+  );
+  if (chosen.length === 0) return;
+  await dropOperations(transaction, key, operations, chosen, undefined);
+  await renewTicks(transaction, key);
+  const view = await transaction.view(key);
+  if (view === undefined) return;
+  transaction.notify({ type: 'appended', ...key, revision: view.revision, scopes: [] });
 }
 
 /**

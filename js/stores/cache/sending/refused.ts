@@ -14,6 +14,7 @@ import {
 } from '../records/records.js';
 import type { CacheFailure } from '../records/status.js';
 import { birthOfCopy } from '../overlay/session_overlay.js';
+import { removeUnsent } from '../verbs/deletion.js';
 import { landShared, type Operations, sessionOf } from './arrived.js';
 
 /** Marks an operation as refused: the remote will never accept it. A creation that was given up meanwhile is removed. */
@@ -83,6 +84,44 @@ export async function landMissingSession(
   const record = await transaction.copies.require(key);
   if (birthOfCopy(record) === first.basis.birth) return removeGone(transaction, key, record);
   await refuse(transaction, first, refusalOfDeleted(key));
+}
+
+/**
+ * Applies the answer that there is no session for a creation to stand in for. What needs one is refused, or removed if
+ * something behind it may create the session.
+ *
+ * @returns the operations that need one
+ */
+export async function landAbsence(
+  transaction: CacheTransaction,
+  creation: Operation<'create'>,
+): Promise<readonly Operation[]> {
+  const { key } = creation.write;
+  await transaction.copies.forgetGivenUp(key);
+  const all = await transaction.outbox.of(key);
+  const behind = all.filter(
+    (each) => each.basis.birth === creation.basis.birth && each.number > creation.number,
+  );
+  const [deletion] = behind.filter((each) => isOf(each, 'delete'));
+  const demanding = behind.filter(({ basis }) => basis.mustExist === true);
+  if (creation.basis.mustExist !== true) {
+    await removeUnsent(transaction, key, all, demanding);
+    await releaseUnstored(transaction, [creation]);
+    const view = await transaction.view(key);
+    if (demanding.length > 0 && view !== undefined) {
+      transaction.notify({ type: 'appended', ...key, revision: view.revision, scopes: [] });
+    }
+    return demanding;
+  }
+  if (demanding.length > 0) {
+    for (const each of [creation, ...demanding]) {
+      await refuse(transaction, each, refusalOfDeleted(key));
+    }
+    return demanding;
+  }
+  await transaction.outbox.change(key, { removed: [creation, ...(deletion ? [deletion] : [])] });
+  if ((await transaction.outbox.of(key)).length === 0) await removeCopy(transaction, key);
+  return demanding;
 }
 
 /** Removes operations that arrived before their session was deleted. */

@@ -3,10 +3,11 @@ import { backoff } from '../../../core/call/backoff.js';
 import type { ServerAgent } from '../../../core/core_of.js';
 import type { SessionError } from '../../../values/errors/errors.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
-import { isWaiting, type Operation } from '../records/records.js';
+import { isOf, isWaiting, type Operation, type Refusal } from '../records/records.js';
 import { isWaitingForRun, retryAfterOf } from '../../http/http_errors.js';
-import { errorOf, isOutage, isSignedOut } from '../records/failures.js';
+import { errorOf, isOutage, isSignedOut, refusalOfDeleted } from '../records/failures.js';
 import type { StatusBoard } from '../records/status.js';
 import { type Delivery, type DeliveryParts, LEADERSHIP_LOST } from './delivery.js';
 import { RunWaits } from './run_waits.js';
@@ -156,6 +157,39 @@ export class Sender {
     if (signal?.aborted !== true && isDone()) return;
     this.wake();
     await this.#waiters.wait(isDone, this.#runs, signal);
+  }
+
+  /**
+   * Waits until the remote has told whether it has the session of operations that need one. Rejects if it cannot be asked.
+   *
+   * @returns why it has refused the session, or that it has none. `undefined`: it has the session
+   */
+  async confirmSession(
+    key: CompositeSessionKey,
+    numbers: readonly number[],
+    signal?: HostAbortSignal,
+  ): Promise<Refusal | undefined> {
+    const { pending } = this.#parts;
+    const name = nameOf(key);
+    const findOwn = () => pending.operations(name).find(({ number }) => numbers.includes(number));
+    const birth = findOwn()?.basis.birth;
+    let refusal: Refusal | undefined;
+    const isDone = (): boolean => {
+      const creation = pending
+        .operations(name)
+        .find(
+          (each): each is Operation<'create'> => isOf(each, 'create') && each.basis.birth === birth,
+        );
+      if (creation === undefined) return true;
+      const own = findOwn();
+      // It was taken back if the session is now to be created. Otherwise the user has given it up.
+      const isTakenBack = own === undefined && creation.basis.isThere !== true;
+      refusal = isTakenBack ? refusalOfDeleted(key) : (own?.refusal ?? creation.refusal);
+      return own === undefined || refusal !== undefined;
+    };
+    this.wake();
+    await this.#waiters.wait(isDone, this.#runs, signal);
+    return refusal;
   }
 
   /** Resolves when the requests that send a session or state have settled. */

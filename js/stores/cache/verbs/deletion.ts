@@ -26,11 +26,13 @@ export async function deleteSession(
 ): Promise<number[]> {
   const view = await transaction.view(key);
   if (view === undefined) return [];
-  const { birth, copy } = view;
+  const { birth, copy, overlay } = view;
   const record = await transaction.copies.require(key);
   const operations = await transaction.outbox.of(key);
   const kept = await prune(transaction, key, birth, operations, SHARED_SCOPES);
-  if (copy === undefined && !kept.some((operation) => operation.basis.birth === birth)) {
+  // The remote may have a session whose creation only stands in.
+  const isLocal = copy === undefined && overlay.creation?.basis.isThere !== true;
+  if (isLocal && !kept.some((operation) => operation.basis.birth === birth)) {
     if (kept.length === 0 && record.copy === undefined) await transaction.copies.delete(key);
     return [];
   }

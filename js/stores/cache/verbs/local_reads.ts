@@ -37,6 +37,8 @@ import { ViewEvents } from './view_events.js';
 export interface LocalPart {
   /** How many of the newest events the copy has, without the unsent. */
   readonly copiedCount: EventCount;
+  /** Whether a creation stands in for the session, and the remote has not been asked for it. */
+  readonly isStandIn: boolean;
   /** Whether the deletion of the session waits. */
   readonly isDeleted: boolean;
   /** Whether the session has older events than the copy, or may have. */
@@ -72,6 +74,7 @@ function partOf(view: SessionView | undefined): Omit<LocalPart, 'isDeleted'> {
   const hasOlder = copy?.hasOlder === true;
   return {
     copiedCount: copiedCountOf(view),
+    isStandIn: view?.overlay.creation?.basis.isThere === true,
     hasOlder,
     identity: view && { birth: view.birth, created: copy?.created ?? undefined },
   };

@@ -12,7 +12,6 @@ import type { Found } from '../../../core/storage/rows.js';
 import type { Storage } from '../../../core/storage/storage.js';
 import type {
   Computed,
-  CreateWrite,
   DeleteWrite,
   DescribeWrite,
   Placed,
@@ -25,7 +24,7 @@ import type { LocalData } from '../data/local_data.js';
 import { isOf, NEW, newRecord, type Operation, type OutboxWrites } from '../records/records.js';
 import type { SessionView } from '../overlay/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
-import { standIn } from '../data/stand_in.js';
+import { allowCreation, mustExist, standIn } from '../data/stand_in.js';
 import { putJoined } from './joined_writes.js';
 import { rowOf } from './local_reads.js';
 import { type Given, operationsOf, ownerKey } from './new_operations.js';
@@ -74,9 +73,9 @@ export class LocalWrites {
       return { result, numbers: decisions.numbers };
     },
     append: async (write, call) => {
-      const { run, creation } = write;
+      const { run } = write;
       const message = run && (await this.#storedText(write));
-      const decisions = new Decisions(this.#parts, { run }, creation && { creation, call });
+      const decisions = new Decisions(this.#parts, { run }, { write, call });
       // The only event is written as it is stored: a stored message starts nothing.
       const given =
         message === undefined
@@ -99,7 +98,10 @@ export class LocalWrites {
       const result = await prepareUpdate(decisions, { ...write, delta }, call).run();
       return { result, numbers: decisions.numbers };
     },
-    describe: (write) => this.#parts.data.write((transaction) => describe(transaction, write)),
+    describe: (write) => {
+      const { data, clock } = this.#parts;
+      return data.write((transaction) => describe(transaction, write, clock()));
+    },
     delete: (write) => this.#parts.data.write((transaction) => remove(transaction, write)),
   };
 
@@ -114,9 +116,9 @@ export class LocalWrites {
   }
 }
 
-/** A creation that comes before an append, in the same transaction. */
-interface Creation {
-  readonly creation: CreateWrite;
+/** An append, whose session may have no copy. */
+interface AppendCall {
+  readonly write: PlacedAppend;
   readonly call: Call;
 }
 
@@ -126,13 +128,12 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
   numbers: readonly number[] = [];
   readonly #parts: LocalWriteParts;
   readonly #given: Given;
-  readonly #first: Creation | undefined;
+  readonly #append: AppendCall | undefined;
 
-  /** @param first what creates the session before, in the same transaction, if there is none */
-  constructor(parts: LocalWriteParts, given: Given, first?: Creation) {
+  constructor(parts: LocalWriteParts, given: Given, append?: AppendCall) {
     this.#parts = parts;
     this.#given = given;
-    this.#first = first;
+    this.#append = append;
   }
 
   create(request: StorageWriteRequest, decide: Decide): Promise<void> {
@@ -146,20 +147,38 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
     });
   }
 
-  /** Creates the session that the write needs, unless it is here, or was here. Returns whether it did. */
+  /** Creates the session that an append may create, unless it is here, or was here. Returns whether it did. */
   async #create(transaction: CacheTransaction): Promise<boolean> {
-    if (this.#first === undefined) return false;
-    const { creation, call } = this.#first;
+    const { write: { creation } = {}, call } = this.#append ?? {};
+    if (creation === undefined || call === undefined) return false;
     const { key } = creation;
-    if ((await transaction.view(key)) !== undefined) return false;
-    if ((await transaction.copies.givenUp(key)) !== undefined) {
-      await standIn(transaction, key, this.#parts.clock());
+    if ((await transaction.view(key)) !== undefined) {
+      await allowCreation(transaction, creation);
       return false;
     }
+    if ((await transaction.copies.givenUp(key)) !== undefined) return false;
     const create: Storage['create'] = async (request, decide) =>
       void (await this.#decide(transaction, request, decide, { creation }, true));
     await prepareCreate({ create }, creation, call).run();
     return true;
+  }
+
+  /** Returns the session of a write as a reader sees it. For an append to one without a copy, a creation stands in. */
+  async #viewFor(
+    transaction: CacheTransaction,
+    key: CompositeSessionKey,
+    { creation }: Given,
+  ): Promise<SessionView | undefined> {
+    const view = await transaction.view(key);
+    if (view !== undefined || creation !== undefined || this.#append === undefined) return view;
+    const { position } = this.#append.write;
+    if (position.kind === 'revision') {
+      // The handle may be of an earlier session with this id.
+      const givenUp = await transaction.copies.givenUp(key);
+      if (givenUp?.birth !== position.created) return undefined;
+    }
+    await standIn(transaction, key, this.#parts.clock());
+    return transaction.view(key);
   }
 
   /** @throws SessionError `unsupported` for events that the remote has no route for: they would wait for ever */
@@ -174,7 +193,7 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
     const { appName, userId } = key;
     const hasUser = userId !== undefined && scopes.includes('user');
     const [view, user, app] = await Promise.all([
-      isSession(key) ? transaction.view(key) : undefined,
+      isSession(key) ? this.#viewFor(transaction, key, given) : undefined,
       hasUser ? transaction.states.shown({ appName, userId }) : undefined,
       scopes.includes('app') ? transaction.states.shown({ appName }) : undefined,
     ]);
@@ -224,12 +243,14 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
 async function describe(
   transaction: CacheTransaction,
   { key, title, labels }: DescribeWrite,
+  now: number,
 ): Promise<Written<boolean>> {
+  if ((await transaction.view(key)) === undefined) await standIn(transaction, key, now);
   const view = await transaction.view(key);
   if (view === undefined) return { result: false, numbers: [] };
   const number = transaction.nextNumber();
   const write = { kind: 'describe', key: sessionKeyOf(key), title, labels } as const;
-  const basis = { birth: view.birth, time: 0 };
+  const basis = { birth: view.birth, time: 0, mustExist: mustExist(view.overlay.creation) };
   await putJoined(transaction, { ...NEW, number, write, basis });
   return { result: true, numbers: [number] };
 }
@@ -262,7 +283,7 @@ async function remove(
   return { result: { isDeleted: true, floor: transaction.counter }, numbers };
 }
 
-function noRouteError(): SessionError {
+export function noRouteError(): SessionError {
   const message = 'The remote has no route to append events; run the agent there.';
   return new SessionError('unsupported', message, { storage: 'cache' });
 }

@@ -5,6 +5,7 @@ import { type CreateWrite, firstTitle } from '../../../core/write.js';
 import type { Changes, EventRow, StorageKey } from '../../../core/storage/rows.js';
 import { storageKey } from '../../../core/storage/scopes.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
+import { mustExist } from '../data/stand_in.js';
 import { isSession, sessionKeyOf } from '../records/cache_key.js';
 import {
   type EventNumbers,
@@ -90,6 +91,7 @@ export async function operationsOf(
       numbers: [numbersOf(row)],
       basis: {
         ...{ birth, time: row.timestamp, since: view?.copy?.revision, ...expectation },
+        mustExist: mustExist(view?.overlay.creation),
         ...(isJoint === true && operations.length === 0 && { isJoint }),
       },
       sent: UNSENT,

@@ -10,7 +10,8 @@ import { copiesIn } from '../held_store.js';
 
 type Write = (cache: CachedSessionService) => Promise<unknown>;
 
-const WRITES: Readonly<Record<string, Write>> = {
+/** Writes that need a session which is there. */
+const DEMANDING: Readonly<Record<string, Write>> = {
   appendEvent: (cache) =>
     cache.appendEvent({
       session: { ...USER, id: 's1', state: {}, events: [], lastUpdateTime: 0 },
@@ -18,6 +19,10 @@ const WRITES: Readonly<Record<string, Write>> = {
     }),
   updateState: (cache) => cache.updateState({ ...KEY, stateDelta: { n: 1 } }),
   updateSession: (cache) => cache.updateSession(KEY, { title: 'Tea' }),
+};
+
+/** Writes that create the session if the remote has none. */
+const CREATING: Readonly<Record<string, Write>> = {
   getOrCreateSession: async (cache) => {
     const session = await cache.getOrCreateSession(KEY);
     await cache.appendEvent({ session, event: event('e1', { n: 1 }) });
@@ -30,11 +35,14 @@ const WRITES: Readonly<Record<string, Write>> = {
   },
 };
 
+const WRITES = { ...DEMANDING, ...CREATING };
+
 describe('A write to an unknown session', () => {
   for (const [outage, cut] of Object.entries(OUTAGES)) {
     for (const [name, write] of Object.entries(WRITES)) {
       it(`by ${name} is stored while the remote ${outage}, and is sent after a reload`, async () => {
         const server = new Server();
+        if (name in DEMANDING) await server.service.createSession({ ...KEY, state: { kept: 1 } });
         const end = cut(server);
         const { cache, local } = openCache(server, { readTimeoutMs: 20 });
         await write(cache);
@@ -50,7 +58,11 @@ describe('A write to an unknown session', () => {
         const { cache: reopened } = openCache(server, { local });
         await reopened.sync();
         const stored = (await server.service.getSession(KEY))!;
-        assert.deepEqual([idsOf(stored), stored.state], [idsOf(shown), shown.state]);
+        const kept = name in DEMANDING ? { kept: 1 } : {};
+        assert.deepEqual(
+          [idsOf(stored), stored.state],
+          [idsOf(shown), { ...kept, ...shown.state }],
+        );
         assert.equal(stored.title, shown.title);
         assert.deepEqual(reopened.status.pending, []);
         await reopened.close();
