@@ -187,10 +187,11 @@ export class ServiceCore implements Core {
     const newSession = this.takeNew(request, ifAbsent);
     const { key } = newSession;
     const { config } = request;
+    const readCall = ifAbsent && this.epochs ? { ...call, creation: newSession } : call;
     // Another call may create the session after the read. The next round reads it, unless it was
     // deleted again.
     for (let rounds = MAX_ROUNDS; rounds > 0; rounds -= 1) {
-      const found = ifAbsent ? await this.reader.get<S>({ ...key, config }, call) : undefined;
+      const found = ifAbsent ? await this.reader.get<S>({ ...key, config }, readCall) : undefined;
       if (found !== undefined) return found;
       requireNotAborted(call.signal);
       const created = await this.write(newSession, call);

@@ -29,8 +29,7 @@ import {
 import { isOutage } from '../../stores/cache/records/failures.js';
 import type { CacheStatus } from '../../stores/cache/records/status.js';
 import { forEachOf } from '../../stores/cache/copies/for_each_of.js';
-import { allowCreation, standIn } from '../../stores/cache/data/stand_in.js';
-import { isOf } from '../../stores/cache/records/records.js';
+import { standIn } from '../../stores/cache/data/stand_in.js';
 
 /** The most users and apps that `sync` fetches at once. */
 const MOST_AT_ONCE = 8;
@@ -121,12 +120,9 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    * Returns a session, or creates it. If there is no copy, and the remote does not answer within `readTimeoutMs`, it is
    * created locally. If the remote has it after all, its state and title stay, and it gets the events.
    */
-  override async getOrCreateSession(given: CreateSessionRequest<S>): Promise<Session<S>> {
+  override async getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
     const { readTimeoutMs, presentEpoch } = this.#parts;
     const { data, clock, remote } = presentEpoch();
-    const allowing = this.#allowCreation(given);
-    const request = allowing === undefined ? given : takeRequest(given);
-    if (allowing !== undefined) await allowing;
     const asked = super.getOrCreateSession(request);
     try {
       if (await endsWithin(readTimeoutMs, asked)) return await asked;
@@ -150,20 +146,6 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
       if (!isSessionError(refusal, 'already_exists')) throw refusal;
       return super.getOrCreateSession(request);
     }
-  }
-
-  /** Lets a session be created for which a creation stands in. `undefined`: none does. */
-  #allowCreation(request: CreateSessionRequest<S>): Promise<void> | undefined {
-    const { presentEpoch, core, call } = this.#parts;
-    const { appName, userId, sessionId } = Object(request) as CreateSessionRequest<S>;
-    if (!isId(appName) || !isId(userId) || !isId(sessionId)) return undefined;
-    const operations = presentEpoch().pending.operations(nameOf({ appName, userId, sessionId }));
-    const standsIn = operations.some(
-      (each) => isOf(each, 'create') && each.basis.mustExist === true,
-    );
-    if (!standsIn) return undefined;
-    const creation = core.takeNew(request, true);
-    return call(({ data }) => data.write((transaction) => allowCreation(transaction, creation)));
   }
 
   /**

@@ -21,6 +21,7 @@ import type {
   WindowRequest,
 } from '../../core/read.js';
 import type { ListRequest, ReadList, StateRequest } from '../../core/storage/store.js';
+import type { CreateWrite } from '../../core/write.js';
 import { nextLast } from '../../core/storage/reads/growing_read.js';
 import { addSums, type EventSums, sumsOf } from '../../core/storage/reads/session_info.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
@@ -33,6 +34,7 @@ import type { StateFetcher } from './copies/state_fetcher.js';
 import { type FetchedWindow, unkeptData } from './copies/unkept.js';
 import type { Births } from './data/births.js';
 import type { LocalData } from './data/local_data.js';
+import { allowCreation } from './data/stand_in.js';
 import type { CacheKey } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
 import { eventsOf, isOfEvent, isWaiting, type Operation } from './records/records.js';
@@ -195,11 +197,18 @@ export class CacheReads {
     if (policy !== 'cache-only') follow(key);
     let fetched: Fetched | undefined;
     if (policy === 'network-first') fetched = await this.#inTime(fetch.refresh(key, need), call);
+    let { creation } = call;
     let isAsked = policy !== 'cache-first' || !board.status.isOnline;
     for (let lastCount: EventCount = -1; ;) {
       const local = await this.#look(request, call, fetched?.window, isAnswered);
       const { result, part } = local;
       const { copiedCount } = part;
+      if (part.mustExist && creation !== undefined) {
+        // A session whose copy was given up stays as it is.
+        await data.write((transaction) => allowCreation(transaction, creation as CreateWrite));
+        creation = undefined;
+        continue;
+      }
       if (part.isStandIn && !isAsked) {
         // What is here is only what was written here.
         isAsked = true;

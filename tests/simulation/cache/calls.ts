@@ -18,9 +18,14 @@ export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
   const key = { ...user, sessionId: s };
   const name = `${owner}/${s}`;
   const value = `d${device.number}.${owner}.${n}`;
+  // These need a session, and the server takes none of them if it has none.
+  const isDemanding = step.do === 'describe' || step.do === 'session state';
+  const isOptional = isDemanding && !(await play.hasSession(tab, s));
+  if (isOptional) journal.missing.add(name);
   /** Notes what is written. @returns the end of the call */
   const begin = (writes: readonly NewWrite[]): Check => {
-    const begun = journal.begin(device.number, owner, writes);
+    const optional = isOptional ? writes.map((write) => ({ ...write, isOptional })) : writes;
+    const begun = journal.begin(device.number, owner, optional);
     for (const write of begun) {
       const problem = journal.checkBasis(write);
       if (problem !== undefined) world.fail(`tab ${tab.number}: ${problem}`);

@@ -8,7 +8,7 @@ export interface NewWrite {
   /** The session that is written, absent for the state of a user or an app. */
   readonly session?: string | undefined;
   readonly eventId?: string | undefined;
-  /** Whether the server may do without it: the initial state of a session that it already has. */
+  /** Whether the server may do without it: the initial state of a session that it already has, or a write to one that it lacks. */
   readonly isOptional?: boolean;
   /** Whether it makes the event. */
   readonly isNew?: boolean;
@@ -54,6 +54,8 @@ export class Journal {
   readonly dropped = new Set<string>();
   /** The ids of the events that were dropped, those of `updateState` too. */
   readonly droppedEvents = new Set<string>();
+  /** The sessions that something was written to which needs a session, while the server had none. */
+  readonly missing = new Set<string>();
   /** The sessions whose last rewind somebody undoes. Another rewind may come between. */
   readonly undone = new Set<string>();
   /** The oldest event that each session has had at the server, whatever was deleted since. */
@@ -94,7 +96,9 @@ export class Journal {
   explainsRefusal(session: string, eventId: string | undefined, code: string): boolean {
     if (this.refusesAny) return true;
     // The place of a rewind may be an event that was dropped.
-    if (code === 'not_found') return this.hasDeletion(session) || this.droppedEvents.size > 0;
+    if (code === 'not_found') {
+      return this.hasDeletion(session) || this.droppedEvents.size > 0 || this.missing.has(session);
+    }
     // A call "through" rejects, and does not tell the id of its event.
     if (code === 'stale_session' && this.undone.has(session)) return true;
     return this.writes.some(

@@ -29,6 +29,7 @@ import { nameOf } from '../records/cache_key.js';
 import type { Identity } from '../data/births.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
+import { mustExist } from '../data/stand_in.js';
 import type { SessionView } from '../overlay/session_overlay.js';
 import { olderInvocations } from './older_invocations.js';
 import { ViewEvents } from './view_events.js';
@@ -39,6 +40,8 @@ export interface LocalPart {
   readonly copiedCount: EventCount;
   /** Whether a creation stands in for the session, and the remote has not been asked for it. */
   readonly isStandIn: boolean;
+  /** Whether nothing may create the session that a creation stands in for. */
+  readonly mustExist: boolean;
   /** Whether the deletion of the session waits. */
   readonly isDeleted: boolean;
   /** Whether the session has older events than the copy, or may have. */
@@ -74,6 +77,7 @@ function partOf(view: SessionView | undefined): Omit<LocalPart, 'isDeleted'> {
   const hasOlder = copy?.hasOlder === true;
   return {
     copiedCount: copiedCountOf(view),
+    mustExist: mustExist(view?.overlay.creation) === true,
     isStandIn: view?.overlay.creation?.basis.isThere === true,
     hasOlder,
     identity: view && { birth: view.birth, created: copy?.created ?? undefined },
