@@ -77,6 +77,7 @@ export class ServiceCore implements Core {
   readonly calls: Calls;
   readonly handles = new Handles();
   readonly feed: ServiceFeed;
+  readonly storing = new Set<Promise<unknown>>();
   readonly appender: Appender;
   readonly reader: SessionReader;
   readonly loadReads: ReadsLoader;

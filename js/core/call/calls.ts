@@ -39,6 +39,11 @@ export class Calls {
     return [...this.#pending.values()];
   }
 
+  /** The calls of some methods that have not settled. */
+  pendingOf(methods: readonly CallDiagnostic['method'][]): Promise<unknown>[] {
+    return [...this.#pending].flatMap(([call, method]) => (methods.includes(method) ? call : []));
+  }
+
   /** Runs a method at once, with a copy of the request's members. */
   run<Request extends object, T>(
     method: CallDiagnostic['method'],

@@ -1,9 +1,16 @@
 import { takeOptions } from '../../core/call/call.js';
 import { endsWithin } from '../../core/call/time_limit.js';
+import { CORE } from '../../core/core_of.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireWhole } from '../../values/errors/option_values.js';
 import type { CachedSessionService } from './cached_session_service.js';
 import type { OutboxEntry } from '../../stores/cache/outbox.js';
+
+/** The methods whose calls store something here, without the remote. */
+const WRITES = [
+  ...(['createSession', 'updateSession', 'appendEvent', 'appendEvents', 'updateState'] as const),
+  ...(['deleteSession', 'deleteUser', 'deleteUserState', 'deleteAppState', 'rewind'] as const),
+];
 
 /** Milliseconds for which `signOut` waits until the unsent changes are sent. */
 const SEND_TIMEOUT_MS = 5000;
@@ -12,15 +19,16 @@ const SEND_TIMEOUT_MS = 5000;
 export interface SignOutOptions {
   /**
    * What becomes of unsent changes. `'send'`: they are sent; if any cannot be sent, nobody is signed out. `'drop'`: they
-   * are given up. A function: they are sent; it gets those that cannot be sent, and decides whether they are given up.
+   * are given up. A function: they are sent; it gets those that cannot be sent, and decides whether they are given up. It
+   * is asked too about what is still being stored after `timeoutMs`, which has no entry.
    */
   readonly unsent: 'send' | 'drop' | ((entries: readonly OutboxEntry[]) => Promise<boolean>);
-  /** The most milliseconds to wait until the changes are sent. Default 5,000. */
+  /** The most milliseconds to wait until the changes are stored and sent. Default 5,000. */
   readonly timeoutMs?: number | undefined;
 }
 
 /**
- * Signs the owner of a cache out: sends what waits, erases the local data in all tabs, and closes the service. Without a
+ * Signs the owner of a cache out: waits until what was written is stored, sends what waits, erases the local data in all tabs, and closes the service. Without a
  * connection it does not wait.
  *
  * @returns whether the owner is signed out; if not, everything is as it was
@@ -45,13 +53,29 @@ export async function signOut<S extends object>(
   }
   requireWhole('timeoutMs', timeoutMs, 0, Infinity);
   if (unsent !== 'drop') {
-    await sendFor(service, timeoutMs);
+    const began = Date.now();
+    await endsWithin(timeoutMs, allStored(service));
+    await sendFor(service, Math.max(0, began + timeoutMs - Date.now()));
     const entries = await service.outbox.list();
-    if (entries.length > 0 && (unsent === 'send' || !(await unsent(entries)))) return false;
+    const isUnsent = entries.length > 0 || writesOf(service).length > 0;
+    if (isUnsent && (unsent === 'send' || !(await unsent(entries)))) return false;
   }
   await service.forget();
   await service.close();
   return true;
+}
+
+/** What is being stored. */
+function writesOf<S extends object>({ [CORE]: core }: CachedSessionService<S>): Promise<unknown>[] {
+  return [...core.calls.pendingOf(WRITES), ...core.storing];
+}
+
+async function allStored<S extends object>(service: CachedSessionService<S>): Promise<void> {
+  // A live session that has just been given a message begins to store it.
+  await new Promise((resolve) => setTimeout(resolve));
+  for (let writes = writesOf(service); writes.length > 0; writes = writesOf(service)) {
+    await Promise.allSettled(writes);
+  }
 }
 
 /** Waits until nothing waits, or until the rest cannot be sent now. */

@@ -2,7 +2,7 @@ import { takeOptions } from '../../core/call/call.js';
 import type { GivenService } from '../../core/call/given_service.js';
 import { KeyedQueue } from '../../core/call/keyed_queue.js';
 import type { TurnBranches } from '../../core/history/index.js';
-import { requireMessageFits } from '../../core/core_of.js';
+import { coreOf, requireMessageFits } from '../../core/core_of.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import type { Content } from '../../values/model/event/content.js';
@@ -58,7 +58,8 @@ export class LiveSessionStore<S extends object>
   }
 
   async answer(answers: Answers): Promise<Event> {
-    const message = await this.runs.answer(this.use(await this.service()), answers);
+    const service = this.use(await this.service());
+    const message = await whileStored(service, this.runs.answer(service, answers));
     await this.refresh();
     return message;
   }
@@ -185,7 +186,7 @@ export class LiveSessionStore<S extends object>
     this.changed();
     try {
       const service = this.use(await this.service());
-      const event = await write(service);
+      const event = await whileStored(service, write(service));
       this.noteKept(event.id, service);
       if (sent.streaming !== undefined && this.isActive) await this.refresh();
       // Without subscribers, or after an error, the event was not read. The next read puts it in its place.
@@ -234,7 +235,10 @@ export class LiveSessionStore<S extends object>
       this.handle.noteAppended(message);
       return message;
     }
-    return this.runs.askAfter(service, id, (running) => this.#changeHistory(change, running));
+    const changed = this.runs.askAfter(service, id, (running) =>
+      this.#changeHistory(change, running),
+    );
+    return whileStored(service, changed);
   }
 
   /** Rewinds the session, and reads it again, also without subscribers: `send` refuses what was undone. */
@@ -266,6 +270,17 @@ export class LiveSessionStore<S extends object>
       if (this.head.revision !== undefined && this.head.revision >= revision) return;
       await (this.reading ?? this.refresh());
     }
+  }
+}
+
+/** Lets whoever signs out wait for what is being stored. */
+async function whileStored<T>(service: object, work: Promise<T>): Promise<T> {
+  const storing = coreOf(service)?.storing;
+  storing?.add(work);
+  try {
+    return await work;
+  } finally {
+    storing?.delete(work);
   }
 }
 

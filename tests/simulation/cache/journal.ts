@@ -152,6 +152,7 @@ export class Journal {
   isDropped(session: string, id: string): boolean {
     if (this.droppedEvents.has(id)) return true;
     const eventId = /^(e|probe)\d/.test(id) ? id : undefined;
+    if (eventId === undefined && this.missing.has(session)) return true;
     return this.writes.some(
       (write) => write.session === session && write.eventId === eventId && (write.isGivenUp || this.#isLateAnswer(write)), // prettier-ignore
     );

@@ -272,6 +272,8 @@ export class Play {
     // The cursor of a page is of a session that is gone.
     const isGone = this.hasForgotten(tab) || tab.device.isLossy;
     if (kind === 'page' && code === 'invalid_argument') return isGone;
+    // It was read while something waited for it that was then taken back.
+    if (code === 'not_found' && this.journal.missing.has(name)) return true;
     // The remote makes a fork, and lacks what it has refused.
     if (kind === 'fork' && code === 'not_found') return this.journal.mayShowRefused(name);
     // A handle whose copy was given up is fetched again, and another server may have refused that.

@@ -222,6 +222,7 @@ async function probeHandles(play: Play, tabs: readonly Tab[]): Promise<void> {
         const { device } = tab;
         const isGone =
           play.journal.hasDeletion(name) ||
+          play.journal.missing.has(name) ||
           play.journal.dropped.has(`${device.number} ${name}`) ||
           play.hasForgotten(tab) ||
           device.isLossy;

@@ -291,16 +291,19 @@ export class Delivery {
       return;
     }
     await this.#land(batch, landExistingSession);
-    await fetch.refresh(key, isNewHere(operation) ? 1 : 'all').catch((error: unknown) => {
+    const need = isNewHere(operation) ? 1 : 'all';
+    const { isAbsent } = await fetch.refresh(key, need).catch((error: unknown) => {
       throw isRefusal(error) ? (refusal ?? new RemoteRefusal(error)) : error;
     });
     const demanding: Operation[] = [];
     let isMissing = false;
     await this.#land(batch, async (transaction, [waiting]) => {
-      // The creation may have found the session, and the fetch not: it may be deleted by now.
-      isMissing = birthOfCopy(await transaction.copies.get(key)) !== basis.birth;
-      if (isMissing) demanding.push(...(await landAbsence(transaction, waiting)));
-      else await mergeCreation(transaction, waiting);
+      const isMerged = birthOfCopy(await transaction.copies.get(key)) === basis.birth;
+      if (isMerged) return mergeCreation(transaction, waiting);
+      // There may be no room for the copy.
+      if (!isAbsent) throw contradictionError(key);
+      isMissing = true;
+      demanding.push(...(await landAbsence(transaction, waiting)));
     });
     if (!isMissing) return;
     if (refusal !== undefined) throw refusal;

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { type OutboxEntry, signOut } from '../../../../../js/service/cache/index.js';
+import {
+  type CachedSessionService,
+  type OutboxEntry,
+  signOut,
+} from '../../../../../js/service/cache/index.js';
 import { event, hasCode, idsOf, KEY, openCache, Server } from '../fixture.js';
-import { entriesOf, Gate } from '../held_store.js';
+import { liveSession } from '../../../../../js/ui/live/index.js';
+import { entriesOf, Gate, HeldStore } from '../held_store.js';
 
 async function withUnsent() {
   const server = new Server();
@@ -52,6 +57,64 @@ it('signOut does not hang at a remote that never answers, and asks for nothing i
   gate.open();
   assert.equal(await server.service.getSession(KEY), undefined);
 });
+
+/** Signs out of a cache, and returns what it asks about. */
+async function askedBy(cache: CachedSessionService): Promise<readonly OutboxEntry[] | undefined> {
+  let asked: readonly OutboxEntry[] | undefined;
+  const unsent = (entries: readonly OutboxEntry[]): Promise<boolean> => {
+    asked = entries;
+    return Promise.resolve(false);
+  };
+  assert.equal(await signOut(cache, { unsent }), asked === undefined);
+  return asked;
+}
+
+it('signOut waits for a write that is being stored, and counts it', async () => {
+  const server = new Server();
+  const local = new HeldStore();
+  const { cache } = openCache(server, { local });
+  const session = await cache.createSession(KEY);
+  await cache.sync();
+  server.isOffline = true;
+  const gate = new Gate();
+  local.before = (mode) => (mode === 'readwrite' ? gate.pass() : undefined);
+  const writing = cache.appendEvent({ session, event: event('e1') });
+  setTimeout(gate.open, 50);
+  const [entry] = (await askedBy(cache)) ?? [];
+  assert.deepEqual(idsOf(entry), ['e1']);
+  await writing;
+});
+
+it('signOut does not sign out while something is still being stored after timeoutMs', async () => {
+  const server = new Server();
+  const local = new HeldStore();
+  const { cache } = openCache(server, { local });
+  const session = await cache.createSession(KEY);
+  await cache.sync();
+  const gate = new Gate();
+  local.before = (mode) => (mode === 'readwrite' ? gate.pass() : undefined);
+  const writing = cache.appendEvent({ session, event: event('e1') });
+  assert.equal(await signOut(cache, { unsent: 'send', timeoutMs: 20 }), false);
+  gate.open();
+  await writing;
+});
+
+for (const method of ['ask', 'send'] as const) {
+  it(`signOut counts a first message that a live session has just been given by ${method}`, async () => {
+    const server = new Server();
+    server.isOffline = true;
+    const { cache } = openCache(server);
+    const view = liveSession(cache, KEY, {
+      run: async function* () {
+        yield* [];
+      },
+    });
+    const writing = method === 'send' ? view.send(event('e1')) : view.ask('Which tea?');
+    const [entry] = (await askedBy(cache)) ?? [];
+    assert.equal(entry?.events.length, 1);
+    await writing;
+  });
+}
 
 it('signOut refuses wrong options', async () => {
   const { cache } = openCache(new Server());
