@@ -29,7 +29,10 @@ export interface CachedSessionOptions<
   owner: string;
   /** Where reads look first. Default `'cache-first'`. */
   reads?: ReadPolicy | undefined;
-  /** How long a read with `'network-first'` waits for the remote, in whole milliseconds. Default 3,000. */
+  /**
+   * How long a read with `'network-first'`, and a write to a session without a copy, wait for the remote, in whole
+   * milliseconds. Default 3,000.
+   */
   readTimeoutMs?: number | undefined;
   /**
    * `'local'` (default): a write resolves when it is stored locally. `'through'`: it resolves when the remote has it.

@@ -197,24 +197,24 @@ export class CacheStore implements Store {
     let refusal: Refusal | undefined;
     try {
       const confirmed = sender.confirmSession(key, numbers, call.signal);
-      if (await endsWithin(readTimeoutMs, confirmed)) refusal = await confirmed;
+      if (!(await endsWithin(readTimeoutMs, confirmed))) return;
+      refusal = await confirmed;
     } catch (error) {
-      // It is stored. Without the remote, and after a close, it is sent later.
       if (isSessionError(error, 'aborted')) throw error;
+      // It is stored. Without the remote, and after a close, it is sent later.
+      return;
     } finally {
       for (const number of numbers) awaited.delete(number);
     }
-    const isAppend = eventsOf(own).length > 0;
-    const isPlain =
-      isAppend &&
-      refusal === undefined &&
-      (await data.read(
+    if (refusal === undefined) {
+      const isPlain = await data.read(
         async (transaction) => (await transaction.copies.get(key))?.copy?.created === null,
-      ));
-    if (refusal === undefined && !isPlain) return;
+      );
+      if (!isPlain || eventsOf(own).length === 0) return;
+    }
     await data.write((transaction) => takeBack(transaction, key, numbers));
-    if (isPlain) throw noRouteError();
-    throw refusal?.code === 'not_found' ? sessionNotFound(key.sessionId) : errorOf(refusal!);
+    if (refusal === undefined) throw noRouteError();
+    throw refusal.code === 'not_found' ? sessionNotFound(key.sessionId) : errorOf(refusal);
   }
 }
 

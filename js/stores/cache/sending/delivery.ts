@@ -20,7 +20,6 @@ import {
   isNewHere,
   isOfEvent,
   isWaiting,
-  type Operation,
   type OutboxEvent,
   type OutboxKind,
 } from '../records/records.js';
@@ -295,19 +294,18 @@ export class Delivery {
     const { isAbsent } = await fetch.refresh(key, need).catch((error: unknown) => {
       throw isRefusal(error) ? (refusal ?? new RemoteRefusal(error)) : error;
     });
-    const demanding: Operation[] = [];
-    let isMissing = false;
+    let [isMissing, isTold] = [false, true];
     await this.#land(batch, async (transaction, [waiting]) => {
       const isMerged = birthOfCopy(await transaction.copies.get(key)) === basis.birth;
       if (isMerged) return mergeCreation(transaction, waiting);
       // There may be no room for the copy.
       if (!isAbsent) throw contradictionError(key);
       isMissing = true;
-      demanding.push(...(await landAbsence(transaction, waiting)));
+      const demanding = await landAbsence(transaction, waiting);
+      isTold = demanding.every(({ number }) => awaited.has(number));
     });
     if (!isMissing) return;
     if (refusal !== undefined) throw refusal;
-    const isTold = demanding.every(({ number }) => awaited.has(number));
     if (!isTold) this.#parts.report(errorOf(refusalOfDeleted(key)));
   }
 

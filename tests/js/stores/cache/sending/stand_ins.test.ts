@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { isSessionError, SessionError } from '../../../../../js/index.js';
 import type { CachedSessionService } from '../../../../../js/service/cache/index.js';
 import { liveSession } from '../../../../../js/ui/live/index.js';
 import { event, hasCode, idsOf, KEY, openCache, OUTAGES, Server, until, USER } from '../fixture.js';
+import { HeldStore } from '../held_store.js';
 
 const handle = () => ({ ...USER, id: 's1', state: {}, events: [], lastUpdateTime: 0 });
 
@@ -158,6 +160,31 @@ describe('A write to a session without a copy', () => {
     await Promise.all([cache.close(), leading.close()]);
   });
 
+  it('rejects with the refusal of a remote that does not show the session', async () => {
+    const server = new Server(undefined, { authorize: (_, { action }) => action !== 'getSession' });
+    await server.service.createSession(KEY);
+    const { cache } = openCache(server);
+    const is403 = (error: unknown): boolean => isSessionError(error) && error.status === 403;
+    await assert.rejects(WRITES.updateState!(cache), is403);
+    assert.deepEqual(await cache.outbox.list(), []);
+    await cache.close();
+  });
+
+  it('is not refused if there is no room for the copy', async () => {
+    const server = new Server();
+    await server.service.createSession({ ...KEY, events: [event('e0')] });
+    const local = new HeldStore();
+    const { cache } = openCache(server, { local, readTimeoutMs: 20 });
+    local.beforePut = (store) => {
+      if (store === 'events') throw new SessionError('quota_exceeded', 'The store is full.');
+    };
+    await WRITES.appendEvent!(cache);
+    await until(() => server.requests.some((request) => request.endsWith('/sessions/s1')));
+    local.beforePut = () => undefined;
+    await until(async () => idsOf(await server.service.getSession(KEY))?.join() === 'e0,e1');
+    await cache.close();
+  });
+
   it('does not hide from a read at the same time what the remote has', async () => {
     const server = new Server();
     await server.service.createSession({ ...KEY, state: { kept: 1 }, events: [event('e0')] });
@@ -168,7 +195,7 @@ describe('A write to a session without a copy', () => {
     await cache.close();
   });
 
-  it('is sent before the deletion of the session, which the remote gets', async () => {
+  it('is dropped by a deletion of the session, which the remote gets', async () => {
     const server = new Server();
     await server.service.createSession(KEY);
     const { cache } = await offline(server);
