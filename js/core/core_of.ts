@@ -79,8 +79,8 @@ export interface Core {
   /** Present if the sessions are on a server, which may have an agent. */
   readonly serverAgent?: ServerAgent | undefined;
   readonly feed: { readonly feed: SharedFeed };
-  /** What users have written to live sessions, until the service has stored it. Signing out waits for it. */
-  readonly storing: Set<Promise<unknown>>;
+  /** Notes that a live session is storing what its user has written. Signing out waits until it has. */
+  noteStoring(work: Promise<unknown>): void;
   readonly deletable: {
     /** Deletes a session that has this revision and no labels. Returns whether it did. */
     deleteUnchanged(

@@ -77,6 +77,7 @@ export class ServiceCore implements Core {
   readonly calls: Calls;
   readonly handles = new Handles();
   readonly feed: ServiceFeed;
+  /** What live sessions are storing. */
   readonly storing = new Set<Promise<unknown>>();
   readonly appender: Appender;
   readonly reader: SessionReader;
@@ -158,6 +159,12 @@ export class ServiceCore implements Core {
       traits: this.#traits,
       serverAgent: parts.serverAgent,
     });
+  }
+
+  noteStoring(work: Promise<unknown>): void {
+    this.storing.add(work);
+    const forget = (): void => void this.storing.delete(work);
+    work.then(forget, forget);
   }
 
   /** Returns what reads lists of sessions, once that part is loaded. */

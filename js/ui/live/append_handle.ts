@@ -19,7 +19,7 @@ export class AppendHandle<S extends object> {
   readonly #invocations = new Set<string>();
   /** The revision of a session that this handle has created. */
   #createdRevision: number | undefined;
-  /** The last handle that creates its session with its first append. */
+  /** The last handle that may create its session with its first append. */
   #new: Session<S> | undefined;
   /** The state of a session that is created. */
   initialState: Partial<S> | undefined;
@@ -85,8 +85,7 @@ export class AppendHandle<S extends object> {
       const openLocally = async (): Promise<Session<S>> => {
         const config = { numRecentEvents: 0, reads: 'cache-only' };
         const known = await used.getSession({ ...request, config });
-        const handle = handleOfNew<S>({ ...this.#key, state }, known);
-        return known ?? (this.#new = handle);
+        return (this.#new = handleOfNew<S>({ ...this.#key, state }, known));
       };
       return this.#keep(openLocally());
     }

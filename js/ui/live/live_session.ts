@@ -58,8 +58,7 @@ export class LiveSessionStore<S extends object>
   }
 
   async answer(answers: Answers): Promise<Event> {
-    const service = this.use(await this.service());
-    const message = await whileStored(service, this.runs.answer(service, answers));
+    const message = await this.runs.answer(this.use(await this.service()), answers);
     await this.refresh();
     return message;
   }
@@ -186,7 +185,9 @@ export class LiveSessionStore<S extends object>
     this.changed();
     try {
       const service = this.use(await this.service());
-      const event = await whileStored(service, write(service));
+      const stored = write(service);
+      coreOf(service)?.noteStoring(stored);
+      const event = await stored;
       this.noteKept(event.id, service);
       if (sent.streaming !== undefined && this.isActive) await this.refresh();
       // Without subscribers, or after an error, the event was not read. The next read puts it in its place.
@@ -235,10 +236,7 @@ export class LiveSessionStore<S extends object>
       this.handle.noteAppended(message);
       return message;
     }
-    const changed = this.runs.askAfter(service, id, (running) =>
-      this.#changeHistory(change, running),
-    );
-    return whileStored(service, changed);
+    return this.runs.askAfter(service, id, (running) => this.#changeHistory(change, running));
   }
 
   /** Rewinds the session, and reads it again, also without subscribers: `send` refuses what was undone. */
@@ -270,17 +268,6 @@ export class LiveSessionStore<S extends object>
       if (this.head.revision !== undefined && this.head.revision >= revision) return;
       await (this.reading ?? this.refresh());
     }
-  }
-}
-
-/** Lets whoever signs out wait for what is being stored. */
-async function whileStored<T>(service: object, work: Promise<T>): Promise<T> {
-  const storing = coreOf(service)?.storing;
-  storing?.add(work);
-  try {
-    return await work;
-  } finally {
-    storing?.delete(work);
   }
 }
 

@@ -172,7 +172,9 @@ export class StoreRuns {
       stopIfOver();
     });
     try {
-      return await runs.ask({ ...asked, agent: this.#agent });
+      const stored = runs.ask({ ...asked, agent: this.#agent });
+      coreOf(service)?.noteStoring(stored);
+      return await stored;
     } catch (error) {
       const isOfServer = isSessionError(error, 'unsupported') && this.#agent === undefined;
       const { isThere, isApiServer } = coreOf(service)?.serverAgent ?? {};
