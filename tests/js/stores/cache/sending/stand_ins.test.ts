@@ -21,6 +21,7 @@ const hang = OUTAGES['does not answer']!;
 
 /** A time-out that a test does not wait for. */
 const NEVER = 60_000;
+const QUICK = { timeout: 10_000 };
 
 /** Opens a cache that knows that it is offline. The server then never answers. */
 async function offline(server: Server) {
@@ -75,7 +76,7 @@ describe('A write to a session without a copy', () => {
       await cache.close();
     });
 
-    it(`by ${name} waits for no time-out while isOnline is false`, async () => {
+    it(`by ${name} waits for no time-out while isOnline is false`, QUICK, async () => {
       const server = new Server();
       const { cache } = await offline(server);
       hang(server);
@@ -86,15 +87,19 @@ describe('A write to a session without a copy', () => {
     });
   }
 
-  it('by a function that computes waits for no time-out while isOnline is false', async () => {
-    const server = new Server();
-    const { cache } = await offline(server);
-    hang(server);
-    server.isOffline = false;
-    await cache.updateState({ ...KEY, stateDelta: () => ({ n: 1 }) });
-    assert.equal((await cache.outbox.list(KEY)).length, 1);
-    await cache.close();
-  });
+  it(
+    'by a function that computes waits for no time-out while isOnline is false',
+    QUICK,
+    async () => {
+      const server = new Server();
+      const { cache } = await offline(server);
+      hang(server);
+      server.isOffline = false;
+      await cache.updateState({ ...KEY, stateDelta: () => ({ n: 1 }) });
+      assert.equal((await cache.outbox.list(KEY)).length, 1);
+      await cache.close();
+    },
+  );
 
   it('by a function that computes is computed from the state of the remote', async () => {
     const server = new Server();
