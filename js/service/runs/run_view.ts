@@ -21,6 +21,18 @@ export interface ShownRuns {
   readonly questions: readonly Question[];
 }
 
+/** What a store knows of its events. */
+export interface KnownEvents {
+  /** Whether an event is among them. */
+  readonly isStored: (eventId: string) => boolean;
+  /** The invocations that a rewind has undone. */
+  readonly undone: { has(invocationId: string): boolean };
+  /** Whether a cache has a message for its server. */
+  readonly isWaiting: (messageId: string) => boolean;
+  /** Whether the remote of a cache has refused an event. */
+  readonly isRefused: (eventId: string) => boolean;
+}
+
 /** The calls of a page that wait for the user, and those that it answers. */
 interface PageCalls {
   readonly asked: readonly AskedQuestion[];
@@ -84,18 +96,8 @@ export class RunView {
     if (draft !== undefined) this.#hidden.add(draft.event.id);
   }
 
-  /**
-   * @param pages the stored events
-   * @param isStored whether they have an event
-   * @param undone the invocations that a rewind has undone
-   * @param isWaiting whether a cache has a message for its server
-   */
-  show(
-    pages: Pages,
-    isStored: (eventId: string) => boolean,
-    undone: { has(invocationId: string): boolean },
-    isWaiting: (messageId: string) => boolean,
-  ): ShownRuns {
+  /** @param pages the stored events, and what a cache has stored */
+  show(pages: Pages, { isStored, undone, isWaiting, isRefused }: KnownEvents): ShownRuns {
     const drafts = this.#shown()
       // The event may have been read before the feed told of its draft.
       .filter(({ endedBy }) => endedBy === undefined || !isStored(endedBy))
@@ -104,7 +106,7 @@ export class RunView {
     this.#drafts = keep(this.#drafts, drafts, (one, other) => one === other);
     const questions = this.#openQuestions(pages).map(questionOf);
     this.#questions = keep(this.#questions, questions, (one, other) => one.callId === other.callId);
-    const run = this.#statusOf(pages, isWaiting);
+    const run = this.#statusOf(pages, isWaiting, isRefused);
     const isSame = (['status', 'messageId', 'isPaused'] as const).every(
       (member) => run?.[member] === this.#run?.[member],
     );
@@ -112,9 +114,13 @@ export class RunView {
     return { run: this.#run, drafts: this.#drafts, questions: this.#questions };
   }
 
-  #statusOf(pages: Pages, isWaiting: (messageId: string) => boolean): SessionRun | undefined {
+  #statusOf(
+    pages: Pages,
+    isWaiting: KnownEvents['isWaiting'],
+    isRefused: KnownEvents['isRefused'],
+  ): SessionRun | undefined {
     const { run } = this.#runs;
-    const events = fromNewestMessage(pages);
+    const events = fromNewestMessage(pages, isRefused);
     const newest = newestMessage(events);
     if (run?.messageId === '') return { ...run, messageId: newest?.id ?? '' };
     // The outcome of a run is shown until another message follows, or until a rewind has undone the run.
@@ -159,10 +165,11 @@ function isIn(drafts: readonly Draft[], { event }: Draft): boolean {
   return drafts.some((draft) => draft.event.id === event.id);
 }
 
-/** Returns the last pages, from the one with the newest message on. */
-function fromNewestMessage(pages: Pages): readonly Event[] {
-  const at = pages.findLastIndex((page) => newestMessage(page) !== undefined);
-  return at < 0 ? [] : pages.slice(at).flat();
+/** Returns the events of the last pages, from the one with the newest message on. What was refused does not count. */
+function fromNewestMessage(pages: Pages, isRefused: KnownEvents['isRefused']): readonly Event[] {
+  const counted = (page: readonly Event[]): Event[] => page.filter(({ id }) => !isRefused(id));
+  const at = pages.findLastIndex((page) => newestMessage(counted(page)) !== undefined);
+  return at < 0 ? [] : pages.slice(at).flatMap(counted);
 }
 
 /** Returns `before` if it has the same elements. */
@@ -177,8 +184,11 @@ function keep<T>(
 }
 
 /** Returns the newest message, if nobody has answered it. */
-export function unansweredMessage(pages: Pages): Event | undefined {
-  const events = fromNewestMessage(pages);
+export function unansweredMessage(
+  pages: Pages,
+  isRefused: KnownEvents['isRefused'],
+): Event | undefined {
+  const events = fromNewestMessage(pages, isRefused);
   return storedStatus(events)?.status === 'unanswered' ? newestMessage(events) : undefined;
 }
 

@@ -10,6 +10,7 @@ import { requireId } from '../../values/model/values/ids.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 import { markRaw } from '../../values/members/raw.js';
 import { askedMessageOf, eventsOf, isOf, isWaiting, type Operation } from './records/records.js';
+import { type Blockers, blockersOf } from './records/refusals.js';
 import type { CopyFetcher } from './copies/copy_fetcher.js';
 import type { StateFetcher } from './copies/state_fetcher.js';
 import {
@@ -25,44 +26,56 @@ import {
   changeEvent,
   dropOperations,
   notWaiting,
-  resetForRetry,
   renewTicks,
+  retryRefused,
 } from './sending/outbox_edits.js';
 import type { Sender } from './sending/sender.js';
 import type { CacheContext } from './copies/context.js';
 
-/** What waits for the remote in one session or shared state, or was set aside because the remote refused it. */
+/** Why the remote refused a change for good. */
+export type OutboxError = SessionError & {
+  /** The event that was refused. Absent if something else was. */
+  readonly eventId?: string;
+};
+
+/**
+ * Changes of one session or shared state that the remote does not have: one that it has refused, with those that wait for
+ * that one, or all that wait for the remote alone.
+ */
 export interface OutboxEntry {
   /** The session or the shared state. */
   readonly key: CacheKey;
+  /** Tells the entries of one key apart. 0: they wait for the remote alone. */
+  readonly id: number;
   /** The unsent events, in order. */
   readonly events: readonly Event[];
   /** Why the remote refused the first change of the entry for good. Absent while it waits. */
-  readonly error?: SessionError & {
-    /** The event that was refused. Absent if something else was. */
-    readonly eventId?: string;
-  };
+  readonly error?: OutboxError;
+  /** The ids of the events that were not refused themselves, and wait for the refused change. Absent without `error`. */
+  readonly blocked?: readonly string[];
 }
 
 /**
  * The changes that the remote has not confirmed. What it refuses for good is set aside with the reason, and blocks only
- * its own session.
+ * what depends on it: later versions of an event, and the rest of an agent's invocation. Everything of a session
+ * depends on its creation, on a rewind, and on that the session is there.
  */
 export interface CacheOutbox {
   /** Lists what waits and what was set aside; with a key only that of one session or state. */
   list(key?: CacheKey): Promise<OutboxEntry[]>;
   /**
-   * Sends again what was set aside: of one session or state, or everything. An event that was refused because it replaces
-   * a newer version then replaces that one. Resolves once it is queued.
+   * Sends again what was set aside: that of an entry, of one session or state, or everything. What blocks nothing else then comes
+   * behind what waits. An event that was refused because it replaces a newer version then replaces that one. Resolves
+   * once it is queued.
    */
-  retry(key?: CacheKey): Promise<void>;
+  retry(of?: CacheKey | OutboxEntry): Promise<void>;
   /**
-   * Gives up an unsent event, or everything unsent of a session or state. The copy then follows the remote. A session
-   * that the remote does not have is deleted.
+   * Gives up an unsent event, or everything unsent of an entry, a session or a state. The copy then follows the remote. A
+   * session that the remote does not have is deleted.
    *
    * @throws SessionError `not_found` if the event does not wait
    */
-  drop(key: CacheKey, eventId?: string): Promise<void>;
+  drop(of: CacheKey | OutboxEntry, eventId?: string): Promise<void>;
   /**
    * Replaces an unsent event by one with the same id, and sends the session again.
    *
@@ -106,38 +119,40 @@ export class Outbox implements CacheOutbox {
     });
   }
 
-  retry(given?: CacheKey): Promise<void> {
+  retry(given?: CacheKey | OutboxEntry): Promise<void> {
     return this.#parts.call(async (epoch) => {
       const { pending } = epoch;
+      const of = given === undefined ? undefined : takeEntry(given);
       await pending.scan();
-      const names = given === undefined ? pending.names() : [nameOf(takeCacheKey(given))];
+      const names = of === undefined ? pending.names() : [nameOf(of.key)];
       for (const name of names) {
         const refused = pending.operations(name).find(({ refusal }) => refusal !== undefined);
         if (refused === undefined) continue;
         const { key } = refused.write;
-        await this.#edit(epoch, key, async (transaction, operations) => {
-          const put = operations
-            .filter(({ refusal }) => refusal !== undefined)
-            .map((operation) => resetForRetry(operation));
-          await transaction.outbox.change(key, { put });
-        });
+        const isChosen = ({ number }: Operation): boolean =>
+          of?.id === undefined || of.id === number;
+        await this.#edit(epoch, key, (transaction, operations) =>
+          retryRefused(transaction, key, operations, isChosen),
+        );
       }
     });
   }
 
-  drop(given: CacheKey, eventId?: string): Promise<void> {
+  drop(given: CacheKey | OutboxEntry, eventId?: string): Promise<void> {
     return this.#parts.call(async (epoch) => {
       const { fetch, states, report } = epoch;
-      const key = takeCacheKey(given);
+      const { key, id } = takeEntry(given);
       const isChosen = (operation: Operation): boolean =>
-        eventId === undefined || eventsOf(operation).some(({ id }) => id === eventId);
+        eventId === undefined || eventsOf(operation).some((event) => event.id === eventId);
       if (isSession(key) && (await this.#dropDamaged(epoch, key))) {
         await fetch.refresh(key).catch(report);
         return;
       }
       await this.#edit(epoch, key, (transaction, operations) => {
+        const blockers = blockersOf(operations);
+        const isOfEntry = (each: Operation) => id === undefined || entryOf(each, blockers) === id;
         const chosen = operations.filter(
-          (operation) => isWaiting(operation) && isChosen(operation),
+          (operation) => isWaiting(operation) && isOfEntry(operation) && isChosen(operation),
         );
         if (eventId !== undefined && chosen.length === 0) throw notWaiting(eventId);
         return dropOperations(transaction, key, operations, chosen, eventId);
@@ -217,15 +232,40 @@ export class Outbox implements CacheOutbox {
   }
 }
 
-/** Returns the entry of a session or state; none if nothing waits. */
+/** Takes a session or state, or an entry of it. @throws SessionError `invalid_argument` */
+function takeEntry(given: CacheKey | OutboxEntry) {
+  const { key = given as CacheKey, id } = Object(given) as Partial<OutboxEntry>;
+  return { key: takeCacheKey(key), id };
+}
+
+/** Returns the number of the refused operation in whose entry an operation is; 0: it waits for none. */
+function entryOf({ number, refusal }: Operation, blockers: Blockers): number {
+  return refusal === undefined ? (blockers.get(number)?.number ?? 0) : number;
+}
+
+/** Returns the entries of a session or state; none if nothing waits. */
 function entriesOf(operations: readonly Operation[]): OutboxEntry[] {
-  const waiting = operations.filter((each) => isWaiting(each) && !isOf(each, 'cancel'));
-  const [first] = waiting;
-  if (first === undefined) return [];
-  const texts = new Map(waiting.flatMap(eventsOf).map(({ id, text }) => [id, text]));
-  const events = [...texts.values()].flatMap((text) => parseEventText(text) ?? []);
-  const refusal = waiting.find((each) => each.refusal !== undefined)?.refusal;
-  const { eventId } = refusal ?? {};
-  const error = refusal && Object.assign(errorOf(refusal), eventId !== undefined && { eventId });
-  return [{ key: first.write.key, events, ...(error && { error }) }];
+  const blockers = blockersOf(operations);
+  const groups = new Map<number, [Operation, ...Operation[]]>();
+  for (const operation of operations) {
+    if (!isWaiting(operation) || isOf(operation, 'cancel')) continue;
+    const id = entryOf(operation, blockers);
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [operation]);
+    else group.push(operation);
+  }
+  return [...groups].map(([id, group]): OutboxEntry => {
+    const [first, ...others] = group;
+    const texts = new Map(group.flatMap(eventsOf).map(({ id, text }) => [id, text]));
+    const events = [...texts.values()].flatMap((text) => parseEventText(text) ?? []);
+    const { key } = first.write;
+    const { refusal } = first;
+    if (refusal === undefined) return { key, id, events };
+    const { eventId } = refusal;
+    const error = Object.assign(errorOf(refusal), eventId !== undefined && { eventId });
+    const refused = new Set(eventsOf(first).map((event) => event.id));
+    const behind = others.flatMap(eventsOf).map((event) => event.id);
+    const blocked = [...new Set(behind)].filter((id) => !refused.has(id));
+    return { key, id, events, error, blocked };
+  });
 }

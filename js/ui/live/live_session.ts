@@ -65,7 +65,7 @@ export class LiveSessionStore<S extends object>
 
   async cancel(messageId?: string): Promise<void> {
     const { pages } = this.history.list;
-    await this.runs.cancel(this.use(await this.service()), pages, messageId);
+    await this.runs.cancel(this.use(await this.service()), messageId, pages, this.isRefused);
     await this.refresh();
   }
 
@@ -109,10 +109,15 @@ export class LiveSessionStore<S extends object>
   async retry(eventId: string): Promise<Event | undefined> {
     const sent = this.unsent.sendOf(eventId);
     if (this.runs.loaded?.runs.retry(eventId) === true) return sent?.event;
-    if (this.unsent.states[eventId]?.error === undefined) return undefined;
+    const { error, blockedBy } = this.unsent.states[eventId] ?? {};
+    if (error === undefined && blockedBy === undefined) return undefined;
     if (sent?.streaming !== undefined) return this.#ask(sent.event, sent.streaming);
     if (sent !== undefined) return this.#send(sent.event);
-    await cachingOf(this.use(await this.service()))?.outbox.retry(this.key);
+    const { outbox } = cachingOf(this.use(await this.service())) ?? {};
+    const entries = (await outbox?.list(this.key)) ?? [];
+    const isOfEvent = ({ id }: Event): boolean => id === eventId;
+    const entry = entries.find(({ error, events }) => error && events.some(isOfEvent));
+    if (entry !== undefined) await outbox?.retry(entry);
     return this.history.list.get(eventId);
   }
 
@@ -122,7 +127,8 @@ export class LiveSessionStore<S extends object>
     // Its turn has come, and nobody knows yet whether it is stored.
     const isSending = sent?.streaming !== undefined && sent.state.error === undefined && !isQueued;
     if (isSending || this.isWaiting(eventId)) return this.cancel(eventId);
-    if (!isQueued && this.unsent.states[eventId]?.error === undefined) return;
+    const { error, blockedBy } = this.unsent.states[eventId] ?? {};
+    if (!isQueued && error === undefined && blockedBy === undefined) return;
     if (sent !== undefined) {
       this.unsent.setSend(eventId, undefined);
       if (isQueued) await this.runs.loaded?.runs.cancel(eventId, undefined);

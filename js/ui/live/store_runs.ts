@@ -214,14 +214,14 @@ export class StoreRuns {
     });
   }
 
-  /** Cancels a run. @param pages the events that are shown */
+  /** Cancels a run. @param unanswered the events that are shown, and which of them were refused */
   async cancel(
     service: SessionService,
-    pages: LiveSessionSnapshot['pages'],
     messageId: string | undefined,
+    ...unanswered: Parameters<RunsPart['unansweredMessage']>
   ): Promise<void> {
     const { part, runs } = await this.require(service);
-    await runs.cancel(messageId, part.unansweredMessage(pages));
+    await runs.cancel(messageId, part.unansweredMessage(...unanswered));
   }
 
   /** Changes the history, and stops the run that is under way. */

@@ -203,18 +203,15 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
   async #readOutbox(service: SessionService<S>, signal: AbortSignal | undefined): Promise<void> {
     const caching = cachingOf(this.use(service));
     if (caching === undefined) return;
-    const [entry] = await caching.outbox.list(this.key);
-    const gone = this.unsent.setOutbox(entry);
+    const gone = this.unsent.setOutbox(await caching.outbox.list(this.key));
     this.changed();
     void this.runs.loaded?.runs.sealRefused();
-    if (gone.length === 0) return;
+    if (gone.size === 0) return;
     // They were sent, or given up: `listChanges` does not report a removed event. A marker is not shown.
-    const { list } = this.history;
-    const first = gone.find((id) => list.get(id) !== undefined);
-    const shown = first === undefined ? [] : list.from(first);
+    const shown = this.history.list.from(gone);
     const session = await this.#getSession(service, shown.length, signal);
     const isSame =
-      first !== undefined &&
+      shown.length > 0 &&
       session?.events.length === shown.length &&
       session.events.every(({ id }, position) => id === shown[position]?.id);
     if (!isSame) await this.#readWindow(service, signal, false);
@@ -287,11 +284,21 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     return state !== undefined && state.error === undefined;
   }
 
+  /** Whether an event was not stored, or the remote of a cache has refused it. */
+  protected readonly isRefused = (eventId: string): boolean =>
+    this.unsent.states[eventId]?.error !== undefined;
+
   get #shownRuns(): typeof NO_RUNS {
     const { list, undone } = this.history;
-    const isStored = (id: string): boolean => list.get(id) !== undefined;
-    const isWaiting = (id: string): boolean => this.isWaiting(id);
-    return this.runs.loaded?.view.show(list.pages, isStored, undone, isWaiting) ?? NO_RUNS;
+    const { view } = this.runs.loaded ?? {};
+    return (
+      view?.show(list.pages, {
+        isStored: (id) => list.get(id) !== undefined,
+        undone,
+        isWaiting: (id) => this.isWaiting(id),
+        isRefused: this.isRefused,
+      }) ?? NO_RUNS
+    );
   }
 
   protected makeSnapshot(): LiveSessionSnapshot<S> {

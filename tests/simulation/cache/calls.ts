@@ -210,44 +210,47 @@ export async function settleRefusal(
   const { outbox } = cache;
   const refused = (await outbox.list()).find(({ error }) => error !== undefined);
   if (refused === undefined) return false;
-  const { key, events, error } = refused;
+  const { key, events, error, blocked = [] } = refused;
   const { appName, userId, sessionId } = key;
   const session = `${userId}/${sessionId}`;
   const id = error!.eventId ?? events[0]?.id;
-  const ids = error!.eventId === undefined ? events.map(({ id }) => id) : [id];
+  const all = events.map(({ id }) => id);
+  const isWhole = error!.eventId === undefined;
+  // A rewind is given up with its message.
+  const ids = isWhole ? all : all.filter((id) => !blocked.includes(id));
   world.note(`tab ${number}: ${how} of ${session} ${ids.join()}: ${error!.message}`);
   if (!journal.explainsRefusal(session, id, error!.code)) {
     world.fail(`tab ${number}: ${session} ${ids.join()} was refused: ${error!.message}`);
   }
-  const giveUp = (isWhole = false): void =>
+  const giveUp = (isAll = false): void =>
     journal.giveUp(
       (write) =>
         write.device === device.number &&
         write.owner === owner &&
-        (isWhole || write.eventId === undefined || ids.includes(write.eventId)) &&
+        (isAll || write.eventId === undefined || ids.includes(write.eventId)) &&
         (sessionId === undefined || write.session === session),
     );
-  if (how === 'retry') await outbox.retry(key);
-  else if (how === 'change' && id !== undefined && sessionId !== undefined) {
+  if (how === 'retry') {
+    for (const retried of all) journal.movedEvents.add(retried);
+    await outbox.retry(refused);
+  } else if (how === 'change' && id !== undefined && sessionId !== undefined) {
     giveUp();
     const write = { ...textWrite(session, id, value), mayBeRefused: true };
+    for (const changed of all) journal.movedEvents.add(changed);
     const begun = journal.begin(device.number, owner, [write]);
     await outbox.change({ appName, userId: userId!, sessionId }, eventOf(id, value));
     journal.end(begun);
   } else {
     // Another tab may read before the call ends.
     giveUp();
-    await outbox.drop(key, error!.eventId);
-    if (events.some((event) => event.id === id && rewindTargetOf(event) !== undefined)) {
-      // Its message goes with it.
-      const rest = (await outbox.list(key)).flatMap(({ events }) => events.map(({ id }) => id));
-      ids.push(...events.map(({ id }) => id).filter((id) => !rest.includes(id)));
-    }
+    // What has waited for it comes behind what was sent meanwhile.
+    for (const moved of blocked) journal.movedEvents.add(moved);
+    await outbox.drop(refused, error!.eventId);
     giveUp();
     journal.dropped.add(`${device.number} ${session}`);
-    for (const dropped of ids) if (dropped !== undefined) journal.droppedEvents.add(dropped);
-    // Everything unsent is dropped, also what another tab has written since the list.
-    if (error!.eventId === undefined) giveUp(true);
+    for (const dropped of ids) journal.droppedEvents.add(dropped);
+    // Everything of the entry is dropped, also what another tab has written since the list.
+    if (isWhole) giveUp(true);
   }
   return true;
 }

@@ -56,6 +56,8 @@ export class Journal {
   readonly droppedEvents = new Set<string>();
   /** The sessions that something was written to which needs a session, while the server had none. */
   readonly missing = new Set<string>();
+  /** The ids of the events that were refused, or have waited for a refused one, and came behind others. */
+  readonly movedEvents = new Set<string>();
   /** The sessions whose last rewind somebody undoes. Another rewind may come between. */
   readonly undone = new Set<string>();
   /** The oldest event that each session has had at the server, whatever was deleted since. */
@@ -268,8 +270,11 @@ export class Journal {
     if (place < 0) return undefined;
     // After a device has forgotten, it is another client.
     const late = this.#rivalsOf(write).find(
-      ({ ended, value, isForgotten }) =>
-        ended < write.began && !isForgotten && values.lastIndexOf(value) > place,
+      ({ ended, value, isForgotten, eventId = '' }) =>
+        ended < write.began &&
+        !isForgotten &&
+        !this.movedEvents.has(eventId) &&
+        values.lastIndexOf(value) > place,
     );
     return late && `${late.value} of ${write.register} came after ${write.value}, which was written later: ${values.join()}`; // prettier-ignore
   }
@@ -311,7 +316,13 @@ export class Journal {
         (write) => write.isNew === true && write.session === session && write.eventId === id,
       );
       // An event that was dropped, and is then written again, comes behind the others.
-      if (made === undefined || made.isForgotten || this.droppedEvents.has(id)) continue;
+      // What was refused stands behind what was sent since.
+      const isRefused =
+        made !== undefined &&
+        (made.mayBeRefused === true || this.refusesAny) &&
+        !this.#isAccepted(made);
+      const isMoved = isRefused || this.droppedEvents.has(id) || this.movedEvents.has(id);
+      if (made === undefined || made.isForgotten || isMoved) continue;
       const writer = `${made.device} ${made.owner}`;
       const earlier = last.get(writer);
       if (earlier !== undefined && earlier.ended < made.began) {

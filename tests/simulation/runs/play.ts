@@ -256,11 +256,12 @@ class Play {
       const name = `page ${page.number}`;
       const isGone = stored === undefined;
       const outbox = (await page.outbox()) ?? [];
-      if (outbox.length > 0) {
-        // What the user has changed is shown, and what was refused holds it up.
-        if (outbox.some(({ error }) => error !== undefined)) continue;
+      if (outbox.some(({ error }) => error === undefined)) {
         return `${name} has changes that wait for nothing: ${inspect(outbox, { depth: 4 })}`;
       }
+      // What was refused is shown. It may hold up what the user has changed since, and another session may be stored.
+      const holds = outbox.some(({ events, error, blocked = [] }) => events.length - blocked.length !== 1 || error?.code === 'not_found'); // prettier-ignore
+      if (holds) continue;
       // A server does not tell what another program deletes.
       if (isGone && this.script.isSqlite) continue;
       if (!isGone && status !== 'ready') {
@@ -285,13 +286,13 @@ class Play {
     { number, isCached, resumed, pending, snapshot: { run, unsent } }: Page,
     stored: readonly Event[],
   ): string | undefined {
-    // prettier-ignore
-    const waits = Object.values(unsent).some(({ error }) => error === undefined);
+    const states = Object.values(unsent);
+    const waits = states.some((state) => state.error === undefined && state.blockedBy === undefined); // prettier-ignore
     const mayPause = !isCached && this.journal.mayPause(number, resumed, this.begins);
     if (waits && !mayPause) return 'has a message that waits for nothing';
     if (waits && run?.isPaused !== true) return 'has a message that waits in silence';
-    // Messages that wait or were refused are shown, and not stored.
-    if (Object.keys(unsent).length > 0) return undefined;
+    // Messages that wait are shown, and not stored. One that a cache's server has refused is not the newest.
+    if (states.some(({ error }) => error === undefined) || (states.length > 0 && !isCached)) return undefined; // prettier-ignore
     const expected = storedStatus(stored);
     // A message whose call is pending waits behind another one, and is not among the unsent ones.
     if (run?.status === expected?.status || (run?.isPaused === true && pending.size > 0)) return undefined; // prettier-ignore

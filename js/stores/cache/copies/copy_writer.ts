@@ -276,13 +276,16 @@ export async function removeGone(
   const operations = await transaction.outbox.of(key);
   const own = operations.filter(({ basis }) => basis.birth === record.birth);
   const landed = own.filter((operation) => !isWaiting(operation));
-  const first = own.find(isWaiting);
+  const waiting = own.filter(isWaiting);
+  // One that was refused before stays as it is, unless there is no other.
+  const first = waiting.find(({ refusal }) => refusal === undefined) ?? waiting[0];
   // The answer to a creation, a deletion or a cancelling tells what happened.
   if (isOf(first, 'create', 'delete', 'cancel')) return;
   if (landed.length > 0) await transaction.outbox.change(key, { removed: landed });
   if (first === undefined) return removeCopy(transaction, key);
+  if (waiting.some(({ refusal }) => refusal?.code === 'not_found')) return;
   const refused = { ...first, refusal: refusalOfDeleted(key) };
-  if (first.refusal === undefined) await transaction.outbox.change(key, { put: [refused] });
+  await transaction.outbox.change(key, { put: [refused] });
 }
 
 /**

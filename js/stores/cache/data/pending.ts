@@ -8,13 +8,14 @@ import {
   type Operation,
   type Refusal,
 } from '../records/records.js';
+import { refusalOf, sendableOf } from '../records/refusals.js';
 import type { PendingChanges, StatusBoard } from '../records/status.js';
 import { SharedOrder } from './shared_order.js';
 
 /** The operations of one session or state. */
 interface Waiting {
   readonly operations: readonly Operation[];
-  /** Whether one of them was refused, so that none is sent. */
+  /** Whether one of them was refused, so that others may wait for it. */
   readonly isRefused: boolean;
   /** The ids of their events. */
   readonly ids: Set<string>;
@@ -79,23 +80,22 @@ export class Pending {
     return [...this.#waiting.keys()];
   }
 
-  /** The first operation of a session or state that can be sent, unless an earlier one was refused. */
+  /** The first operation of a session or state that can be sent. */
   next(name: string): Operation | undefined {
-    const first = this.operations(name).find(isWaiting);
-    return first?.refusal === undefined ? first : undefined;
+    const { operations, isRefused } = this.#of(name);
+    return isRefused ? sendableOf(operations)[0] : operations.find(isWaiting);
   }
 
   /**
-   * Returns why an operation is not sent: the refusal of it, of one before it, or of one before its user's deletion.
+   * Returns why an operation is not sent: the refusal of it, of one for which it waits, or of one for which its user's
+   * deletion waits.
    */
   refusalOf(name: string, number: number): Refusal | undefined {
     const { appName, userId } = keyOfName(name);
-    const refusalIn = (operations: readonly Operation[], last: number): Refusal | undefined =>
-      operations.find((other) => other.refusal !== undefined && other.number <= last)?.refusal;
     const ofUser = this.operations(nameOf({ appName, userId }));
     const deletion = ofUser.findLast((other) => isUserDeletion(other) && other.number <= number);
     return (
-      refusalIn(this.operations(name), number) ?? (deletion && refusalIn(ofUser, deletion.number))
+      refusalOf(this.operations(name), number) ?? (deletion && refusalOf(ofUser, deletion.number))
     );
   }
 
@@ -120,11 +120,14 @@ export class Pending {
     if (own !== user && this.operations(user).some(isOfUser)) return user;
     const earlier = isUserDeletion(operation) && this.#earlierOf(operation, inFlight);
     if (earlier) return earlier;
-    const before = this.#order.before(operation, ({ write, sent }) => {
+    const before = this.#order.before(operation, ({ write, sent, number }) => {
       const name = nameOf(write.key);
       if (name === own) return true;
+      const { operations, isRefused } = this.#of(name);
       const next = sent.attempts === 0 ? this.next(name) : undefined;
-      const isStopped = this.#of(name).isRefused || (next !== undefined && waits.has(name, next));
+      const isStopped =
+        (isRefused && refusalOf(operations, number) !== undefined) ||
+        (next !== undefined && waits.has(name, next));
       return isStopped && !inFlight.has(name);
     });
     return before && nameOf(before.write.key);
@@ -136,11 +139,11 @@ export class Pending {
     inFlight: ReadonlyMap<string, unknown>,
   ): string | undefined {
     const { appName, userId }: CacheKey = write.key;
-    for (const [name, { operations, isRefused }] of this.#waiting) {
+    for (const name of this.names()) {
       const other = keyOfName(name);
       if (!isSession(other) || other.appName !== appName || other.userId !== userId) continue;
-      const first = operations.find(isWaiting);
-      const isEarlier = !isRefused && first !== undefined && first.number < number;
+      const next = this.next(name);
+      const isEarlier = next !== undefined && next.number < number;
       if (isEarlier || inFlight.has(name)) return name;
     }
     return undefined;
@@ -170,13 +173,12 @@ export class Pending {
     }
     if (operations.length === 0) this.#waiting.delete(name);
     else {
-      const isNowRefused = waiting.some(({ refusal }) => refusal !== undefined);
-      const isBlocked = isNowRefused || (isAddition && isRefused);
-      this.#waiting.set(name, { operations, isRefused: isBlocked, ids: all, changes });
+      const isAddedRefused = waiting.some(({ refusal }) => refusal !== undefined);
+      const isNowRefused = isAddedRefused || (isAddition && isRefused);
+      this.#waiting.set(name, { operations, isRefused: isNowRefused, ids: all, changes });
     }
     // The listeners of the status also show refusals, so they are told of this change.
-    const refusal = refusalIn(before);
-    if (!isEqualJson(refusal, refusalIn(operations))) this.#isChanged = true;
+    if (!isEqualJson(refusalsIn(before), refusalsIn(operations))) this.#isChanged = true;
     for (const listener of this.#listeners) listener(name);
   }
 
@@ -187,6 +189,7 @@ export class Pending {
   }
 }
 
-function refusalIn(operations: readonly Operation[]): Refusal | undefined {
-  return operations.find(({ refusal }) => refusal !== undefined)?.refusal;
+/** The refusals, each with the number of its operation. */
+function refusalsIn(operations: readonly Operation[]): (readonly [number, Refusal])[] {
+  return operations.flatMap(({ number, refusal }) => (refusal ? [[number, refusal] as const] : []));
 }

@@ -15,7 +15,7 @@ import {
   withBasis,
 } from '../records/records.js';
 import { withArrived } from '../overlay/shared_overlay.js';
-import { stripShared } from './strip.js';
+import { stripShared } from '../verbs/strip.js';
 
 /** The operations that a request has sent, or those of them that still wait. All are of one session or state. */
 export type Operations<Kind extends OutboxKind = OutboxKind> = readonly [

@@ -15,22 +15,21 @@ export type CanSend = (operation: Operation) => boolean;
  * that the remote applies them once.
  */
 export function batchOf(
-  waiting: readonly Operation[],
+  sendable: readonly Operation[],
   most = MAX_OPERATIONS,
   mayGoOn: CanSend,
 ): Operation[] {
-  const [first] = waiting;
+  const [first] = sendable;
   if (first === undefined) return [];
   if (!isOf(first, 'append', 'update') || isAsked(first)) return [first];
   const batch: Operation[] = [];
   let size = 0;
-  for (const operation of waiting) {
-    const { write, basis, sent, refusal } = operation;
+  for (const operation of sendable) {
+    const { write, basis, sent } = operation;
     const isAlike =
       write.kind === first.write.kind &&
       basis.birth === first.basis.birth &&
       sent.attempts === first.sent.attempts &&
-      refusal === undefined &&
       !isAsked(operation);
     if (write.kind === 'append') size += write.events[0].text.length;
     if (write.kind === 'update') size += write.delta.length;

@@ -19,10 +19,10 @@ import {
   eventOf,
   isNewHere,
   isOfEvent,
-  isWaiting,
   type OutboxEvent,
   type OutboxKind,
 } from '../records/records.js';
+import { sendableOf } from '../records/refusals.js';
 import {
   type CreateWrite,
   firstTitle,
@@ -130,11 +130,10 @@ export class Delivery {
     const { owner } = transaction;
     if (owner.leader?.holder !== this.#parts.leadership.holder) return 'leadership lost';
     const record = isSession(key) ? await transaction.copies.get(key) : undefined;
-    const all = await transaction.outbox.of(key);
-    const waiting = all.filter(isWaiting);
-    const [first] = waiting;
-    if (first === undefined || first.refusal !== undefined || !mayGoOn(first)) return undefined;
-    const chosen = batchOf(waiting, this.#limits.get(nameOf(key)), mayGoOn);
+    const sendable = sendableOf(await transaction.outbox.of(key));
+    const [first] = sendable;
+    if (first === undefined || !mayGoOn(first)) return undefined;
+    const chosen = batchOf(sendable, this.#limits.get(nameOf(key)), mayGoOn);
     const put = chosen.map((operation) => {
       return { ...operation, sent: { attempts: operation.sent.attempts + 1 } };
     });

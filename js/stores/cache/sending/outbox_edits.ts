@@ -1,9 +1,7 @@
 /** The changes that users of a cache make to its outbox. */
-import { ownerOf } from '../../../core/storage/scopes.js';
 import { SessionError } from '../../../values/errors/errors.js';
 import type { EventSnapshot } from '../../../values/model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import { CopyDraft } from '../copies/copy_draft.js';
 import { removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
@@ -21,8 +19,9 @@ import {
   UNSENT,
   withBasis,
 } from '../records/records.js';
-import { withoutKeys } from './strip.js';
+import { blockersOf, blocksAll } from '../records/refusals.js';
 import { deleteSession, removeUnsent, withoutPrevious } from '../verbs/deletion.js';
+import { moveBehind, withoutOvertaken } from '../verbs/strip.js';
 import { deltaOf, sharedWrites, writesOfCreation } from '../overlay/shared_overlay.js';
 
 export function notWaiting(eventId: string): SessionError {
@@ -44,7 +43,29 @@ function requireAnswered(operations: readonly Operation[]): void {
   throw new SessionError('stale_session', message, { storage: 'cache' });
 }
 
-export function resetForRetry(operation: Operation): Operation {
+/**
+ * Sends refused operations again. Those that alone were refused come behind what waits, with what waits for them. The remote
+ * may have seen higher numbers, so they get new ones.
+ */
+export async function retryRefused(
+  transaction: CacheTransaction,
+  key: CacheKey,
+  operations: readonly Operation[],
+  isChosen: (operation: Operation) => boolean,
+): Promise<void> {
+  const chosen = new Set(operations.filter((each) => each.refusal !== undefined && isChosen(each)));
+  const blockers = blockersOf(operations);
+  const inPlace = [...chosen].filter(blocksAll);
+  const moved = operations.filter((operation) => {
+    const refused = operation.refusal === undefined ? blockers.get(operation.number) : operation;
+    return refused !== undefined && chosen.has(refused) && !blocksAll(refused);
+  });
+  const reset = moved.map((each) => (each.refusal === undefined ? each : resetForRetry(each)));
+  const put = [...inPlace.map(resetForRetry), ...(await moveBehind(transaction, reset))];
+  await transaction.outbox.change(key, { put, removed: moved });
+}
+
+function resetForRetry(operation: Operation): Operation {
   const reset = inAnyCase({ ...operation, refusal: undefined, sent: UNSENT });
   if (!isOfEvent(reset) || (reset.basis.expected ?? null) === null) return reset;
   // A retried event may replace whichever version is stored.
@@ -219,33 +240,11 @@ export async function changeEvent(
     .slice(index + 1)
     .filter((other) => !laterVersions.includes(other))
     .map((other) => withoutPrevious(other, laterVersions));
-  const first = await withoutOvertaken(transaction, changed);
-  const rest: Operation[] = [];
-  for (const other of behind) rest.push(await withoutOvertaken(transaction, other));
-  const put = renumber(transaction, [first, ...rest]);
-  await transaction.outbox.change(key, { put, removed: operations.slice(index) });
-}
-
-/** Removes the values of those shared keys that other sessions have written since the operation. */
-async function withoutOvertaken(
-  transaction: CacheTransaction,
-  operation: Operation,
-): Promise<Operation> {
-  let result = operation;
-  const { key } = operation.write;
-  const own = await transaction.outbox.of(key);
-  const numbers = new Set(own.map(({ number }) => number));
-  for (const scope of SHARED_SCOPES) {
-    if (result.shared[scope] === undefined) continue;
-    const owner = ownerOf(scope, key);
-    const later = (await transaction.states.writes(owner)).filter(
-      ({ number, isRefused }) => number > operation.number && !numbers.has(number) && !isRefused,
-    );
-    const keys = new Set(later.flatMap(({ values }) => values.map(([name]) => name)));
-    const isCleared = later.some((write) => write.isCleared);
-    if (keys.size > 0 || isCleared) {
-      result = withoutKeys(result, scope, (name) => isCleared || keys.has(name));
-    }
+  const numbers = new Set(operations.map(({ number }) => number));
+  const all: Operation[] = [];
+  for (const each of [changed, ...behind]) {
+    all.push(await withoutOvertaken(transaction, each, numbers));
   }
-  return result;
+  const put = renumber(transaction, all);
+  await transaction.outbox.change(key, { put, removed: operations.slice(index) });
 }

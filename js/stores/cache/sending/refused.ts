@@ -31,8 +31,14 @@ export async function refuse(
       return removeCopy(transaction, operation.write.key);
     }
   }
-  const refusal = isOfEvent(operation) ? { ...failure, eventId: eventOf(operation).id } : failure;
+  const refusal = isOfEvent(operation) ? { ...failure, eventId: shownEventOf(operation) } : failure;
   await transaction.outbox.change(key, { put: [{ ...operation, refusal, sent: UNSENT }] });
+}
+
+/** Returns the id of the event that pages show: of a rewind the message that comes with it, if one does. */
+function shownEventOf(operation: Operation<'append' | 'rewind'>): string {
+  const message = isOf(operation, 'rewind') ? operation.write.message : undefined;
+  return message?.id ?? eventOf(operation).id;
 }
 
 /** Marks operations as never sent, because the answer says that nothing was stored. */

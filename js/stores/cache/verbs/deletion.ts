@@ -11,6 +11,8 @@ import {
   type Operation,
   withBasis,
 } from '../records/records.js';
+import { blockersOf, blocksAll } from '../records/refusals.js';
+import { moveBehind } from './strip.js';
 
 /**
  * Deletes a session. Operations that were sent without an answer, or that write shared keys, are sent before the
@@ -91,7 +93,8 @@ async function prune(
 
 /**
  * Removes operations that will not be sent. An operation that was to replace one of their events then replaces the
- * version before it.
+ * version before it. What has waited for a refused one comes behind those that were sent meanwhile: the remote has seen their
+ * numbers.
  *
  * @returns the operations that are left
  */
@@ -105,7 +108,16 @@ export async function removeUnsent(
   const left = rest.map((operation) => withoutPrevious(operation, removed));
   const put = left.filter((operation, index) => operation !== rest[index]);
   await transaction.outbox.change(key, { put, removed });
-  return left;
+  const before = blockersOf(operations);
+  const after = blockersOf(left);
+  const released = left.filter(({ number }) => {
+    const blocker = before.get(number);
+    return blocker !== undefined && !blocksAll(blocker) && !after.has(number);
+  });
+  if (released.length === 0) return left;
+  const moved = await moveBehind(transaction, released);
+  await transaction.outbox.change(key, { put: moved, removed: released });
+  return [...left.filter((operation) => !released.includes(operation)), ...moved];
 }
 
 /** Returns an operation that replaces what the removed ones would have replaced, if it was to replace their event. */

@@ -34,26 +34,23 @@ export function OutboxView(props: {
       {lastError !== undefined && <p class="error">{visibleText(lastError.message)}</p>}
       <ErrorNote error={error ?? listing.error} />
       <Items<OutboxEntry> items={entries}>
-        {({ key, events, error }) => (
-          <li key={JSON.stringify(key)}>
-            <bdi>
-              {clip([key.appName, key.userId, key.sessionId].filter(Boolean).join(' / '), 200)}
-            </bdi>{' '}
-            {events.length} events{' '}
-            {error !== undefined && <p class="error">{visibleText(error.message)}</p>}
+        {(entry) => (
+          <li key={JSON.stringify([entry.key, entry.id])}>
+            <bdi>{clip(nameOf(entry), 200)}</bdi> {countText(entry)}{' '}
+            {entry.error !== undefined && <p class="error">{visibleText(entry.error.message)}</p>}
             <div class="row">
-              {error !== undefined && (
+              {entry.error !== undefined && (
                 <Button
                   label="Send again"
                   isDisabled={isBusy}
-                  onClick={() => void run(() => service.outbox.retry(key))}
+                  onClick={() => void run(() => service.outbox.retry(entry))}
                 />
               )}
               <ConfirmButton
                 label="Give up"
                 question="Give up what was not sent?"
                 isDisabled={isBusy}
-                onConfirm={() => void run(() => service.outbox.drop(key))}
+                onConfirm={() => void run(() => service.outbox.drop(entry))}
               />
             </div>
           </li>
@@ -61,4 +58,13 @@ export function OutboxView(props: {
       </Items>
     </section>
   );
+}
+
+function nameOf({ key }: OutboxEntry): string {
+  return [key.appName, key.userId, key.sessionId].filter(Boolean).join(' / ');
+}
+
+function countText({ events, blocked = [] }: OutboxEntry): string {
+  const behind = blocked.length > 0 ? `, ${blocked.length} of them behind the refused` : '';
+  return `${events.length} events${behind}`;
 }

@@ -81,11 +81,11 @@ function unsentStore(service: GivenService<object>): ShownStore<readonly UnsentE
   return cacheStore(service, shown, (caching, set) => {
     const { outbox } = caching;
     const entryOf = (entry: OutboxEntry): UnsentEntry => {
-      const { key, error } = entry;
+      const eventId = entry.error?.eventId;
       const made = entries.get(entry) ?? {
         ...entry,
-        retry: () => outbox.retry(key),
-        discard: () => outbox.drop(key, error?.eventId),
+        retry: () => outbox.retry(entry),
+        discard: () => outbox.drop(entry, eventId),
       };
       entries.set(entry, made);
       return made;
@@ -93,8 +93,8 @@ function unsentStore(service: GivenService<object>): ShownStore<readonly UnsentE
     const read = async (): Promise<void> => {
       const before = listed;
       // Errors are no JSON values: another error makes another entry.
-      const idOf = ({ key, error }: OutboxEntry) =>
-        JSON.stringify([key, error?.code, error?.message, error?.eventId]);
+      const idOf = ({ key, id, error }: OutboxEntry) =>
+        JSON.stringify([key, id, error?.code, error?.message, error?.eventId]);
       listed = keepElements(before, await outbox.list(), idOf);
       if (listed !== before) shown = listed.map(entryOf);
       set(shown);

@@ -59,10 +59,10 @@ export class EventList {
     this.#byId?.set(event.id, event);
   }
 
-  /** Returns the events from the one with this id on; none if it is not there. */
-  from(id: string): readonly Event[] {
+  /** Returns the events from the first one on that has one of these ids; none if none is there. */
+  from(ids: ReadonlySet<string>): readonly Event[] {
     const events = this.#pages.flat();
-    const position = events.findIndex((event) => event.id === id);
+    const position = events.findIndex(({ id }) => ids.has(id));
     return position < 0 ? [] : events.slice(position);
   }
 

@@ -1,4 +1,8 @@
-import type { CachedSessionService, OutboxEntry } from '../../../service/cache/index.js';
+import type {
+  CachedSessionService,
+  OutboxEntry,
+  OutboxError,
+} from '../../../service/cache/index.js';
 import { isEqualJson } from '../../../values/json/equal.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { EventList } from './event_list.js';
@@ -7,6 +11,11 @@ import type { EventList } from './event_list.js';
 export interface UnsentEvent {
   /** Why the event was not stored, or why the remote refused it. Absent while it is on its way. */
   readonly error?: unknown;
+  /**
+   * Why the remote of a cache refused what the event waits for: another event, with its `eventId`, the creation of the
+   * session, or the session itself. `retry` of this event sends that again; `discard` gives up this event alone.
+   */
+  readonly blockedBy?: OutboxError;
 }
 
 /** The members of a cache that tell which events its remote does not have. */
@@ -89,18 +98,28 @@ export class UnsentEvents {
    *
    * @returns the events that the list had before and has no more: they were sent, or given up
    */
-  setOutbox({ events = [], error }: Partial<OutboxEntry> = {}): readonly string[] {
-    const ids = events.map(({ id }) => id);
-    const outbox = JSON.stringify([ids, error?.code, error?.message, error?.eventId]);
-    if (outbox === this.#outbox) return [];
+  setOutbox(entries: readonly OutboxEntry[]): ReadonlySet<string> {
+    const outbox = JSON.stringify(
+      entries.map(({ events, error, blocked }) => [
+        ...[events.map(({ id }) => id), blocked],
+        ...[error?.code, error?.message, error?.eventId],
+      ]),
+    );
+    if (outbox === this.#outbox) return new Set();
     this.#outbox = outbox;
     const before = [...this.#waiting.keys()];
-    const failed = error && { error };
-    const stateOf = (id: string): UnsentEvent =>
-      failed !== undefined && (error?.eventId ?? id) === id ? failed : {};
-    this.#waiting = new Map(ids.map((id) => [id, stateOf(id)]));
+    const waiting = new Map<string, UnsentEvent>();
+    for (const { events, error, blocked } of entries) {
+      for (const { id } of events) {
+        const isBlocked = blocked?.includes(id) === true;
+        const state = error && (isBlocked ? { blockedBy: error } : { error });
+        // An event may also have a version that was not refused.
+        if (state?.error !== undefined || !waiting.has(id)) waiting.set(id, state ?? {});
+      }
+    }
+    this.#waiting = waiting;
     this.#update();
-    return before.filter((id) => !this.#waiting.has(id));
+    return new Set(before.filter((id) => !waiting.has(id)));
   }
 
   #update(): void {

@@ -40,9 +40,9 @@ for (const code of ['not_found', 'agent_running', 'stale_session', 'closed'] as 
       assert.deepEqual([setAside?.error?.code, others], ['run_failed', []]);
       assert.deepEqual(setAside?.error?.cause, { code });
       assert.equal((await served.service.getSession(KEY))?.events.length, 0);
-      await chat.ask(asks('hi'));
+      const next = await chat.ask(asks('hi'));
       await cache.sync();
-      assert.deepEqual(asked, [id], 'the next message waits behind it');
+      assert.deepEqual(asked, [id, next.id], 'the next message is sent');
       await chat.discard(id);
       await snapshotOf(
         chat,

@@ -1,8 +1,9 @@
-/** Removes values from operations that a later value of the same key has overtaken. */
+/** Removes values from operations that a later value of the same key has overtaken, and moves operations. */
 import type { Event } from '../../../values/model/event/event.js';
-import { SHARED_PREFIXES, type SharedScope } from '../../../values/state/scope.js';
-import { scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
+import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../../values/state/scope.js';
+import { ownerOf, scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
+import { renumber } from '../data/renumber.js';
 import { isOf, isWaiting, type Operation, type OutboxEvent } from '../records/records.js';
 
 /** Whether a key, without prefix, is one that is removed. */
@@ -39,6 +40,54 @@ export async function stripShared(
     const stripped = withoutKeys(operation, scope, isStripped);
     await transaction.outbox.change(operation.write.key, { put: [stripped] });
   }
+}
+
+/**
+ * Returns operations as they come behind all others: with new numbers, and without the values of shared keys that others
+ * have written since.
+ */
+export async function moveBehind(
+  transaction: CacheTransaction,
+  operations: readonly Operation[],
+): Promise<Operation[]> {
+  const numbers = new Set(operations.map(({ number }) => number));
+  const all: Operation[] = [];
+  for (const each of operations) all.push(await withoutOvertaken(transaction, each, numbers));
+  return renumber(transaction, all).map((operation) => ({
+    ...operation,
+    // Stores that show the events notice that their places have changed.
+    numbers: operation.numbers.map(() => {
+      const seq = transaction.nextNumber();
+      return { seq, tick: seq };
+    }),
+  }));
+}
+
+/**
+ * Removes the values of those shared keys that other operations have written since one.
+ *
+ * @param numbers those of the operations that get new numbers together
+ */
+export async function withoutOvertaken(
+  transaction: CacheTransaction,
+  operation: Operation,
+  numbers: ReadonlySet<number>,
+): Promise<Operation> {
+  let result = operation;
+  const { key } = operation.write;
+  for (const scope of SHARED_SCOPES) {
+    if (result.shared[scope] === undefined) continue;
+    const owner = ownerOf(scope, key);
+    const later = (await transaction.states.writes(owner)).filter(
+      ({ number, isRefused }) => number > operation.number && !numbers.has(number) && !isRefused,
+    );
+    const keys = new Set(later.flatMap(({ values }) => values.map(([name]) => name)));
+    const isCleared = later.some((write) => write.isCleared);
+    if (keys.size > 0 || isCleared) {
+      result = withoutKeys(result, scope, (name) => isCleared || keys.has(name));
+    }
+  }
+  return result;
 }
 
 /** Returns an operation without keys of a shared state. */
