@@ -1,6 +1,5 @@
 // The calls of tabs, and what they write.
 
-import { rewindTargetOf } from '../../../js/core/history/marks.js';
 import type { StateShape } from '../../../js/index.js';
 import { APP, type Handle, type Tab } from './device.js';
 import type { NewWrite, Write } from './journal.js';

@@ -76,6 +76,27 @@ describe('The store of what a cache has not sent', () => {
     await cache.close();
   });
 
+  it('discards a refused title, and keeps the messages that wait', async () => {
+    const server = new Server();
+    const { cache } = openCache(server);
+    const { now, stop } = follow(sharedUnsent(cache));
+    const session = await cache.createSession(KEY);
+    await cache.sync();
+    refuse(server, 'PATCH', 'Bad');
+    await cache.updateSession(KEY, { title: 'Bad' });
+    await cache.sync();
+    server.isOffline = true;
+    await cache.appendEvent({ session, event: event('e1') });
+    await until(() => now().length === 2);
+    await now()
+      .find(({ error }) => error !== undefined)
+      ?.discard();
+    await until(() => now().length === 1);
+    assert.deepEqual(idsOf(now()[0]?.events ?? []), ['e1']);
+    stop();
+    await cache.close();
+  });
+
   it('discards a refused event, and keeps the others', async () => {
     const server = new Server();
     const { cache } = openCache(server);
@@ -84,10 +105,21 @@ describe('The store of what a cache has not sent', () => {
     await cache.sync();
     refuse(server, 'POST', '"bad"');
     for (const id of ['bad', 'e2']) await cache.appendEvent({ session, event: event(id) });
-    await until(() => now()[0]?.error !== undefined && now()[0]?.events.length === 2);
+    await cache.sync();
+    server.isOffline = true;
+    await cache.appendEvent({ session, event: event('e3') });
+    await until(() => now().length === 2);
+    const shown = now().map(({ events, error }) => [idsOf(events), error?.code]);
+    assert.deepEqual(shown, [
+      [['bad'], 'schema_violation'],
+      [['e3'], undefined],
+    ]);
     await now()[0]?.discard();
+    await until(() => now().length === 1);
+    server.isOffline = false;
     await until(() => now().length === 0);
-    assert.deepEqual(idsOf((await server.service.getSession(KEY))?.events ?? []), ['e2']);
+    const { events = [] } = (await server.service.getSession(KEY)) ?? {};
+    assert.deepEqual(idsOf(events), ['e2', 'e3']);
     stop();
     await cache.close();
   });
