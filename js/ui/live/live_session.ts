@@ -126,8 +126,9 @@ export class LiveSessionStore<S extends object>
     const sent = this.unsent.sendOf(eventId);
     // Its turn has come, and nobody knows yet whether it is stored.
     const isSending = sent?.streaming !== undefined && sent.state.error === undefined && !isQueued;
-    if (isSending || this.isWaiting(eventId)) return this.cancel(eventId);
     const { error, blockedBy } = this.unsent.states[eventId] ?? {};
+    const isToCancel = isSending || (blockedBy === undefined && this.isWaiting(eventId));
+    if (isToCancel) return this.cancel(eventId);
     if (!isQueued && error === undefined && blockedBy === undefined) return;
     if (sent !== undefined) {
       this.unsent.setSend(eventId, undefined);

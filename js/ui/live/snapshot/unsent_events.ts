@@ -89,6 +89,7 @@ export class UnsentEvents {
 
   /** Notes that a cache has stored an event. It may have given it up before its list was read. */
   noteKept(eventId: string): void {
+    if (this.#waiting.has(eventId)) return;
     this.#waiting = new Map([...this.#waiting, [eventId, {}]]);
     this.#outbox = undefined;
   }
