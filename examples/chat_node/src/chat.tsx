@@ -45,6 +45,9 @@ export function Chat() {
             const isLast = shown[at + 1]?.invocationId !== invocationId;
             const turn = author === 'user' ? turns[invocationId] : undefined;
             const waiting = unsent[id];
+            // Its own refusal, or that of what it waits for: a message that is shown, or the conversation.
+            const refusal = waiting?.error ?? waiting?.blockedBy;
+            const blocker = shown.find((other) => other.id === waiting?.blockedBy?.eventId);
             const isChangeable = !partial && waiting === undefined;
             const arrow = (sign: string, branch?: string) => (
               <button
@@ -74,8 +77,10 @@ export function Chat() {
                 )}
                 {waiting !== undefined && (
                   <span className="unsent">
-                    {waiting.error === undefined ? 'not sent yet' : String(waiting.error)}
-                    {waiting.error !== undefined && (
+                    {waiting.blockedBy &&
+                      `waits for ${blocker ? `“${textOf(blocker)}”` : 'the conversation'}: `}
+                    {refusal === undefined ? 'not sent yet' : String(refusal)}
+                    {refusal !== undefined && (
                       <button onClick={() => ask(chat.retry(id))}>Retry</button>
                     )}
                     <button onClick={() => attempt(chat.discard(id))}>Discard</button>

@@ -177,9 +177,12 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     const since = this.head.revision ?? 0;
     const listing = this.use(service).listChanges({ ...this.key, since, signal });
     const changes = await listing.catch(noneIfUnsupported);
+    const { list } = this.history;
+    const hasSetAside = this.unsent.setAside.some((id) => list.get(id) !== undefined);
     const isComplete = changes?.events?.every(({ seq, event }) => {
       this.#noteRead(event);
-      return this.history.put(event, seq > since);
+      const isBefore = hasSetAside && list.get(event.id) === undefined;
+      return this.history.put(event, seq > since) && !isBefore;
     });
     if (changes === undefined || isComplete !== true) return this.#readWindow(service, signal);
     const state = changes.state ?? session?.state ?? this.head.members.state;
@@ -203,12 +206,12 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
   async #readOutbox(service: SessionService<S>, signal: AbortSignal | undefined): Promise<void> {
     const caching = cachingOf(this.use(service));
     if (caching === undefined) return;
-    const gone = this.unsent.setOutbox(await caching.outbox.list(this.key));
+    const moved = this.unsent.setOutbox(await caching.outbox.list(this.key));
     this.changed();
     void this.runs.loaded?.runs.sealRefused();
-    if (gone.size === 0) return;
-    // They were sent, or given up: `listChanges` does not report a removed event. A marker is not shown.
-    const shown = this.history.list.from(gone);
+    if (moved.size === 0) return;
+    // `listChanges` does not report a removed event, and no changed places. A marker is not shown.
+    const shown = this.history.list.from(moved);
     const session = await this.#getSession(service, shown.length, signal);
     const isSame =
       shown.length > 0 &&

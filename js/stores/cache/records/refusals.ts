@@ -1,13 +1,14 @@
 /** Which operations wait because the remote has refused another one. */
 import { parseEventText } from '../../../core/storage/stored_events.js';
 import type { RewindPlace } from '../../../core/history_types.js';
-import { eventsOf, isOf, isWaiting, type Operation, type Refusal } from './records.js';
+import type { Event } from '../../../values/model/event/event.js';
+import { isOf, isWaiting, type Operation, type Refusal } from './records.js';
 
 /** By the number of each operation that waits for a refused one: the refused one. */
 export type Blockers = ReadonlyMap<number, Operation>;
 
 const NONE: Blockers = new Map();
-const known = new WeakMap<readonly Operation[], Blockers>();
+const remembered = new WeakMap<readonly Operation[], Blockers>();
 
 /**
  * Returns which of the operations of one session or state wait for a refused one.
@@ -17,29 +18,31 @@ const known = new WeakMap<readonly Operation[], Blockers>();
  */
 export function blockersOf(operations: readonly Operation[]): Blockers {
   if (operations.every(({ refusal }) => refusal === undefined)) return NONE;
-  const found = known.get(operations) ?? findBlockers(operations);
-  known.set(operations, found);
+  const found = remembered.get(operations) ?? findBlockers(operations);
+  remembered.set(operations, found);
   return found;
 }
 
 function findBlockers(operations: readonly Operation[]): Blockers {
   const blockers = new Map<number, Operation>();
-  /** By the ids of the events that are not sent, and of their invocations. */
+  /** By the places of the events that are not sent: the refused operation. */
   const byPlace = new Map<string, Operation>();
   let ofAll: Operation | undefined;
+  const blockerOf = (operation: Operation): Operation | undefined => {
+    if (ofAll !== undefined || byPlace.size === 0) return ofAll;
+    const place = placesNeeded(operation).find((each) => byPlace.has(each));
+    return place === undefined ? undefined : byPlace.get(place);
+  };
   for (const operation of operations) {
     // A message that is given up is cancelled, whatever has become of the others.
     if (!isWaiting(operation) || isOf(operation, 'cancel')) continue;
-    const isRefused = operation.refusal !== undefined;
-    const blocker = ofAll ?? placesNeeded(operation).flatMap((at) => byPlace.get(at) ?? [])[0];
-    if (!isRefused && blocker === undefined) continue;
-    if (!isRefused) blockers.set(operation.number, blocker!);
-    const refused = isRefused ? operation : blocker!;
+    const blocker = operation.refusal === undefined ? blockerOf(operation) : undefined;
+    if (blocker !== undefined) blockers.set(operation.number, blocker);
+    const refused = operation.refusal === undefined ? blocker : operation;
+    if (refused === undefined) continue;
     if (blocksAll(operation)) ofAll ??= refused;
-    for (const { id, text } of eventsOf(operation)) {
-      byPlace.set(eventPlace(id), refused);
-      const { invocationId } = partsOf(text);
-      if (invocationId) byPlace.set(invocationPlace(invocationId), refused);
+    else if (isOf(operation, 'append')) {
+      for (const place of placesWritten(operation)) byPlace.set(place, refused);
     }
   }
   return blockers;
@@ -53,26 +56,47 @@ export function blocksAll(operation: Operation): boolean {
 
 const eventPlace = (id: string): string => `event ${id}`;
 const invocationPlace = (id: string): string => `invocation ${id}`;
+/** An invocation whose message is not sent: nothing of it is there. */
+const turnPlace = (id: string): string => `turn ${id}`;
 
-/** Returns the events and invocations without which an operation makes no sense. */
-function placesNeeded(operation: Operation): string[] {
-  const own = eventsOf(operation).map(({ id }) => eventPlace(id));
-  if (isOf(operation, 'rewind')) return [...own, ...placesOf(operation.write.place)];
-  if (!isOf(operation, 'append')) return own;
-  const { author, invocationId } = partsOf(operation.write.events[0].text);
-  return author === 'user' || !invocationId ? own : [...own, invocationPlace(invocationId)];
+/** Returns what is missing while an event is not sent. */
+function placesWritten(operation: Operation<'append'>): string[] {
+  const { author, invocationId } = originOf(operation);
+  const places = [eventPlace(operation.write.events[0].id)];
+  if (invocationId) places.push(invocationPlace(invocationId));
+  if (invocationId && author === 'user') places.push(turnPlace(invocationId));
+  return places;
 }
 
+/** Returns without what an operation makes no sense. */
+function placesNeeded(operation: Operation): string[] {
+  if (isOf(operation, 'rewind')) return placesOf(operation.write.place);
+  if (!isOf(operation, 'append')) return [];
+  const { author, invocationId } = originOf(operation);
+  const own = eventPlace(operation.write.events[0].id);
+  return author === 'user' || !invocationId ? [own] : [own, invocationPlace(invocationId)];
+}
+
+/** Returns what a rewind undoes first. Other rewinds, to which it may go back, block everything behind by themselves. */
 function placesOf(place: RewindPlace): string[] {
   if ('turn' in place) return [eventPlace(place.turn)];
-  if ('undo' in place) return [invocationPlace(place.undo)];
-  if ('branch' in place) return [invocationPlace(place.branch)];
+  if (!('before' in place)) return [];
   const { before } = place;
-  return ['eventId' in before ? eventPlace(before.eventId) : invocationPlace(before.invocationId)];
+  return ['eventId' in before ? eventPlace(before.eventId) : turnPlace(before.invocationId)];
 }
 
-function partsOf(text: string): { readonly author?: string; readonly invocationId?: string } {
-  return parseEventText(text) ?? {};
+type Origin = Partial<Pick<Event, 'author' | 'invocationId'>>;
+
+const origins = new WeakMap<Operation['write'], Origin>();
+
+/** Returns who has made an event, and in which invocation. The text of an event is read once. */
+function originOf({ write }: Operation<'append'>): Origin {
+  const known = origins.get(write);
+  if (known !== undefined) return known;
+  const { author, invocationId }: Origin = parseEventText(write.events[0].text) ?? {};
+  const origin = { author, invocationId } as Origin;
+  origins.set(write, origin);
+  return origin;
 }
 
 /** Returns the operations that can be sent: those that wait, were not refused, and wait for no refused one. */

@@ -53,6 +53,13 @@ export class UnsentEvents {
     return [...this.#sends.values()].map(({ event }) => event);
   }
 
+  /** The ids of the events that a cache has set aside: refused ones, and those that wait for them. What is sent comes before them. */
+  get setAside(): string[] {
+    return [...this.#waiting].flatMap(([id, { error, blockedBy }]) =>
+      (error ?? blockedBy) === undefined ? [] : [id],
+    );
+  }
+
   sendOf(eventId: string): Send | undefined {
     return this.#sends.get(eventId);
   }
@@ -97,7 +104,8 @@ export class UnsentEvents {
   /**
    * Sets what a cache lists of the session.
    *
-   * @returns the events that the list had before and has no more: they were sent, or given up
+   * @returns the events whose places may have changed: those that it had before and has no more, since they were sent or
+   *   given up, and those that stand behind what is sent
    */
   setOutbox(entries: readonly OutboxEntry[]): ReadonlySet<string> {
     const outbox = JSON.stringify(
@@ -106,7 +114,8 @@ export class UnsentEvents {
         ...[error?.code, error?.message, error?.eventId],
       ]),
     );
-    if (outbox === this.#outbox) return new Set();
+    // What was stored and sent since the last list has come before those that were set aside.
+    if (outbox === this.#outbox) return new Set(this.setAside);
     this.#outbox = outbox;
     const before = [...this.#waiting.keys()];
     const waiting = new Map<string, UnsentEvent>();
@@ -120,7 +129,7 @@ export class UnsentEvents {
     }
     this.#waiting = waiting;
     this.#update();
-    return new Set(before.filter((id) => !waiting.has(id)));
+    return new Set([...before.filter((id) => !waiting.has(id)), ...this.setAside]);
   }
 
   #update(): void {
