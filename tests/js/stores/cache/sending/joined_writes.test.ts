@@ -183,9 +183,17 @@ it('a refused change is not joined with one behind it', async () => {
   refuse(server, 'bad');
   await set(cache, { 'user:name': 'bad' });
   await cache.sync();
+  server.isOffline = true;
+  // After an attempt that has failed, the next ones wait.
+  await set(cache, { 'user:tea': 'green' });
+  await until(() => !cache.status.isOnline && !cache.status.isSending);
   await set(cache, { 'user:name': 'good' });
   await set(cache, { 'user:name': 'better' });
-  assert.deepEqual(await updatesOf(local), [{ 'user:name': 'bad' }, { 'user:name': 'better' }]);
+  assert.deepEqual(await updatesOf(local), [
+    { 'user:name': 'bad' },
+    { 'user:tea': 'green' },
+    { 'user:name': 'better' },
+  ]);
   await cache.close();
 });
 

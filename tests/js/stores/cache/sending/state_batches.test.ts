@@ -47,7 +47,8 @@ it('of changes that were sent together, only the one that the remote refuses is 
     return Response.json({ detail: 'No.' }, { status: 403 });
   };
   await cache.sync();
-  assert.deepEqual(await server.service.getUserState(USER), { first: 'first', second: 'second' });
+  const sent = { first: 'first', second: 'second', behind: 'behind' };
+  assert.deepEqual(await server.service.getUserState(USER), sent);
   server.intercept = undefined;
   await cache.outbox.retry();
   await cache.sync();
