@@ -48,6 +48,9 @@ const CANCEL_MS = 4000;
 /** Milliseconds from the cancel of a run until its page knows. */
 const ABORT_MS = 100;
 
+/** Kinds of calls that may undo a message. */
+const REWINDING = ['edit', 'regenerate', 'rewind'];
+
 /** The begins of all agents. */
 export class Begins {
   readonly all: Begun[] = [];
@@ -183,7 +186,9 @@ export class Journal {
       }
       // Its run may have been cancelled before its agent began.
       const cancel = this.causes.findLast(({ kind, at }) => kind === 'cancel' && at >= began);
-      return mayHaveFailed || (cancel !== undefined && maySince(cancel.at));
+      // A rewind of the other page's cache may come much later, and undo it before its agent begins.
+      const isUndone = this.causes.some((cause) => cause.page !== page && REWINDING.includes(cause.kind)); // prettier-ignore
+      return mayHaveFailed || isUndone || (cancel !== undefined && maySince(cancel.at));
     });
   }
 
