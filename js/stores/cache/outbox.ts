@@ -1,29 +1,17 @@
 import { isSessionError, type SessionError } from '../../values/errors/errors.js';
 import { errorOf } from './records/failures.js';
-import { invalid } from '../../values/errors/invalid.js';
-import { requireObject } from '../../values/errors/option_values.js';
-import { newEventId } from '../../values/model/event/create_event.js';
-import type { Event, NewEvent } from '../../values/model/event/event.js';
-import { snapshotEvent } from '../../values/model/event/snapshot.js';
+import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import { requireId } from '../../values/model/values/ids.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 import { markRaw } from '../../values/members/raw.js';
 import { askedMessageOf, eventsOf, isOf, isWaiting, type Operation } from './records/records.js';
 import { type Blockers, blockersOf } from './records/refusals.js';
 import type { CopyFetcher } from './copies/copy_fetcher.js';
 import type { StateFetcher } from './copies/state_fetcher.js';
-import {
-  type CacheKey,
-  isSession,
-  nameOf,
-  takeCacheKey,
-  takeSessionKey,
-} from './records/cache_key.js';
+import { type CacheKey, isSession, nameOf, takeCacheKey } from './records/cache_key.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import {
   cancelFirst,
-  changeEvent,
   dropOperations,
   notWaiting,
   renewTicks,
@@ -76,13 +64,6 @@ export interface CacheOutbox {
    * @throws SessionError `not_found` if the event does not wait
    */
   drop(of: CacheKey | OutboxEntry, eventId?: string): Promise<void>;
-  /**
-   * Replaces an unsent event by one with the same id, and sends the session again.
-   *
-   * @throws SessionError `not_found` if the event does not wait; `stale_session` if it was sent and the answer is missing;
-   *   `invalid_argument`, `unserializable`
-   */
-  change(key: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void>;
 }
 
 /** The local data that a call began with, and the work on them. */
@@ -159,21 +140,6 @@ export class Outbox implements CacheOutbox {
       });
       const fetched = isSession(key) ? fetch.refresh(key) : states.fetch(key);
       await fetched.catch(report);
-    });
-  }
-
-  change(given: CompositeSessionKey, event: NewEvent & { id: string }): Promise<void> {
-    const { clock, call } = this.#parts;
-    return call(async (epoch) => {
-      const key = takeSessionKey(given);
-      requireObject('event', event);
-      const changed = { ...event } as Event;
-      requireId('event.id', changed.id);
-      if (changed.partial) throw invalid('event', 'must not be partial: it is not stored');
-      const snapshot = snapshotEvent(changed, clock, newEventId);
-      await this.#edit(epoch, key, (transaction, operations) =>
-        changeEvent(transaction, key, operations, snapshot),
-      );
     });
   }
 

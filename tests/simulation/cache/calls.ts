@@ -164,7 +164,7 @@ export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
       await tab.cache?.forget();
       return () => play.forget(tab);
     case 'settle':
-      await settleRefusal(play, tab, step.how!, value);
+      await settleRefusal(play, tab, step.how!);
       return undefined;
     default:
       return callHistory({ play, tab, step, key, name, value });
@@ -202,15 +202,14 @@ async function handleOf(
 export async function settleRefusal(
   { journal, world }: Play,
   { cache, device, owner, number }: Tab,
-  how: 'drop' | 'retry' | 'change',
-  value: string,
+  how: 'drop' | 'retry',
 ): Promise<boolean> {
   if (cache === undefined) return false;
   const { outbox } = cache;
   const refused = (await outbox.list()).find(({ error }) => error !== undefined);
   if (refused === undefined) return false;
   const { key, events, error, blocked = [] } = refused;
-  const { appName, userId, sessionId } = key;
+  const { userId, sessionId } = key;
   const session = `${userId}/${sessionId}`;
   const id = error!.eventId ?? events[0]?.id;
   const all = events.map(({ id }) => id);
@@ -232,13 +231,6 @@ export async function settleRefusal(
   if (how === 'retry') {
     for (const retried of all) journal.movedEvents.add(retried);
     await outbox.retry(refused);
-  } else if (how === 'change' && id !== undefined && sessionId !== undefined) {
-    giveUp();
-    const write = { ...textWrite(session, id, value), mayBeRefused: true };
-    for (const changed of all) journal.movedEvents.add(changed);
-    const begun = journal.begin(device.number, owner, [write]);
-    await outbox.change({ appName, userId: userId!, sessionId }, eventOf(id, value));
-    journal.end(begun);
   } else {
     // Another tab may read before the call ends.
     giveUp();

@@ -36,7 +36,7 @@ export async function settle(play: Play): Promise<void> {
     if (play.isCalm)
       await call(play, tab, 'a read', () => read(tab.service, tab.owner, server.sessions));
     do await call(play, tab, 'a sync', () => afterFaults(async () => tab.cache?.sync()));
-    while (await call(play, tab, 'a drop', () => settleRefusal(play, tab, 'drop', '')));
+    while (await call(play, tab, 'a drop', () => settleRefusal(play, tab, 'drop')));
   }
   await receive(play, lasts);
   for (const tab of lasts) {

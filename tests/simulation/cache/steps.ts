@@ -37,7 +37,7 @@ interface Details {
   readonly count?: number;
   readonly isRefused?: boolean;
   readonly isComputed?: boolean;
-  readonly how?: 'drop' | 'retry' | 'change';
+  readonly how?: 'drop' | 'retry';
   readonly ms?: number;
   readonly fate?: (typeof FATES)[number] | 'request cut' | 'answer broken';
   /** Where a request or an answer is cut: from 0, its beginning, to 1. */
@@ -141,7 +141,7 @@ const KINDS = {
   sync: [1.5, nothing],
   forget: [0.3, nothing],
   /** Decides about what was refused. */
-  settle: [1.5, (random: Random) => ({ how: random.pick(['drop', 'retry', 'change'] as const) })],
+  settle: [1.5, (random: Random) => ({ how: random.pick(['drop', 'retry'] as const) })],
   reopen: [0.7, nothing],
   'switch owner': [0.5, nothing],
   /** Crashes at one of the next awaits of the local store. */

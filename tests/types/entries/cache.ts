@@ -25,7 +25,6 @@ describe('The types of the cache', () => {
       is<OutboxEntry[]>()(await service.outbox.list());
       is<void>()(await service.outbox.retry(key));
       is<void>()(await service.outbox.drop(key, 'e1'));
-      is<void>()(await service.outbox.change(key, createEvent({ author: 'user' })));
       is<void>()(await service.sync({ appName: 'shop', userId: 'ada' }));
       is<void>()(await service.forget());
       is<CacheLoss | undefined>()(service.status.lost);

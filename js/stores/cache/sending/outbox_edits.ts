@@ -1,6 +1,5 @@
 /** The changes that users of a cache make to its outbox. */
 import { SessionError } from '../../../values/errors/errors.js';
-import type { EventSnapshot } from '../../../values/model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { CopyDraft } from '../copies/copy_draft.js';
 import { removeCopy } from '../copies/copy_writer.js';
@@ -11,36 +10,19 @@ import {
   eventsOf,
   isOf,
   isOfEvent,
-  isWaiting,
   NEW,
   type Operation,
-  type OperationEvent,
-  type OutboxEvent,
   UNSENT,
   withBasis,
 } from '../records/records.js';
 import { blockersOf, blocksAll } from '../records/refusals.js';
-import { deleteSession, removeUnsent, withoutPrevious } from '../verbs/deletion.js';
-import { moveBehind, withoutOvertaken } from '../verbs/strip.js';
-import { deltaOf, sharedWrites, writesOfCreation } from '../overlay/shared_overlay.js';
+import { deleteSession, removeUnsent } from '../verbs/deletion.js';
+import { moveBehind } from '../verbs/strip.js';
+import { writesOfCreation } from '../overlay/shared_overlay.js';
 
 export function notWaiting(eventId: string): SessionError {
   const message = `Event ${JSON.stringify(eventId)} does not wait for the remote.`;
   return new SessionError('not_found', message, { key: 'eventId' });
-}
-
-/** The error for an event that a rewind stores. */
-function ofRewind(eventId: string): SessionError {
-  const message = `Event ${JSON.stringify(eventId)} is stored with a rewind; drop it, and edit the message again.`;
-  return new SessionError('unsupported', message, { key: 'event', storage: 'cache' });
-}
-
-/** Refuses operations that were sent without an answer: the remote may have stored them. */
-function requireAnswered(operations: readonly Operation[]): void {
-  if (operations.every(({ sent }) => sent.attempts === 0)) return;
-  const message =
-    'The change was sent, and its answer is missing. Append the event again, or wait until the remote answers.';
-  throw new SessionError('stale_session', message, { storage: 'cache' });
 }
 
 /**
@@ -113,12 +95,7 @@ export async function dropOperations(
     eventId !== undefined && isOf(operation, 'create');
   const removed = chosen.filter((operation) => !isPart(operation));
   const rest = await removeUnsent(transaction, key, operations, removed);
-  const put = chosen.filter(isPart).map((operation) => {
-    return withEvents(
-      operation,
-      eventsOf(operation).filter(({ id }) => id !== eventId),
-    );
-  });
+  const put = chosen.filter(isPart).map((operation) => withoutEvent(operation, eventId!));
   await transaction.outbox.change(key, { put });
   if (!isSession(key)) return;
   const joint = removed.find(({ basis }) => basis.isJoint === true);
@@ -194,57 +171,11 @@ export async function cancelFirst(
   await transaction.outbox.change(key, { put, removed: later });
 }
 
-/** Returns an operation with other events, to be sent again. An append that was refused is then stored in any case. */
-function withEvents(
-  operation: Operation<'create' | 'append'>,
-  events: readonly OperationEvent[],
-): Operation {
-  const texts = events.map(({ id, timestamp, text }) => ({ id, timestamp, text }));
-  const numbers = events.map(({ seq, tick }) => ({ seq, tick }));
-  const accepted = { ...operation, refusal: undefined, numbers };
-  if (isOf(accepted, 'append')) {
-    const [event] = texts as [OutboxEvent];
-    const shared = sharedWrites([deltaOf(event.text)]);
-    const append = { ...accepted, write: { ...accepted.write, events: [event] as const }, shared };
-    return operation.refusal === undefined ? append : inAnyCase(append);
-  }
-  const write = { ...(operation as Operation<'create'>).write, events: texts };
-  return { ...accepted, write, shared: writesOfCreation(write) };
-}
-
-/**
- * Replaces an event in all its unsent versions. The operation and those behind it get new numbers, so that a late
- * request with the old text does not count as the new one. The new numbers would also make their values of shared keys
- * newer than those that other sessions have written since. So these values are removed.
- */
-export async function changeEvent(
-  transaction: CacheTransaction,
-  key: CompositeSessionKey,
-  operations: readonly Operation[],
-  { id, text, timestamp }: EventSnapshot,
-): Promise<void> {
-  const isVersion = (operation: Operation): boolean =>
-    eventsOf(operation).some((event) => event.id === id);
-  const versions = operations.filter(isWaiting).filter(isVersion);
-  const [operation, ...laterVersions] = versions;
-  if (operation === undefined) throw notWaiting(id);
-  requireAnswered(versions);
-  if (!isOf(operation, 'create', 'append')) throw ofRewind(id);
-  const index = operations.indexOf(operation);
-  const version = { text, timestamp, tick: transaction.nextNumber() };
-  const changed = withEvents(
-    operation,
-    eventsOf(operation).map((each) => (each.id === id ? { ...each, ...version } : each)),
-  );
-  const behind = operations
-    .slice(index + 1)
-    .filter((other) => !laterVersions.includes(other))
-    .map((other) => withoutPrevious(other, laterVersions));
-  const numbers = new Set(operations.map(({ number }) => number));
-  const all: Operation[] = [];
-  for (const each of [changed, ...behind]) {
-    all.push(await withoutOvertaken(transaction, each, numbers));
-  }
-  const put = renumber(transaction, all);
-  await transaction.outbox.change(key, { put, removed: operations.slice(index) });
+/** Returns a creation without an event, to be sent again. */
+function withoutEvent(operation: Operation<'create'>, eventId: string): Operation {
+  const kept = eventsOf(operation).filter(({ id }) => id !== eventId);
+  const events = kept.map(({ id, timestamp, text }) => ({ id, timestamp, text }));
+  const numbers = kept.map(({ seq, tick }) => ({ seq, tick }));
+  const write = { ...operation.write, events };
+  return { ...operation, refusal: undefined, numbers, write, shared: writesOfCreation(write) };
 }

@@ -121,7 +121,7 @@ export async function removeUnsent(
 }
 
 /** Returns an operation that replaces what the removed ones would have replaced, if it was to replace their event. */
-export function withoutPrevious(operation: Operation, removed: readonly Operation[]): Operation {
+function withoutPrevious(operation: Operation, removed: readonly Operation[]): Operation {
   if (!isOfEvent(operation)) return operation;
   let result = operation;
   for (;;) {

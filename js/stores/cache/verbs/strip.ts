@@ -68,7 +68,7 @@ export async function moveBehind(
  *
  * @param numbers those of the operations that get new numbers together
  */
-export async function withoutOvertaken(
+async function withoutOvertaken(
   transaction: CacheTransaction,
   operation: Operation,
   numbers: ReadonlySet<number>,

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import type {
-  CachedSessionService,
-  CacheKey,
-  CacheOutbox,
-} from '../../../../js/service/cache/index.js';
+import type { CachedSessionService, CacheKey } from '../../../../js/service/cache/index.js';
 import { StateSchemaError } from '../../../../js/index.js';
 import {
   createOffline,
@@ -84,7 +80,7 @@ it('a dropped event of an unsent creation no longer changes the state of the use
   await cache.close();
 });
 
-it('a refused event can be retried and changed', async () => {
+it('a refused event can be retried, and appended anew once it is dropped', async () => {
   const server = new Server();
   const { cache } = openCache(server);
   refusing(server, 'bad');
@@ -94,7 +90,8 @@ it('a refused event can be retried and changed', async () => {
   await cache.outbox.retry(KEY);
   await cache.sync();
   assert.equal((await cache.outbox.list())[0]?.error?.eventId, 'e1');
-  await cache.outbox.change(KEY, event('e1', { note: 'good' }));
+  await cache.outbox.drop(KEY, 'e1');
+  await cache.appendEvent({ session, event: event('e1', { note: 'good' }) });
   await cache.sync();
   assert.deepEqual((await server.service.getSession(KEY))?.state, { note: 'good' });
   assert.deepEqual((await cache.getSession(KEY))?.state, { note: 'good' });
@@ -103,75 +100,17 @@ it('a refused event can be retried and changed', async () => {
   await cache.close();
 });
 
-for (const isCreated of [true, false]) {
-  const kind = isCreated ? 'that the remote has' : 'whose creation waits';
-  it(`a changed event of a session ${kind} counts where it stands, with its new keys only`, async () => {
-    const server = new Server();
-    const { cache, session } = await createOffline(server, isCreated);
-    // It is sent first, so the events are not sent without an answer.
-    await cache.updateSession(KEY, { title: 'Tea' });
-    await cache.appendEvents({
-      session,
-      events: [event('e1', { note: 'first', wrong: 1 }), event('e2', { note: 'second' })],
-    });
-    await cache.outbox.change(KEY, event('e1', { note: 'changed', right: 1 }));
-    const config = { reads: 'cache-only' } as const;
-    assert.equal((await cache.getSession({ ...KEY, config }))?.state.note, 'second');
-    server.isOffline = false;
-    await cache.sync();
-    for (const read of [
-      await server.service.getSession(KEY),
-      await cache.getSession({ ...KEY, config }),
-    ]) {
-      assert.deepEqual(idsOf(read), ['e1', 'e2']);
-      assert.deepEqual(read?.state, { kept: 1, note: 'second', right: 1 });
-    }
-    assert.deepEqual(await cache.outbox.list(), []);
-    await cache.close();
-  });
-}
-
-it('an unsent session keeps its initial state when an unsent event is changed or dropped', async () => {
+it('an unsent session keeps its initial state when an unsent event is dropped', async () => {
   const server = new Server();
   const { cache, session } = await createOffline(server, false);
   await cache.appendEvents({ session, events: [event('e1', { kept: 2 }), event('e2')] });
   const initialState = async () => (await cache.sessionInfo(KEY)).initialState;
-  assert.deepEqual(await initialState(), { kept: 1 });
-  await cache.outbox.change(KEY, event('e1', { kept: 3 }));
   assert.deepEqual(await initialState(), { kept: 1 });
   await cache.outbox.drop(KEY, 'e1');
   assert.deepEqual(await initialState(), { kept: 1 });
   server.isOffline = false;
   await cache.sync();
   assert.deepEqual((await server.service.sessionInfo(KEY)).initialState, { kept: 1 });
-  await cache.close();
-});
-
-it('an unsent session keeps the state that no event carries when an unsent event is changed', async () => {
-  const server = new Server();
-  const { cache } = openCache(server);
-  server.isOffline = true;
-  const events = [event('e1', { n: 1 })];
-  const session = await cache.createSession({ ...KEY, events, stateDelta: { n: 2, m: 3 } });
-  await cache.appendEvent({ session, event: event('e2', { wrong: 1 }) });
-  await cache.outbox.change(KEY, event('e2', { right: 1 }));
-  const expected = { n: 2, m: 3, right: 1 };
-  assert.deepEqual((await cache.getSession(KEY))?.state, expected);
-  server.isOffline = false;
-  await cache.sync();
-  assert.deepEqual((await server.service.getSession(KEY))?.state, expected);
-  await cache.close();
-});
-
-it('an unsent session keeps the newer value of a shared key when an unsent event is changed', async () => {
-  const server = new Server();
-  const { cache } = openCache(server);
-  server.isOffline = true;
-  const session = await cache.createSession({ ...KEY, state: { 'user:name': 'Ada' } });
-  await cache.appendEvent({ session, event: event('e1') });
-  await cache.updateState({ ...USER, stateDelta: { 'user:name': 'Bob' } });
-  await cache.outbox.change(KEY, event('e1', { n: 1 }));
-  assert.deepEqual((await cache.getSession(KEY))?.state, { 'user:name': 'Bob', n: 1 });
   await cache.close();
 });
 
@@ -200,22 +139,11 @@ async function requireUserState(
   await cache.close();
 }
 
-it("shared keys that sharedState 'keep' keeps back stay so if another event is changed", async () => {
-  const server = new Server();
-  const { cache, session } = await createKeptBack(server);
-  await cache.appendEvent({ session, event: event('e3') });
-  await cache.outbox.change(KEY, event('e3', { m: 2 }));
-  assert.deepEqual(await cache.getUserState(USER), {});
-  await requireUserState(server, cache, { name: 'Ada' });
-});
-
-it('an event that was sent, and whose answer is missing, is not changed under way', async () => {
+it('an event that was sent, and whose answer is missing, can be appended in a new version', async () => {
   const server = new Server();
   const { cache, session } = await createOffline(server, true);
   await cache.appendEvent({ session, event: event('e1', { n: 1 }) });
   await until(() => !cache.status.isOnline && !cache.status.isSending);
-  await assert.rejects(cache.outbox.change(KEY, event('e1', { n: 2 })), hasCode('stale_session'));
-  // An edit is a change of its own.
   await cache.appendEvent({ session, event: event('e1', { n: 2 }) });
   server.isOffline = false;
   await cache.sync();
@@ -237,30 +165,6 @@ it("a deletion of an unsent session changes no shared key that sharedState 'keep
   const { cache } = await createKeptBack(server);
   await cache.deleteSession(KEY);
   await requireUserState(server, cache, { name: 'Ada' });
-});
-
-it('an event can be changed while others are written', async () => {
-  const server = new Server();
-  const { cache } = openCache(server);
-  server.isOffline = true;
-  const session = await cache.createSession(KEY);
-  await cache.appendEvent({ session, event: event('first', { note: -1 }) });
-  const ids = ['first'];
-  // The write begins at each moment of the change.
-  for (let moment = 0; moment < 60; moment += 1) {
-    const changed = cache.outbox.change(KEY, event('first', { note: moment }));
-    for (let ticks = 0; ticks < moment; ticks += 1) await Promise.resolve();
-    await cache.appendEvent({ session, event: event(`e${moment}`) });
-    ids.push(`e${moment}`);
-    await changed;
-  }
-  server.isOffline = false;
-  await cache.sync();
-  for (const service of [server.service, cache]) {
-    const read = await service.getSession(KEY);
-    assert.deepEqual([idsOf(read), read?.state], [ids, { note: 59 }]);
-  }
-  await cache.close();
 });
 
 it('the refused replacement of an event that the remote has can be dropped before others', async () => {
@@ -401,24 +305,5 @@ it('a key with an id that is not valid is refused, and later calls work', async 
   }
   await cache.sync();
   assert.equal(cache.status.lastError, undefined);
-  await cache.close();
-});
-
-it('change refuses what is no event of a session', async () => {
-  const server = new Server();
-  const { cache } = openCache(server);
-  server.isOffline = true;
-  const session = await cache.createSession(KEY);
-  await cache.appendEvent({ session, event: event('e1') });
-  const calls = [
-    [USER, event('e1')],
-    [KEY, null],
-    [KEY, { ...event('e1'), id: undefined }],
-    [KEY, { ...event('e1'), partial: true }],
-  ] as unknown as readonly Parameters<CacheOutbox['change']>[];
-  for (const call of calls) {
-    await assert.rejects(cache.outbox.change(...call), hasCode('invalid_argument'));
-  }
-  assert.deepEqual((await cache.outbox.list())[0]?.events, [event('e1')]);
   await cache.close();
 });

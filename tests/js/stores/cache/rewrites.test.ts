@@ -63,55 +63,7 @@ for (const isCreated of [true, false]) {
     assert.deepEqual({ ...local!.state, a: 0 }, { kept: 1, a: 0, b: 2, c: 3, d: 4 });
     await requireState(server, tabs, local!.state, ['e1']);
   });
-
-  it(`a change of an event of a session ${kind} ends what all versions before it wrote, also if another tab writes at once`, async () => {
-    const server = new Server();
-    const tabs = await openTabs(server, isCreated);
-    const [first, second] = tabs;
-    await first.cache.updateSession(KEY, { title: 'Tea' });
-    await first.cache.appendEvent({ session: first.session, event: event('e1', { a: 1, b: 2 }) });
-    await first.cache.appendEvent({ session: first.session, event: event('e1', { a: 2 }) });
-    await second.cache.outbox.change(KEY, event('e1', { a: 3 }));
-    // The handle of the first tab does not know the change.
-    await first.cache.appendEvent({ session: first.session, event: event('e1', { c: 4 }) });
-    await requireState(server, tabs, { kept: 1, a: 3, c: 4 }, ['e1']);
-  });
 }
-
-it('a change of an event that the remote has in an earlier version ends what its unsent versions wrote', async () => {
-  const server = new Server();
-  const tabs = await openTabs(server, true);
-  const [first, second] = tabs;
-  server.isOffline = false;
-  await first.cache.appendEvent({ session: first.session, event: event('e1', { a: 1 }) });
-  await first.cache.sync();
-  server.isOffline = true;
-  await first.cache.updateSession(KEY, { title: 'Tea' });
-  await first.cache.appendEvent({ session: first.session, event: event('e1', { b: 2 }) });
-  await first.cache.appendEvent({ session: first.session, event: event('e1', { c: 3 }) });
-  await second.cache.outbox.change(KEY, event('e1', { d: 4 }));
-  await first.cache.appendEvent({ session: first.session, event: event('e2', { e: 5 }) });
-  await requireState(server, tabs, { kept: 1, a: 1, d: 4, e: 5 }, ['e1', 'e2']);
-});
-
-it('a version in place of a refused one keeps what the versions before that wrote', async () => {
-  const server = new Server();
-  const tabs = await openTabs(server, true);
-  const [{ cache, session }] = tabs;
-  await cache.appendEvent({ session, event: event('e1', { a: 1, b: 2 }) });
-  await cache.appendEvent({ session, event: event('e1', { note: 'bad' }) });
-  server.isOffline = false;
-  server.intercept = async (request) => {
-    const text = await request.text();
-    if (!text.includes('bad')) return undefined;
-    const refusal = { code: 'schema_violation', detail: 'Not in this shop.' };
-    return Response.json(refusal, { status: 422 });
-  };
-  await cache.sync();
-  assert.equal((await cache.outbox.list())[0]?.error?.eventId, 'e1');
-  await cache.outbox.change(KEY, event('e1', { a: 3 }));
-  await requireState(server, tabs, { kept: 1, a: 3, b: 2 }, ['e1']);
-});
 
 it('a lost response to a version of an event does not undo what a later event wrote', async () => {
   const server = new Server();
