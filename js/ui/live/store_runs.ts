@@ -14,6 +14,7 @@ import { type RunAgent, STORES_MESSAGE } from '../../service/runs/agent/run_cont
 import { coreOf, type ServerAgent } from '../../core/core_of.js';
 import { endsWithin } from '../../core/call/time_limit.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
+import { cachingOf } from './snapshot/unsent_events.js';
 import type { LiveSessionSnapshot } from './types/live_session.js';
 
 type RunsPart =
@@ -99,6 +100,7 @@ export class StoreRuns {
       // A cache that has copies tells without the server, so that a message is stored at once.
       const isPlain = await agent.hasPlainCopies?.(this.#key);
       if (isPlain !== undefined) return isPlain;
+      if (cachingOf(service)?.status.isOnline === false) return false;
       await endsWithin(agent.hasPlainCopies && FIND_MS, agent.find()).catch(() => undefined);
     }
     return agent.isApiServer === true;

@@ -53,7 +53,7 @@ export class OperationMemory {
 
   /**
    * Returns the fold of stored operations. If the fold of the first ones is remembered, only the others are added to
-   * it. The last one may have joined some of the first: it replaces all that they changed.
+   * it.
    */
   overlay(
     name: string,
@@ -62,9 +62,7 @@ export class OperationMemory {
   ): SessionOverlay {
     const base = birthOfCopy(record);
     const folded = this.#folds.get(name);
-    const last = operations.at(-1);
-    const joined = new Set(last?.joined);
-    const before = folded?.operations.filter(({ number }) => !joined.has(number)) ?? [];
+    const before = folded?.operations ?? [];
     const isBeginning =
       folded !== undefined &&
       folded.base === base &&

@@ -266,11 +266,6 @@ export interface Operation<Kind extends OutboxKind = OutboxKind> {
   readonly refusal?: Refusal | undefined;
   /** What it changes in shared states. */
   readonly shared: Readonly<Partial<Record<SharedScope, SharedWrite>>>;
-  /**
-   * The numbers of the writes that it has joined: of a state, or of titles and labels. Calls that wait for one of them
-   * wait for this operation.
-   */
-  readonly joined?: readonly number[] | undefined;
 }
 
 /** The `sent` of an operation that was never sent. */

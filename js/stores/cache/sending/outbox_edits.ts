@@ -121,10 +121,7 @@ export async function takeBack(
   numbers: readonly number[],
 ): Promise<void> {
   const operations = await transaction.outbox.of(key);
-  const chosen = operations.filter(
-    ({ number, joined = [] }) =>
-      numbers.includes(number) || joined.some((other) => numbers.includes(other)),
-  );
+  const chosen = operations.filter(({ number }) => numbers.includes(number));
   if (chosen.length === 0) return;
   await dropOperations(transaction, key, operations, chosen, undefined);
   await renewTicks(transaction, key);

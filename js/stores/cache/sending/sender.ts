@@ -145,9 +145,7 @@ export class Sender {
     const name = nameOf(key);
     const isDone = (): boolean => {
       return numbers.every((number) => {
-        const operation = pending
-          .operations(name)
-          .find((other) => other.number === number || other.joined?.includes(number));
+        const operation = pending.operations(name).find((other) => other.number === number);
         if (operation === undefined || !isWaiting(operation)) return true;
         const refusal = pending.refusalOf(name, operation.number);
         if (refusal !== undefined) throw errorOf(refusal);

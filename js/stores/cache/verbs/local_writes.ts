@@ -25,7 +25,6 @@ import { isOf, NEW, newRecord, type Operation, type OutboxWrites } from '../reco
 import type { SessionView } from '../overlay/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
 import { allowCreation, mustExist, standIn } from '../data/stand_in.js';
-import { putJoined } from './joined_writes.js';
 import { rowOf } from './local_reads.js';
 import { type Given, operationsOf, ownerKey } from './new_operations.js';
 import { ViewEvents } from './view_events.js';
@@ -217,11 +216,10 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
     const numbers = operations.map(({ number }) => number);
     transaction.drawUpTo(Math.max(...numbers));
     const [first] = operations;
-    if (isOf(first, 'update')) await putJoined(transaction, first);
-    else if (first !== undefined && isSession(key)) {
+    if (first !== undefined && isSession(key)) {
       await this.#requireRecord(transaction, sessionKeyOf(key), first);
-      await transaction.outbox.change(key, { put: operations });
     }
+    await transaction.outbox.change(key, { put: operations });
     return numbers;
   }
 
@@ -251,7 +249,7 @@ async function describe(
   const number = transaction.nextNumber();
   const write = { kind: 'describe', key: sessionKeyOf(key), title, labels } as const;
   const basis = { birth: view.birth, time: 0, mustExist: mustExist(view.overlay.creation) };
-  await putJoined(transaction, { ...NEW, number, write, basis });
+  await transaction.outbox.change(key, { put: [{ ...NEW, number, write, basis }] });
   return { result: true, numbers: [number] };
 }
 

@@ -101,3 +101,44 @@ it('a change of a key waits for an event of a session that has set the key befor
   assert.equal((await server.service.getUserState(USER))?.name, 'name');
   await cache.close();
 });
+
+it('of many unsent values of a key only the last is sent', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  server.isOffline = true;
+  await update(cache, 'failed');
+  await cache.sync().catch(() => undefined);
+  for (let volume = 0; volume < 50; volume += 1) {
+    await cache.updateState({ ...USER, stateDelta: { 'user:volume': volume } });
+  }
+  const bodies: string[] = [];
+  server.intercept = async (request) => {
+    if (request.method === 'PATCH') bodies.push(await request.text());
+    return undefined;
+  };
+  server.isOffline = false;
+  await cache.sync();
+  assert.deepEqual(
+    bodies.filter((body) => body.includes('volume')),
+    [JSON.stringify({ stateDelta: { 'user:volume': 49 } })],
+  );
+  assert.deepEqual(await server.service.getUserState(USER), { failed: 'failed', volume: 49 });
+  await cache.close();
+});
+
+it('unsent titles and labels are sent in their order', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  await cache.createSession(KEY);
+  await cache.sync();
+  server.isOffline = true;
+  const labels = { kind: 'tea' };
+  await cache.updateSession(KEY, { title: 'One', labels });
+  await cache.updateSession(KEY, { title: 'Two' });
+  assert.equal((await cache.getSession(KEY))?.title, 'Two');
+  server.isOffline = false;
+  await cache.sync();
+  const session = await server.service.getSession(KEY);
+  assert.deepEqual([session?.title, session?.labels], ['Two', labels]);
+  await cache.close();
+});
