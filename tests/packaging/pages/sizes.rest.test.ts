@@ -101,7 +101,7 @@ const SIZES: readonly [
     async () => (await esbuildPage('size-slim', main('adk-session-wasm/slim'))) + gzipped(wasm()),
   ],
   ['the remote client', 10.9, () => sizeBeside('remote', '', REMOTE)],
-  ['live stores', 8.25, () => sizeBeside('live', '', LIVE)],
+  ['live stores', 8.4, () => sizeBeside('live', '', LIVE)],
   ['the hooks for React', 0.85, () => sizeBeside('react', LIVE, hooksOf('react'))],
   ['the composables for Vue', 0.9, () => sizeBeside('vue', LIVE, hooksOf('vue'))],
   [
