@@ -217,5 +217,7 @@ function rewindFor(
     if (!isPassedOn || write.message === undefined || isAsItWas) return whole;
     throw new HttpRefusal(403, 'This request may not send a message again that has a credential.');
   };
-  return requireHistory(service).rewind({ ...write, signal }, { ...options, admit });
+  // The agent of this server answers the message, not that of a server behind it.
+  const own = { ...write, run: undefined, signal };
+  return requireHistory(service).rewind(own, { ...options, admit });
 }

@@ -8,7 +8,8 @@ import type { OutboxEntry } from '../../stores/cache/outbox.js';
 
 /** The methods whose calls store something here, without the remote. */
 const WRITES = [
-  ...(['createSession', 'updateSession', 'appendEvent', 'appendEvents', 'updateState'] as const),
+  ...(['createSession', 'getOrCreateSession', 'updateSession', 'updateState'] as const),
+  ...(['appendEvent', 'appendEvents'] as const),
   ...(['deleteSession', 'deleteUser', 'deleteUserState', 'deleteAppState', 'rewind'] as const),
 ];
 
@@ -28,8 +29,8 @@ export interface SignOutOptions {
 }
 
 /**
- * Signs the owner of a cache out: waits until what was written is stored, sends what waits, erases the local data in all tabs, and closes the service. Without a
- * connection it does not wait.
+ * Signs the owner of a cache out: waits until writes are stored, sends them, erases the local data in all tabs, and
+ * closes the service. Without a connection it does not wait.
  *
  * @returns whether the owner is signed out; if not, everything is as it was
  * @throws SessionError `invalid_argument`, `closed`, and those of `forget` and `close`
@@ -39,7 +40,7 @@ export interface SignOutOptions {
  * import { type CachedSessionService, signOut } from 'adk-session-wasm/cache';
  *
  * export async function leave(service: CachedSessionService): Promise<boolean> {
- *   return signOut(service, { unsent: async (entries) => confirm(`Lose ${entries.length} changes?`) });
+ *   return signOut(service, { unsent: async () => confirm('Lose the changes that were not sent?') });
  * }
  * ```
  */
@@ -71,7 +72,7 @@ function writesOf<S extends object>({ [CORE]: core }: CachedSessionService<S>): 
 }
 
 async function allStored<S extends object>(service: CachedSessionService<S>): Promise<void> {
-  // A live session that has just been given a message begins to store it.
+  // A live session that has just got a message begins to store it.
   await new Promise((resolve) => setTimeout(resolve));
   for (let writes = writesOf(service); writes.length > 0; writes = writesOf(service)) {
     await Promise.allSettled(writes);

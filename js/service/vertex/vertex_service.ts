@@ -26,6 +26,7 @@ export class VertexService<S extends object = StateShape> extends StoredSessionS
     super(new ServiceCore({ ...parts, expires: true }, withVertexIds(options)));
   }
 
+  /** Appends an event; see `SessionService`. Then removes what is `null` from the state of the session object. */
   override async appendEvent<E extends NewEvent>(
     request: AppendEventRequest<S, E>,
   ): Promise<AppendedEvent<E>> {
@@ -34,6 +35,7 @@ export class VertexService<S extends object = StateShape> extends StoredSessionS
     return appended;
   }
 
+  /** Appends events; see `SessionService`. Then removes what is `null` from the state of the session object. */
   override async appendEvents<E extends NewEvent>(
     request: AppendEventsRequest<S, E>,
   ): Promise<AppendedEvent<E>[]> {

@@ -10,13 +10,15 @@ import { refusalOfDeleted } from '../records/failures.js';
 import {
   type CopiedRecord,
   type Copy,
-  hasCopy,
   eventsOf,
+  hasCopy,
   isOf,
+  isOfEvent,
   isWaiting,
   newRecord,
   type Operation,
   type SessionRecord,
+  shownEventIdOf,
 } from '../records/records.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 import { withFetched } from '../overlay/shared_overlay.js';
@@ -284,8 +286,9 @@ export async function removeGone(
   if (landed.length > 0) await transaction.outbox.change(key, { removed: landed });
   if (first === undefined) return removeCopy(transaction, key);
   if (waiting.some(({ refusal }) => refusal?.code === 'not_found')) return;
-  const refused = { ...first, refusal: refusalOfDeleted(key) };
-  await transaction.outbox.change(key, { put: [refused] });
+  const eventId = isOfEvent(first) ? { eventId: shownEventIdOf(first) } : {};
+  const refusal = { ...refusalOfDeleted(key), ...eventId };
+  await transaction.outbox.change(key, { put: [{ ...first, refusal }] });
 }
 
 /**

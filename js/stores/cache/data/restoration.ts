@@ -63,7 +63,10 @@ async function underSession(
     await transaction.copies.put(key, newRecord(birth, now));
     if (isCreated) return operations;
     // The remote has the session. It is fetched before the operations are sent. No other operation has a number below 1.
-    const demanding = operations.map((operation) => withBasis(operation, { mustExist: true }));
+    const demanding = operations.map((operation) =>
+      // They want the session gone, or nothing of it.
+      isOf(operation, 'delete', 'cancel') ? operation : withBasis(operation, { mustExist: true }),
+    );
     return [standInOperation(key, { number: 0, birth, now }), ...demanding];
   }
   // Another tab has made the record.

@@ -323,6 +323,12 @@ export function eventOf(operation: Operation<'append' | 'rewind'>): OutboxEvent 
     : (operation as Operation<'append'>).write.events[0];
 }
 
+/** Returns the id of the event that pages show: of a rewind the message that comes with it, if one does. */
+export function shownEventIdOf(operation: Operation<'append' | 'rewind'>): string {
+  const message = isOf(operation, 'rewind') ? operation.write.message : undefined;
+  return message?.id ?? eventOf(operation).id;
+}
+
 function textsOf(operation: Operation): readonly OutboxEvent[] {
   if (isOf(operation, 'rewind')) return operation.basis.result.events;
   return isOf(operation, 'create', 'append') ? operation.write.events : [];

@@ -15,7 +15,7 @@ import {
   UNSENT,
   withBasis,
 } from '../records/records.js';
-import { blockersOf, blocksAll } from '../records/refusals.js';
+import { blockersOf } from '../records/refusals.js';
 import { deleteSession, removeUnsent } from '../verbs/deletion.js';
 import { moveBehind } from '../verbs/strip.js';
 import { writesOfCreation } from '../overlay/shared_overlay.js';
@@ -26,8 +26,8 @@ export function notWaiting(eventId: string): SessionError {
 }
 
 /**
- * Sends refused operations again. Those that alone were refused come behind what waits, with what waits for them. The remote
- * may have seen higher numbers, so they get new ones.
+ * Sends refused operations again. A creation keeps its place, because all its session waits for it. Everything else comes
+ * behind what waits, with what it blocks. The remote may have seen higher numbers, so these operations get new ones.
  */
 export async function retryRefused(
   transaction: CacheTransaction,
@@ -37,10 +37,10 @@ export async function retryRefused(
 ): Promise<void> {
   const chosen = new Set(operations.filter((each) => each.refusal !== undefined && isChosen(each)));
   const blockers = blockersOf(operations);
-  const inPlace = [...chosen].filter(blocksAll);
+  const inPlace = [...chosen].filter((each) => isOf(each, 'create'));
   const moved = operations.filter((operation) => {
     const refused = operation.refusal === undefined ? blockers.get(operation.number) : operation;
-    return refused !== undefined && chosen.has(refused) && !blocksAll(refused);
+    return refused !== undefined && chosen.has(refused) && !isOf(refused, 'create');
   });
   const reset = moved.map((each) => (each.refusal === undefined ? each : resetForRetry(each)));
   const put = [...inPlace.map(resetForRetry), ...(await moveBehind(transaction, reset))];

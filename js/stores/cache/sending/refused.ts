@@ -3,12 +3,12 @@ import { removeCopy, removeGone } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';
 import {
-  eventOf,
   isOf,
   isOfEvent,
   isOfGivenUp,
   isWaiting,
   type Operation,
+  shownEventIdOf,
   UNSENT,
   withBasis,
 } from '../records/records.js';
@@ -31,14 +31,10 @@ export async function refuse(
       return removeCopy(transaction, operation.write.key);
     }
   }
-  const refusal = isOfEvent(operation) ? { ...failure, eventId: shownEventOf(operation) } : failure;
+  const refusal = isOfEvent(operation)
+    ? { ...failure, eventId: shownEventIdOf(operation) }
+    : failure;
   await transaction.outbox.change(key, { put: [{ ...operation, refusal, sent: UNSENT }] });
-}
-
-/** Returns the id of the event that pages show: of a rewind the message that comes with it, if one does. */
-function shownEventOf(operation: Operation<'append' | 'rewind'>): string {
-  const message = isOf(operation, 'rewind') ? operation.write.message : undefined;
-  return message?.id ?? eventOf(operation).id;
 }
 
 /** Marks operations as never sent, because the answer says that nothing was stored. */
@@ -120,9 +116,8 @@ export async function landAbsence(
     return demanding;
   }
   if (demanding.length > 0) {
-    for (const each of [creation, ...demanding]) {
-      await refuse(transaction, each, refusalOfDeleted(key));
-    }
+    // It blocks all behind it.
+    await refuse(transaction, creation, refusalOfDeleted(key));
     return demanding;
   }
   await transaction.outbox.change(key, { removed: [creation, ...(deletion ? [deletion] : [])] });

@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from 'kysely';
 import type { SharedScope } from '../../../values/state/scope.js';
 import type {
   StorageDeleteRequest,
@@ -69,14 +70,26 @@ function selectTimes(database: Database, engine: Engine, isOne: boolean) {
   });
 }
 
+function deleteState(database: Database, scope: SharedScope, isUnused: boolean) {
+  return new Prepared<Key, never>((value) => {
+    const own = (): RawBuilder<boolean> =>
+      scope === 'user' ? isUser(value) : sql`${sql.ref('app_name')} = ${value('app')}`;
+    const deletion = database.deleteFrom(`${scope}_states`).where(own());
+    if (!isUnused) return deletion;
+    return deletion.where((of) =>
+      of.not(of.exists(of.selectFrom('sessions').select('id').where(own()))),
+    );
+  });
+}
+
 /** Makes the statements of {@link remove}. */
 export function deleteStatements(database: Database, engine: Engine, layout: Layout) {
   return {
     timesOfOne: selectTimes(database, engine, true),
     timesOfAll: selectTimes(database, engine, false),
-    deleteUser: new Prepared<Pick<Key, 'app' | 'user'>, never>((value) =>
-      database.deleteFrom('user_states').where(isUser(value)),
-    ),
+    /** Delete a state. Those of `unused` delete it if its owner has no sessions. */
+    deleteUser: deleteState(database, 'user', false),
+    unused: { app: deleteState(database, 'app', true), user: deleteState(database, 'user', true) },
     floor: new Prepared<object, { value: string }>(() => selectFloor(database, layout)),
     raiseFloor: new Prepared<{ floor: string }, never>((value) =>
       database
@@ -92,8 +105,9 @@ export function deleteStatements(database: Database, engine: Engine, layout: Lay
  * Deletes a session, a user with all sessions, or a state. Deleting sessions raises the floor to their highest
  * revision, so that no revision is given twice.
  *
- * A deleted state is replaced by an empty one with a higher revision, because Python cannot append if the row
- * is missing. Deleting a user does delete the row of the user's state: creating a session inserts it again.
+ * While there are sessions, a deleted state is replaced by an empty one with a higher revision, because Python cannot
+ * append if the row is missing. SQLite deletes the row if there are no sessions: creating one inserts it again. On servers
+ * it stays: a create may run beside the deletion, and MariaDB's locks of the missing row made such writes deadlock.
  */
 export function* remove(
   context: VerbContext,
@@ -109,7 +123,7 @@ export function* remove(
 }
 
 function* removeRows(context: VerbContext, request: StorageDeleteRequest): Steps<Deleted | false> {
-  const { layout, statements } = context;
+  const { engine, layout, statements } = context;
   const deleted: number[] = [];
   const key = keyOf(request.key);
   if (request.what === 'session' && request.created !== undefined) {
@@ -131,7 +145,9 @@ function* removeRows(context: VerbContext, request: StorageDeleteRequest): Steps
       const revision = nextRevision(context, row.update_time);
       const values = { ...key, state: EMPTY, updated: layout.time(revision) };
       yield* statements(writeStatements).updateState[scope].run(values);
-      return { floor: revision };
+      if (engine.locksRows) return { floor: revision };
+      yield* statements(deleteStatements).unused[scope].run(key);
+      deleted.push(revision);
     }
   }
   return { floor: yield* raisedFloor(context, deleted) };

@@ -157,3 +157,19 @@ it('A rewind that is sent again over HTTP is not new to its sender', async () =>
   const isNew = async () => (await requireHistory(clientOf(service)).rewind(write)).isNew;
   assert.deepEqual([await isNew(), await isNew()], [true, false]);
 });
+
+it('A handler with an agent passes a rewind on to a server with an agent, and its own agent alone answers', async () => {
+  const passToAgent = (service: InMemorySessionService) =>
+    new RemoteSessionService({
+      url: URL_OF_SERVER,
+      fetch: fetchFrom(handlerOn(service, { run: echo })),
+    });
+  const { say, ask, settled, close } = await serveTurns(passToAgent, { run: echo });
+  await say('i1', {});
+  await say('i2', {});
+  assert.equal((await ask(REWIND, { body: { ...turn, run: {} } })).status, 200);
+  await until(async () => (await settled()).length === 5);
+  for (let turns = 0; turns < 50; turns += 1) await new Promise(setImmediate);
+  assert.equal((await settled()).length, 5);
+  await close();
+});

@@ -111,7 +111,7 @@ describe('A write to a session without a copy', () => {
     await cache.close();
   });
 
-  it('that was refused after its time is shown with its error in every open view', async () => {
+  it('that was refused after its time is shown with what it waits for in every open view', async () => {
     const server = new Server();
     const end = hang(server);
     const { cache, local } = openCache(server, { readTimeoutMs: 20 });
@@ -122,12 +122,29 @@ describe('A write to a session without a copy', () => {
     end();
     await until(() =>
       views.every((view) => {
-        const { error } = view.getSnapshot().unsent.e1 ?? {};
-        return hasCode('not_found')(error);
+        const { blockedBy } = view.getSnapshot().unsent.e1 ?? {};
+        return blockedBy !== undefined && hasCode('not_found')(blockedBy);
       }),
     );
     for (const stop of stops) stop();
     await Promise.all([cache.close(), other.close()]);
+  });
+
+  it('is sent with all others by one retry, once the session is there', async () => {
+    const server = new Server();
+    const { cache } = await offline(server);
+    await cache.updateState({ ...KEY, stateDelta: { n: 1 } });
+    await WRITES.appendEvent!(cache);
+    server.isOffline = false;
+    await until(async () => (await cache.outbox.list(KEY))[0]?.error !== undefined);
+    const [entry, ...others] = await cache.outbox.list(KEY);
+    assert.deepEqual([others, entry?.blocked?.at(-1)], [[], 'e1']);
+    await server.service.createSession(KEY);
+    await cache.outbox.retry(entry);
+    await cache.sync();
+    assert.deepEqual(await cache.outbox.list(), []);
+    assert.equal((await server.service.getSession(KEY))!.events.at(-1)?.id, 'e1');
+    await cache.close();
   });
 
   it('is gone, with the stand-in, once the refused write is dropped', async () => {
