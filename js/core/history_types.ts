@@ -81,7 +81,7 @@ export interface Rewound extends Readonly<RewindResult> {
  *
  * @param stored all events that are then stored before them, with the marker
  * @param state the state before the rewind
- * @param isPassedOn whether another process makes the message of these events, so that it stays as it is
+ * @param isPassedOn whether another store makes the message of these events, so that it stays as it is
  */
 export type AdmitEvents = (
   events: readonly NewEvent[],

@@ -1,4 +1,4 @@
-/** Makes the calls of a case through the public API, and checks what they return. Counterpart of `runner.rs`. */
+/** Makes the calls of a case through the public API, and checks what they return. Counterpart of `runner/mod.rs`. */
 import {
   type CreateSessionRequest,
   type Event,

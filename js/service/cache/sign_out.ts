@@ -72,7 +72,7 @@ function writesOf<S extends object>({ [CORE]: core }: CachedSessionService<S>): 
 }
 
 async function allStored<S extends object>(service: CachedSessionService<S>): Promise<void> {
-  // A live session that has just got a message begins to store it.
+  // In one task, a live session that has just got a message begins to store it.
   await new Promise((resolve) => setTimeout(resolve));
   for (let writes = writesOf(service); writes.length > 0; writes = writesOf(service)) {
     await Promise.allSettled(writes);

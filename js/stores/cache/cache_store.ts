@@ -135,7 +135,7 @@ export class CacheStore implements Store {
     return this.#parts.limits.write(key, () => this.#writes.run(write, call));
   }
 
-  /** Stores a write to a session. One that was deleted here may be there again, and is then fetched before. */
+  /** Stores a write to a session. If that was deleted here, the remote may have a new one: it is fetched, and the write repeated. */
   async #storeIn<Kind extends StoredKind>(
     key: CompositeSessionKey,
     write: Placed<Kind>,
@@ -143,7 +143,7 @@ export class CacheStore implements Store {
   ): Promise<Written<Results[Kind]>> {
     try {
       const written = await this.#store(write, call);
-      // Nothing was described.
+      // `describe` returns `false` without a session.
       if (written.result !== false || !(await this.#wasDeleted(key))) return written;
     } catch (error) {
       const isMissing = isUnread(write) && isSessionError(error, 'not_found');
@@ -223,7 +223,7 @@ function isUnread(write: Writes[StoredKind]): boolean {
   return write.kind === 'append' && write.position.kind !== 'revision';
 }
 
-/** Whether the session as it is decides what an append without a handle writes, or whether it does. */
+/** Whether an append without a read handle depends on the stored session: it computes from it, or may be refused for it. */
 function isDecidedByRemote(write: Writes[StoredKind]): boolean {
   if (write.kind !== 'append' || write.creation !== undefined || !isUnread(write)) return false;
   const { compute, stale, expectedRevision, expectedEvents } = write;

@@ -52,8 +52,8 @@ export interface CacheOutbox {
   /** Lists what waits and what was set aside; with a key only that of one session or state. */
   list(key?: CacheKey): Promise<OutboxEntry[]>;
   /**
-   * Sends again what was set aside: that of an entry, of one session or state, or everything. What blocks nothing else then comes
-   * behind what waits. An event that was refused because it replaces a newer version then replaces that one. Resolves
+   * Sends again what was set aside: that of an entry, of one session or state, or everything. What was no creation then comes behind
+   * what waits, with what it blocks. An event that was refused because it replaces a newer version then replaces that one. Resolves
    * once it is queued.
    */
   retry(of?: CacheKey | OutboxEntry): Promise<void>;

@@ -45,8 +45,8 @@ export function standInOperation(
 }
 
 /**
- * Lets a session be created whose creation only stands in: with the state and the title of a call that may create it. What
- * was written before still needs a session that is there. A session whose copy was given up is not created.
+ * Turns a stand-in into a creation, with the state and the title of a call that may create the session. What was written
+ * before still needs a session that is there. A session whose copy was given up is not created.
  */
 export async function allowCreation(
   transaction: CacheTransaction,

@@ -199,8 +199,8 @@ interface Basis {
   /** Whether one write made the creation and the first append behind it: who gives up the append gives up the session. */
   readonly isJoint?: boolean | undefined;
   /**
-   * Whether the operation needs a session that is there: if the remote has none, it is taken back. A creation that stands in
-   * has it while nothing behind it may create the session.
+   * Whether the operation needs a session that is there. If the remote has none, a call that waits takes the operation back;
+   * otherwise `not_found` blocks it. A creation that stands in has it while nothing behind it may create the session.
    */
   readonly mustExist?: boolean | undefined;
 }

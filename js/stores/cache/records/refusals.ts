@@ -14,7 +14,8 @@ const remembered = new WeakMap<readonly Operation[], Blockers>();
  * Returns which of the operations of one session or state wait for a refused one.
  *
  * A refused event blocks what depends on it: its later versions, the other events of an agent in its invocation, and
- * a rewind to it. Everything depends on a creation, a rewind or a deletion, and on a session that is not there.
+ * a rewind to it. After a refused creation, rewind or deletion, and after `not_found`, everything waits. `docs/cache.md` has
+ * the table.
  */
 export function blockersOf(operations: readonly Operation[]): Blockers {
   if (operations.every(({ refusal }) => refusal === undefined)) return NONE;
@@ -59,7 +60,7 @@ const invocationPlace = (id: string): string => `invocation ${id}`;
 /** An invocation whose message is not sent: nothing of it is there. */
 const turnPlace = (id: string): string => `turn ${id}`;
 
-/** Returns what is missing while an event is not sent. */
+/** Returns the places on which later operations may depend. */
 function placesWritten(operation: Operation<'append'>): string[] {
   const { author, invocationId } = originOf(operation);
   const places = [eventPlace(operation.write.events[0].id)];
@@ -68,7 +69,7 @@ function placesWritten(operation: Operation<'append'>): string[] {
   return places;
 }
 
-/** Returns without what an operation makes no sense. */
+/** Returns the places on which an operation depends. */
 function placesNeeded(operation: Operation): string[] {
   if (isOf(operation, 'rewind')) return placesOf(operation.write.place);
   if (!isOf(operation, 'append')) return [];
@@ -77,7 +78,7 @@ function placesNeeded(operation: Operation): string[] {
   return author === 'user' || !invocationId ? [own] : [own, invocationPlace(invocationId)];
 }
 
-/** Returns what a rewind undoes first. Other rewinds, to which it may go back, block everything behind by themselves. */
+/** Returns the place of what a rewind undoes first. Other rewinds, to which it may go back, block everything behind by themselves. */
 function placesOf(place: RewindPlace): string[] {
   if ('turn' in place) return [eventPlace(place.turn)];
   if (!('before' in place)) return [];
