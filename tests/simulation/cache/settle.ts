@@ -247,7 +247,12 @@ async function probeHandles(play: Play, tabs: readonly Tab[]): Promise<void> {
  * handle has stay there.
  */
 function handleText({ journal }: Play, name: string, session: Session, read: Session): string {
-  const kept = session.events.filter(({ id }) => !journal.isDropped(name, id));
+  // A change of the state alone was taken back, because there was no session. A handle keeps its event.
+  const isTakenBack = ({ id, content }: Session['events'][number]): boolean =>
+    journal.missing.has(name) && !content && read.events.every((event) => event.id !== id);
+  const kept = session.events.filter(
+    (event) => !journal.isDropped(name, event.id) && !isTakenBack(event),
+  );
   // An event that was unsent when others came stands before them in the handle. A value of a delta that a later write has
   // replaced is not sent, so deltas may differ.
   const events = kept.map(({ id, content }) => canonical([id, content])).sort();

@@ -260,7 +260,13 @@ class Play {
         return `${name} has changes that wait for nothing: ${inspect(outbox, { depth: 4 })}`;
       }
       // What was refused is shown. It may hold up what the user has changed since, and another session may be stored.
-      const holds = outbox.some(({ events, error, blocked = [] }) => events.length - blocked.length !== 1 || error?.code === 'not_found'); // prettier-ignore
+      const holds = outbox.some(
+        ({ events, error, blocked = [] }) =>
+          events.length - blocked.length !== 1 ||
+          error?.code === 'not_found' ||
+          // A rewind that waits behind it hides what others have stored.
+          events.some((event) => rewindTargetOf(event) !== undefined),
+      );
       if (holds) continue;
       // A server does not tell what another program deletes.
       if (isGone && this.script.isSqlite) continue;
