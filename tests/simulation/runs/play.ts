@@ -16,7 +16,7 @@ import type { Script, Step } from './steps.js';
 const QUIET_MS = 10_000;
 
 /** The most times that the user sends again, or gives up, what was refused. */
-const MOST_ROUNDS = 12;
+const MOST_ROUNDS = 40;
 
 /** Milliseconds in which a call has ended whose request was lost. */
 const MOST_CALL_MS = 4000;

@@ -315,8 +315,10 @@ export class Delivery {
     if (copy === undefined) {
       await fetch.refresh(key);
       return this.#land(batch, async (transaction, waiting) => {
-        const isMissing = (await transaction.copies.get(key))?.copy === undefined;
-        await (isMissing ? landMissingSession : releaseUnstored)(transaction, waiting);
+        const record = await transaction.copies.get(key);
+        // Another session with this id may be there by now.
+        const isThere = record?.copy !== undefined && record.birth === waiting[0].basis.birth;
+        await (isThere ? releaseUnstored : landMissingSession)(transaction, waiting);
       });
     }
     const { created } = copy;
