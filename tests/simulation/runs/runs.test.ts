@@ -21,6 +21,8 @@ const SEEDS = [
   408,
   // A tab took over from a killed one, and had missed events.
   54,
+  // A retried message of a session that was deleted and made again asked the remote for ever.
+  ...[21440, 22321],
 ];
 
 await checkRuns(SEEDS, true);

@@ -420,21 +420,3 @@ describe('A message that the server may not answer', () => {
     assert.deepEqual([idsOf(entry), entry?.error?.status], [['m1'], 403]);
   });
 });
-
-it('an event whose session was deleted, and is there anew, is refused again by a retry', async () => {
-  const server = new Server();
-  const { cache } = openCache(server);
-  refuse(server, 'bad');
-  const session = await cache.createSession(KEY);
-  await cache.appendEvent({ session, event: event('bad') });
-  await cache.sync();
-  await server.service.deleteSession(KEY);
-  await server.service.createSession(KEY);
-  await cache.sync(KEY);
-  server.intercept = undefined;
-  const { length } = server.requests;
-  await cache.outbox.retry(KEY);
-  await until(async () => (await cache.outbox.list(KEY))[0]?.error?.code === 'not_found');
-  assert.ok(server.requests.length - length < 10, server.requests.slice(length).join());
-  await cache.close();
-});
