@@ -1,7 +1,6 @@
 /** Computes rewinds from the whole session. */
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { Call } from '../call/call.js';
-
 import { firstTitleOf } from '../../values/model/event/auto_title.js';
 import { withClaimMark } from '../../values/model/event/claim_mark.js';
 import { createEvent } from '../../values/model/event/create_event.js';

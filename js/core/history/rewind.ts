@@ -1,7 +1,6 @@
 import { takeRequest } from '../call/call.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { requireText } from '../../values/errors/option_values.js';
-
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { snapshotEvent } from '../../values/model/event/snapshot.js';
 import { newEventId } from '../../values/model/event/create_event.js';
@@ -13,10 +12,9 @@ import type {
   RewindWrite,
   Rewound,
 } from '../history_types.js';
-import { requireHistory } from './histories.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { readBranches } from './histories.js';
+import { readBranches, requireHistory } from './histories.js';
 import { sessionKeyOf, takePlace } from './session_history.js';
 
 /** The request of {@link rewind}. */

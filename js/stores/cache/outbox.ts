@@ -14,8 +14,8 @@ import {
   cancelFirst,
   dropOperations,
   notWaiting,
-  renewTicks,
   retryRefused,
+  tellEdit,
 } from './sending/outbox_edits.js';
 import type { Sender } from './sending/sender.js';
 import type { CacheContext } from './copies/context.js';
@@ -188,11 +188,7 @@ export class Outbox implements CacheOutbox {
   ): Promise<void> {
     await data.write(async (transaction) => {
       await work(transaction, await transaction.outbox.of(key));
-      if (!isSession(key)) return;
-      await renewTicks(transaction, key);
-      const view = await transaction.view(key);
-      if (view === undefined) return;
-      transaction.notify({ type: 'appended', ...key, revision: view.revision, scopes: [] });
+      if (isSession(key)) await tellEdit(transaction, key);
     });
     sender.wake();
   }

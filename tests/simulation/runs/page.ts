@@ -161,7 +161,7 @@ export class Page {
     for (const { network } of this.#servers.all) network.cut(this.device);
   }
 
-  /** Loses the data of the device, and opens the page anew. */
+  /** Loses the data of the device, and opens the page again. */
   async leave(how: 'sign out' | 'forget'): Promise<void> {
     const { cache } = this.tab;
     if (cache === undefined) return this.#world.note('  nothing to do');

@@ -48,22 +48,27 @@ export async function retryRefused(
 }
 
 function resetForRetry(operation: Operation): Operation {
-  const reset = inAnyCase({ ...operation, refusal: undefined, sent: UNSENT });
+  const unsent = { ...operation, refusal: undefined, sent: UNSENT };
+  // A retried append is stored whatever others have appended since.
+  const reset = isOf(unsent, 'append') ? withBasis(unsent, { since: undefined }) : unsent;
   if (!isOfEvent(reset) || (reset.basis.expected ?? null) === null) return reset;
   // A retried event may replace whichever version is stored.
   return withBasis(reset, { expected: Number.MAX_SAFE_INTEGER, isBound: true });
 }
 
-/** Returns an append that is stored whatever others have appended since; another operation as it is. */
-function inAnyCase(operation: Operation): Operation {
-  return isOf(operation, 'append') ? withBasis(operation, { since: undefined }) : operation;
-}
-
-/** Gives the session and its last event a new tick, so that handles notice a change and read the state again. */
-export async function renewTicks(
+/** Tells handles and watchers that operations of a session were edited. */
+export async function tellEdit(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
 ): Promise<void> {
+  await renewTicks(transaction, key);
+  const view = await transaction.view(key);
+  if (view === undefined) return;
+  transaction.notify({ type: 'appended', ...key, revision: view.revision, scopes: [] });
+}
+
+/** Gives the session and its last event a new tick, so that handles notice a change and read the state again. */
+async function renewTicks(transaction: CacheTransaction, key: CompositeSessionKey): Promise<void> {
   const record = await transaction.copies.get(key);
   if (record === undefined) return;
   const { copy } = record;
@@ -124,10 +129,7 @@ export async function takeBack(
   const chosen = operations.filter(({ number }) => numbers.includes(number));
   if (chosen.length === 0) return;
   await dropOperations(transaction, key, operations, chosen, undefined);
-  await renewTicks(transaction, key);
-  const view = await transaction.view(key);
-  if (view === undefined) return;
-  transaction.notify({ type: 'appended', ...key, revision: view.revision, scopes: [] });
+  await tellEdit(transaction, key);
 }
 
 /**

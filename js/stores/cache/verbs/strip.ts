@@ -4,7 +4,13 @@ import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../../value
 import { ownerOf, scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { renumber } from '../data/renumber.js';
-import { isOf, isWaiting, type Operation, type OutboxEvent } from '../records/records.js';
+import {
+  isOf,
+  isWaiting,
+  type Operation,
+  type OutboxEvent,
+  type SharedWrite,
+} from '../records/records.js';
 
 /** Whether a key, without prefix, is one that is removed. */
 type IsStripped = (key: string) => boolean;
@@ -29,9 +35,7 @@ export async function stripShared(
     if (arrived.has(earlier.number)) continue;
     const later = writers.filter(({ number }) => number > earlier.number);
     const writes = later.flatMap(({ shared }) => shared[scope] ?? []);
-    const keys = new Set(writes.flatMap(({ values }) => values.map(([key]) => key)));
-    const isCleared = writes.some((write) => write.isCleared);
-    const isStripped: IsStripped = (key) => isCleared || keys.has(key);
+    const isStripped = strippedBy(writes);
     const overlaps = earlier.values.some(([key]) => isStripped(key));
     if (!overlaps) continue;
     const all = [...(await transaction.outbox.below(owner)).values()].flat();
@@ -81,21 +85,20 @@ async function withoutOvertaken(
     const later = (await transaction.states.writes(owner)).filter(
       ({ number, isRefused }) => number > operation.number && !numbers.has(number) && !isRefused,
     );
-    const keys = new Set(later.flatMap(({ values }) => values.map(([name]) => name)));
-    const isCleared = later.some((write) => write.isCleared);
-    if (keys.size > 0 || isCleared) {
-      result = withoutKeys(result, scope, (name) => isCleared || keys.has(name));
-    }
+    if (later.length > 0) result = withoutKeys(result, scope, strippedBy(later));
   }
   return result;
 }
 
+/** Returns whether later writes of a shared state replace a key. */
+function strippedBy(writes: readonly SharedWrite[]): IsStripped {
+  const keys = new Set(writes.flatMap(({ values }) => values.map(([key]) => key)));
+  const isCleared = writes.some((write) => write.isCleared);
+  return (key) => isCleared || keys.has(key);
+}
+
 /** Returns an operation without keys of a shared state. */
-export function withoutKeys(
-  operation: Operation,
-  scope: SharedScope,
-  isStripped: IsStripped,
-): Operation {
+function withoutKeys(operation: Operation, scope: SharedScope, isStripped: IsStripped): Operation {
   const { shared } = operation;
   const change = shared[scope];
   if (change === undefined) return operation;

@@ -80,7 +80,7 @@ it('a dropped event of an unsent creation no longer changes the state of the use
   await cache.close();
 });
 
-it('a refused event can be retried, and appended anew once it is dropped', async () => {
+it('a refused event can be retried, and dropped and appended again', async () => {
   const server = new Server();
   const { cache } = openCache(server);
   refusing(server, 'bad');

@@ -133,26 +133,27 @@ describe('A message behind a refused creation', () => {
   });
 });
 
+/** A page whose edit is refused, and a message behind it. */
+async function openBehindEdit(t: TestContext) {
+  const { server, chat } = await openPage(t);
+  const first = await chat.ask(asks('good'));
+  await snapshotOf(chat, isAnswered);
+  refuse(server, '/rewind');
+  const { id } = await chat.edit(first.id, asks('better'));
+  const next = await chat.ask(asks('next'));
+  return { chat, id, next };
+}
+
 describe('A message behind a refused edit', () => {
   it('names the edited message, which has the error', async (t) => {
-    const { server, chat } = await openPage(t);
-    const first = await chat.ask(asks('good'));
-    await snapshotOf(chat, isAnswered);
-    refuse(server, '/rewind');
-    const { id } = await chat.edit(first.id, asks('better'));
-    const next = await chat.ask(asks('next'));
+    const { chat, id, next } = await openBehindEdit(t);
     const { unsent } = await snapshotOf(chat, ({ unsent }) => !!unsent[next.id]?.blockedBy);
     assert.equal(unsent[next.id]?.blockedBy?.eventId, id);
     assert.equal((unsent[id]?.error as SessionError).status, 403);
   });
 
   it('is answered once the edit is discarded', async (t) => {
-    const { server, chat } = await openPage(t);
-    const first = await chat.ask(asks('good'));
-    await snapshotOf(chat, isAnswered);
-    refuse(server, '/rewind');
-    const { id } = await chat.edit(first.id, asks('better'));
-    const next = await chat.ask(asks('next'));
+    const { chat, id, next } = await openBehindEdit(t);
     await snapshotOf(chat, ({ unsent }) => !!unsent[next.id]?.blockedBy);
     await chat.discard(id);
     const { events } = await snapshotOf(chat, ({ events }) => textsOf(events).includes('next!'));

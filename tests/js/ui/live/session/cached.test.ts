@@ -170,7 +170,8 @@ for (const isHeard of [true, false]) {
   }
 }
 
-it('A session that was read as missing is shown once another device has created it while the feed was down', async () => {
+/** Shows a session that is missing, and then cuts the connection. */
+async function openMissing() {
   const server = new Server();
   const { cache } = openCache(server);
   const store = liveSession(cache, KEY);
@@ -179,6 +180,11 @@ it('A session that was read as missing is shown once another device has created 
   await until(() => server.feedRequests === 1);
   server.isOffline = true;
   server.cutFeeds();
+  return { server, cache, store, stop };
+}
+
+it('A session that was read as missing is shown once another device has created it while the feed was down', async () => {
+  const { server, cache, store, stop } = await openMissing();
   await server.service.createSession({ ...KEY, events: [event('theirs')] });
   server.isOffline = false;
   const { events } = await snapshotOf(store, ({ status }) => status === 'ready');
@@ -188,14 +194,7 @@ it('A session that was read as missing is shown once another device has created 
 });
 
 it('A cache that has nothing to send says that it is offline once its feed is cut', async () => {
-  const server = new Server();
-  const { cache } = openCache(server);
-  const store = liveSession(cache, KEY);
-  const stop = store.subscribe(() => undefined);
-  await snapshotOf(store, ({ status }) => status === 'missing');
-  await until(() => server.feedRequests === 1);
-  server.isOffline = true;
-  server.cutFeeds();
+  const { server, cache, stop } = await openMissing();
   await until(() => !cache.status.isOnline);
   server.isOffline = false;
   await until(() => cache.status.isOnline);
