@@ -16,14 +16,14 @@ import { queryBuilder } from '../stores/database/tables/tables.js';
  */
 export function schemaSql(kind: EngineKind, scheme: string, names: TableNames): string {
   const engine = ENGINES[kind];
-  const product = engine.productOf(scheme);
+  const product = engine.tables.productOf(scheme);
   const database = withTableNames(queryBuilder(engine), names);
   const schema = { database, engine, layout: DATABASE_LAYOUT, names };
   const statements = [
     ...tableStatements(schema, product.collation).map((statement) => statement.compile().sql),
     ...metadataRows(DATABASE_LAYOUT).map(([key, value]) => {
       const into = sql`into ${sql.table(DATABASE_LAYOUT.metadata)} (${sql.ref('key')}, value) values (${sql.lit(key)}, ${sql.lit(value)})`;
-      return engine.insertIfAbsent(into).compile(database).sql;
+      return engine.queries.insertIfAbsent(into).compile(database).sql;
     }),
     ...indices(schema).map((index) => product.buildIndex(index).compile(database).sql),
   ];

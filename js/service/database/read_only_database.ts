@@ -63,14 +63,14 @@ export class ReadOnlyDatabase extends StoredSessionService {
   async *sessionKeys(appName: string): AsyncGenerator<Required<StorageKey>, void> {
     for await (const userId of this.#users('sessions', appName)) {
       const ids = paged((last) =>
-        this.#query(({ database, engine }) => {
+        this.#query(({ database }) => {
           const query = database
             .selectFrom('sessions')
             .select('id as name')
             .where('app_name', '=', appName)
             .where('user_id', '=', userId);
           const rest = last === undefined ? query : query.where('id', '>', last);
-          return engine.limit(rest.orderBy('id'), PAGE);
+          return rest.orderBy('id').limit(PAGE);
         }),
       );
       for await (const sessionId of ids) yield { appName, userId, sessionId };
@@ -79,14 +79,14 @@ export class ReadOnlyDatabase extends StoredSessionService {
 
   #users(table: 'user_states' | 'sessions', app: string): AsyncGenerator<string, void> {
     return paged((last) =>
-      this.#query(({ database, engine }) => {
+      this.#query(({ database }) => {
         const query = database
           .selectFrom(table)
           .select('user_id as name')
           .distinct()
           .where('app_name', '=', app);
         const rest = last === undefined ? query : query.where('user_id', '>', last);
-        return engine.limit(rest.orderBy('user_id'), PAGE);
+        return rest.orderBy('user_id').limit(PAGE);
       }),
     );
   }

@@ -2,7 +2,7 @@
 import type { Connection } from '../engine/connection.js';
 import type { Engine } from '../engine/engine.js';
 import { failureKind } from '../engine/failure.js';
-import { type Query, type Steps, together } from '../engine/prepared.js';
+import { plainQuery, type Query, type Steps, together } from '../engine/prepared.js';
 import type { Waits } from '../engine/waits.js';
 import type { Database } from '../tables/tables.js';
 import type { ServerConnection, ServerPool } from '../transactions/lease.js';
@@ -61,7 +61,8 @@ function connectionOf(connection: Database, engine: Engine, release: () => void)
     // undone, or if its driver knows that it is lost.
     destroy(undo) {
       const isClean = (error: unknown): boolean =>
-        failureKind(engine, error) === 'lost' || engine.noTransaction?.test(String(error)) === true;
+        failureKind(engine, error) === 'lost' ||
+        engine.transactions.noTransaction?.test(String(error)) === true;
       const restore = async (): Promise<void> => {
         await pending.catch(() => undefined);
         for (const query of [ROLLBACK, ...undo]) {
@@ -97,7 +98,9 @@ async function requireTransactions(
   engine: Engine,
   waits: Waits,
 ): Promise<void> {
-  const { set, release } = engine.savepoint(CHECK_SAVEPOINT);
+  const set = plainQuery(`savepoint ${CHECK_SAVEPOINT}`);
+  // Fails outside of the transaction.
+  const release = plainQuery(`release savepoint ${CHECK_SAVEPOINT}`);
   const setAndRelease = function* (): Steps<void> {
     yield* together([set]);
     yield* together([release]);

@@ -1,19 +1,9 @@
-/** What our engines write in the same way. An engine that does not writes its own. */
+/** What several engines have in common. */
 import { type RawBuilder, sql } from 'kysely';
-import { plainQuery } from './prepared.js';
-import type { Engine } from './engine.js';
-
-export const COMMON_SQL: Pick<Engine, 'limit' | 'savepoint' | 'createUnlessThere'> = {
-  limit: (query, count) => query.limit(count),
-  savepoint: (name) => ({
-    set: plainQuery(`savepoint ${name}`),
-    release: plainQuery(`release savepoint ${name}`),
-  }),
-  createUnlessThere: (table) => table.ifNotExists(),
-};
+import type { EngineTransactions } from './engine.js';
 
 /** Locks the rows of a query until the transaction ends, on engines with `for update`. */
-export const LOCKED_ROWS: Pick<Engine, 'locksRows' | 'lock'> = {
+export const LOCKED_ROWS: Pick<EngineTransactions, 'locksRows' | 'lock'> = {
   locksRows: true,
   lock(query, skipsLocked = false) {
     const locked = query.forUpdate();

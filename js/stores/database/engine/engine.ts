@@ -1,6 +1,5 @@
 import type {
   ColumnDataType,
-  CreateTableBuilder,
   Dialect,
   Expression,
   QueryExecutorProvider,
@@ -9,7 +8,7 @@ import type {
 } from 'kysely';
 import type { TableColumn, TableNames } from './columns.js';
 import type { Begin, Connection, ConnectOptions } from './connection.js';
-import type { Query, Steps } from './prepared.js';
+import type { Steps } from './prepared.js';
 
 /** The engines, by their names in `service.storage.kind`. */
 export type EngineKind = 'sqlite' | 'postgresql' | 'mysql';
@@ -112,44 +111,30 @@ export interface EngineTables {
 /** A query that selects rows. */
 type Select<DB, Table extends keyof DB, Row> = SelectQueryBuilder<DB, Table, Row>;
 
-/**
- * The differences between the engines. All other SQL is the same, and no code outside of `engines/` asks which engine it
- * has. Only the forms of addresses and the rules of options stand in `address.ts`: they are checked without Kysely.
- */
-export interface Engine {
-  readonly kind: EngineKind;
-  /** The name in messages. */
-  readonly name: string;
-  /** The package of the driver, which users install. */
-  readonly driver: string;
-  /** Whether the database is a file. The messages of errors then speak of the disk. */
-  readonly isFile: boolean;
-  /** Opens the file, or makes the pool that will connect. @param location the path or the URL of an `Address` */
-  readonly connect: (location: string, options: ConnectOptions) => Promise<Connection>;
-  /** Kysely's parts that write this dialect of SQL. Its driver is not used: connections are those of `connections/`. */
-  readonly dialect: Pick<Dialect, 'createAdapter' | 'createIntrospector' | 'createQueryCompiler'>;
-  /** The types of the columns. @param collation that of the {@link Product} */
-  readonly columnTypes: (collation: string) => ColumnTypes;
+/** How an engine begins transactions, and what it locks. */
+export interface EngineTransactions {
   /** The statements that begin a transaction. */
   readonly begin: Begin;
-  /** Whether {@link Engine.lock} locks rows. If not, the begin locks the whole database: there is one writer. */
+  /** Whether {@link EngineTransactions.lock} locks rows. If not, the begin locks the whole database: there is one writer. */
   readonly locksRows: boolean;
   /** Locks the rows of a query until the transaction ends. @param skipsLocked leaves out rows that others have locked */
   readonly lock: <DB, Table extends keyof DB, Row>(
     query: Select<DB, Table, Row>,
     skipsLocked?: boolean,
   ) => Select<DB, Table, Row>;
-  /** Limits the number of a query's rows. */
-  readonly limit: <DB, Table extends keyof DB, Row>(
-    query: Select<DB, Table, Row>,
-    count: number | RawBuilder<number>,
-  ) => Select<DB, Table, Row>;
-  /** A point in a transaction. Its release fails outside of that transaction. */
-  readonly savepoint: (name: string) => { readonly set: Query; readonly release: Query };
-  /** Makes the statement create the table only if it is missing. */
-  readonly createUnlessThere: <Table extends string>(
-    table: CreateTableBuilder<Table>,
-  ) => CreateTableBuilder<Table>;
+  /**
+   * Whether sessions are locked alone, before anything else. On MariaDB that lock may hold a row that was just deleted,
+   * and then blocks a create that inserts it and may hold the app.
+   */
+  readonly locksSessionsAlone: boolean;
+  /** Absent if a statement that creates a table is part of the transaction. */
+  readonly creationLock: CreationLock | undefined;
+  /** The error of a rollback without a transaction; `undefined` if that is no error. */
+  readonly noTransaction: RegExp | undefined;
+}
+
+/** How queries of an engine read and write rows, times and JSON. */
+export interface EngineQueries {
   /** The columns that order events: the time, and the column that orders events of one time. */
   readonly eventOrder: readonly [time: ColumnExpression, tie: ColumnExpression];
   /** Converts a JSON column to text. */
@@ -161,16 +146,8 @@ export interface Engine {
    * true if the JSON has no such timestamp in Python's form; the reader then decides.
    */
   readonly mayBeSince: (json: ColumnExpression, seconds: ColumnExpression) => RawBuilder<boolean>;
-  /** Returns the code in a driver's error. Failures on this side of the connection have none. */
-  readonly codeOf: (error: unknown) => string | undefined;
-  /** Returns the failure that a driver's error code means. */
-  readonly failureOfCode: (code: string) => Failure;
-  /** Whether the columns limit the length of ids, and hold no NUL in them. */
-  readonly limitsIds: boolean;
   /** Whether JSON columns refuse U+0000. */
   readonly refusesNul: boolean;
-  /** Whether the keys between tables are enforced on every connection. If not, rows of a deleted session may be left. */
-  readonly enforcesKeys: boolean;
   /** Whether `insert` has `on conflict do nothing`. If not, Kysely writes `on duplicate key update`. */
   readonly hasOnConflict: boolean;
   /**
@@ -184,6 +161,12 @@ export interface Engine {
    * the rows by their index. A sort returns its first row only after it has read them all.
    */
   readonly ordersBeforeJson: boolean;
+  /** Inserts a row unless its key is there. @param into the rest of the statement, from `into` on */
+  readonly insertIfAbsent: (into: RawBuilder<unknown>) => RawBuilder<unknown>;
+}
+
+/** What the planner of an engine does with indexes. */
+export interface EngineIndexes {
   /**
    * Returns a column with the same value that no index serves. Otherwise the planner may take a long session for a
    * short one, and would then search all events of the session.
@@ -193,22 +176,37 @@ export interface Engine {
   readonly hasPartialIndices: boolean;
   /** Whether a page beside an event has to name the whole range of the index, so that the rows are read by it. */
   readonly pagesByRange: boolean;
-  /**
-   * Whether sessions are locked alone, before anything else. On MariaDB that lock may hold a row that was just deleted,
-   * and then blocks a create that inserts it and may hold the app.
-   */
-  readonly locksSessionsAlone: boolean;
+  /** Builds a missing index while others write; `undefined` if that would lock the whole database. */
+  readonly buildOnline: ((tables: EngineTables, index: IndexParts) => Steps<void>) | undefined;
+}
+
+/** What an engine's errors mean. */
+export interface EngineErrors {
+  /** Returns the code in a driver's error. Failures on this side of the connection have none. */
+  readonly codeOf: (error: unknown) => string | undefined;
+  /** Returns the failure that a driver's error code means. */
+  readonly failureOfCode: (code: string) => Failure;
+  /** The codes of the engine's own refusals. All other codes come from this side of the connection. */
+  readonly refusalCode: RegExp;
+  /** The codes of the engine's own errors after which the server may have stopped; `undefined` if it has none. */
+  readonly crashCode: RegExp | undefined;
+  /** Whether the server closes the connection after this error of an unknown code. */
+  readonly closesConnection: (error: unknown) => boolean;
+}
+
+/** How an engine makes and checks tables. */
+export interface TableRules {
+  /** The types of the columns. @param collation that of the {@link Product} */
+  readonly columnTypes: (collation: string) => ColumnTypes;
+  /** Whether the columns limit the length of ids, and hold no NUL in them. */
+  readonly limitsIds: boolean;
+  /** Whether the keys between tables are enforced on every connection. If not, rows of a deleted session may be left. */
+  readonly enforcesKeys: boolean;
   readonly catalog: Catalog;
   /** The product that a scheme of an address names, or a version of the database. */
   readonly productOf: (schemeOrVersion: string) => Product;
   /** Asks for the version of the database; `undefined` if there is only one product. */
   readonly version: RawBuilder<{ version: string }> | undefined;
-  /** Builds a missing index while others write; `undefined` if that would lock the whole database. */
-  readonly buildOnline: ((tables: EngineTables, index: IndexParts) => Steps<void>) | undefined;
-  /** Inserts a row unless its key is there. @param into the rest of the statement, from `into` on */
-  readonly insertIfAbsent: (into: RawBuilder<unknown>) => RawBuilder<unknown>;
-  /** What reads the tables of `@google/adk`'s own service, whose columns have other types. */
-  readonly ofAdk: Partial<Pick<Engine, 'time' | 'json' | 'eventOrder'>>;
   /** Tells by the type of a column of Python's tables who made it; `undefined` if it does not tell. */
   readonly makerOf: (column: TableColumn) => TableMaker | undefined;
   /**
@@ -230,16 +228,31 @@ export interface Engine {
    * @throws SessionError `storage_unavailable`
    */
   readonly checkTexts: ((database: QueryExecutorProvider) => Steps<void>) | undefined;
-  /** Absent if a statement that creates a table is part of the transaction. */
-  readonly creationLock: CreationLock | undefined;
+}
+
+/**
+ * The differences between the engines. All other SQL is the same, and no code outside of `engines/` asks which engine it
+ * has. Only the forms of addresses and the rules of options stand in `address.ts`: they are checked without Kysely.
+ */
+export interface Engine {
+  readonly kind: EngineKind;
+  /** The name in messages. */
+  readonly name: string;
+  /** The package of the driver, which users install. */
+  readonly driver: string;
+  /** Whether the database is a file. The messages of errors then speak of the disk. */
+  readonly isFile: boolean;
+  /** Opens the file, or makes the pool that will connect. @param location the path or the URL of an `Address` */
+  readonly connect: (location: string, options: ConnectOptions) => Promise<Connection>;
+  /** Kysely's parts that write this dialect of SQL. Its driver is not used: connections are those of `connections/`. */
+  readonly dialect: Pick<Dialect, 'createAdapter' | 'createIntrospector' | 'createQueryCompiler'>;
+  /** What reads the tables of `@google/adk`'s own service, whose columns have other types. */
+  readonly ofAdk: Partial<Pick<EngineQueries, 'time' | 'json' | 'eventOrder'>>;
   /** The driver's options for a database that is only read. */
   readonly readOnlyOptions: object;
-  /** The codes of the engine's own refusals. All other codes come from this side of the connection. */
-  readonly refusalCode: RegExp;
-  /** The codes of the engine's own errors after which the server may have stopped; `undefined` if it has none. */
-  readonly crashCode: RegExp | undefined;
-  /** The error of a rollback without a transaction; `undefined` if that is no error. */
-  readonly noTransaction: RegExp | undefined;
-  /** Whether the server closes the connection after this error of an unknown code. */
-  readonly closesConnection: (error: unknown) => boolean;
+  readonly transactions: EngineTransactions;
+  readonly queries: EngineQueries;
+  readonly indexes: EngineIndexes;
+  readonly tables: TableRules;
+  readonly errors: EngineErrors;
 }

@@ -87,10 +87,10 @@ export const UNTRUSTED =
 /** Returns the kind of failure that a driver's error means. */
 export function failureKind(engine: Engine, error: unknown): Failure {
   if (error instanceof OwnFailure) return error.failure;
-  const code = engine.codeOf(error);
+  const code = engine.errors.codeOf(error);
   if (code !== undefined) {
-    const failure = engine.failureOfCode(code);
-    return failure === 'other' && engine.closesConnection(error) ? 'lost' : failure;
+    const failure = engine.errors.failureOfCode(code);
+    return failure === 'other' && engine.errors.closesConnection(error) ? 'lost' : failure;
   }
   const { message } = Object(error) as { message?: unknown };
   // Drivers give no code to failures on this side of the connection.
@@ -113,7 +113,7 @@ export function failureKind(engine: Engine, error: unknown): Failure {
  */
 export function isRefusal(engine: Engine, error: unknown): boolean {
   if (isSessionError(error) || failureKind(engine, error) === 'lost') return false;
-  return engine.refusalCode.test(String(engine.codeOf(error)));
+  return engine.errors.refusalCode.test(String(engine.errors.codeOf(error)));
 }
 
 /**
@@ -123,7 +123,8 @@ export function isRefusal(engine: Engine, error: unknown): boolean {
  *   written the commit before. The error alone does not tell: a server may translate its severity.
  */
 export function commitFailure(engine: Engine, error: unknown, isBroken: boolean): unknown {
-  const mayBeCrash = isBroken && engine.crashCode?.test(String(engine.codeOf(error))) === true;
+  const mayBeCrash =
+    isBroken && engine.errors.crashCode?.test(String(engine.errors.codeOf(error))) === true;
   if (isRefusal(engine, error) && !mayBeCrash) return error;
   return new OwnFailure(reasonOf(error), 'commitLost', error);
 }

@@ -4,7 +4,7 @@ import { runOnce, type Steps } from './prepared.js';
 
 /** Finds out which product the database is. */
 export function* readProduct(engine: Engine, database: QueryExecutorProvider): Steps<Product> {
-  const { version, productOf } = engine;
+  const { version, productOf } = engine.tables;
   const [row] = version === undefined ? [] : yield* runOnce(database, version);
   return productOf(row?.version ?? '');
 }

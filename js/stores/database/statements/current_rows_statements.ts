@@ -57,11 +57,11 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
     new Prepared<Key & { since: StoredTime; limit: number }, EventColumns>((value) => {
       const query = selectEvents(database, engine, isOfSession(value)).where((where) => {
         const isNew = where('timestamp', '>=', value('since'));
-        const data = engine.json(where.ref('event_data'));
+        const data = engine.queries.json(where.ref('event_data'));
         return replacedToo ? where.or([isNew, where(data, 'like', '%"adk_session_wasm"%')]) : isNew;
       });
       const ordered = inOrder(engine, query, 'asc');
-      return isLimited ? engine.limit(ordered, value('limit')) : ordered;
+      return isLimited ? ordered.limit(value('limit')) : ordered;
     });
   const changedEvents = (replacedToo: boolean) => ({
     all: ofEvents(replacedToo, false),
@@ -70,9 +70,9 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
   const lockSession = (skipsLocked: boolean) =>
     findByKey<Key, { locked: number }>(database, engine, ['app', 'user', 'session'], (value) => {
       const query = database.selectFrom('sessions').select(LOCKED).where(isSession(value));
-      return engine.lock(query, skipsLocked);
+      return engine.transactions.lock(query, skipsLocked);
     });
-  const updateTime = engine.time(sql.ref('update_time')).as('update_time');
+  const updateTime = engine.queries.time(sql.ref('update_time')).as('update_time');
   return {
     /** Select a session with the states of these scopes. */
     current: cached((scopes: readonly SharedScope[]) =>
@@ -91,13 +91,13 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
       app: {
         one: new Prepared<Key, LockedState>((value) => {
           const query = database.selectFrom('app_states').select(updateTime);
-          return engine.lock(query.where('app_name', '=', value('app')));
+          return engine.transactions.lock(query.where('app_name', '=', value('app')));
         }),
       },
       user: {
         one: new Prepared<Key, LockedState>((value) => {
           const query = database.selectFrom('user_states').select(updateTime);
-          return engine.lock(query.where(isUser(value)));
+          return engine.transactions.lock(query.where(isUser(value)));
         }),
       },
     },
@@ -122,7 +122,7 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
       const query = selectEvents(database, engine, isOfSession(value))
         .where('timestamp', '>=', value('since'))
         .where('timestamp', '<', value('until'));
-      return engine.limit(inOrder(engine, query, 'desc'), value('limit'));
+      return inOrder(engine, query, 'desc').limit(value('limit'));
     }),
   };
 }
@@ -135,7 +135,7 @@ function selectCurrent(
   scopes: readonly SharedScope[],
   value: (name: keyof EventKey) => string,
 ) {
-  const { json, time } = engine;
+  const { json, time } = engine.queries;
   const [app, user] = [scopes.includes('app'), scopes.includes('user')];
   return database
     .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('one'))
@@ -195,7 +195,7 @@ function floorWhere(database: Database, layout: Layout, condition: RawBuilder<bo
 
 /** The state and time of the row joined as `table`, or NULLs under the same names if it was not joined. */
 function stateOf<Name extends SharedScope>(
-  { json, time }: Engine,
+  { queries: { json, time } }: Engine,
   table: string,
   isThere: boolean,
   name: Name,

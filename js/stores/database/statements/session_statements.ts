@@ -60,7 +60,7 @@ export function isOfSession(value: KeyValue): RawBuilder<boolean> {
  * The condition that an event belongs to the session, where another condition finds the event by its id.
  */
 export function isAlsoOfSession(
-  { withoutIndex }: Engine,
+  { indexes: { withoutIndex } }: Engine,
   value: (name: keyof Key) => unknown,
   alias: 'event' | 'events' = 'events',
 ): RawBuilder<boolean> {
@@ -82,7 +82,7 @@ export const JOINS_DETAILS = sql<boolean>`details.app_name = session.app_name an
   and details.session_id = session.id and details.create_time = session.create_time`;
 
 /** The title, the labels and the parent in the details. */
-export function detailsColumns({ json }: Engine) {
+export function detailsColumns({ queries: { json } }: Engine) {
   return [
     sql<string | null>`${sql.ref('details.title')}`.as('title'),
     json(sql.ref<string | null>('details.labels')).as('labels'),
@@ -91,7 +91,7 @@ export function detailsColumns({ json }: Engine) {
 }
 
 /** The columns of {@link StateColumns}. */
-export function stateColumns({ json, time }: Engine) {
+export function stateColumns({ queries: { json, time } }: Engine) {
   return [
     json(sql.ref('state')).as('state'),
     time(sql.ref('update_time')).as('update_time'),
@@ -99,7 +99,7 @@ export function stateColumns({ json, time }: Engine) {
 }
 
 /** The columns of a session and of its row in the side table. */
-export function sessionColumns({ json, time }: Engine) {
+export function sessionColumns({ queries: { json, time } }: Engine) {
   return [
     json(sql.ref('session.state')).as('state'),
     time(sql.ref('session.create_time')).as('create_time'),
@@ -111,7 +111,7 @@ export function sessionColumns({ json, time }: Engine) {
 }
 
 /** The columns of {@link RevisionColumns} that are computed from the events of the session. */
-export function revisionColumns({ time }: Engine) {
+export function revisionColumns({ queries: { time } }: Engine) {
   const ofSession = sql`from ${sql.table('events')} as recent
     where recent.app_name = session.app_name and recent.user_id = session.user_id and recent.session_id = session.id`;
   const at = sql.ref('recent.timestamp');
@@ -133,20 +133,23 @@ export function inOrder<Known, From extends keyof Known, Columns>(
   order: 'asc' | 'desc',
 ): SelectQueryBuilder<Known, From, Columns> {
   type Ordered = SelectQueryBuilder<Known, From, Columns>;
-  return engine.eventOrder.reduce<Ordered>((query, column) => query.orderBy(column, order), events);
+  return engine.queries.eventOrder.reduce<Ordered>(
+    (query, column) => query.orderBy(column, order),
+    events,
+  );
 }
 
 /** Selects the events of which a condition holds, unordered. */
 export function selectEvents(database: Database, engine: Engine, condition: RawBuilder<boolean>) {
   return selectEventData(database, engine, condition)
     .select('invocation_id')
-    .select((of) => engine.time(of.ref('timestamp')).as('timestamp'));
+    .select((of) => engine.queries.time(of.ref('timestamp')).as('timestamp'));
 }
 
 /** Selects the same events with only the columns from which nearly every event can be read. */
 export function selectEventData(
   database: Database,
-  { json }: Engine,
+  { queries: { json } }: Engine,
   condition: RawBuilder<boolean>,
 ) {
   return database
@@ -165,7 +168,7 @@ export function selectEventDataInOrder(
   value: KeyValue,
 ): Compilable<{ id: string; event_data: string }> {
   const select = selectEventData(database, engine, isOfSession(value));
-  if (!engine.ordersBeforeJson) return inOrder(engine, select, 'asc');
+  if (!engine.queries.ordersBeforeJson) return inOrder(engine, select, 'asc');
   const columns = database
     .selectFrom('events')
     .where(isOfSession(value))
@@ -176,7 +179,7 @@ export function selectEventDataInOrder(
   return database
     .selectFrom(rows)
     .select('id')
-    .select((of) => engine.json(of.ref('event_data')).as('event_data'))
+    .select((of) => engine.queries.json(of.ref('event_data')).as('event_data'))
     .orderBy('ordered.timestamp')
     .orderBy('id');
 }
@@ -193,12 +196,12 @@ export function selectPlace(
   engine: Engine,
   value: (name: keyof Key | 'event') => string,
 ) {
-  const [time, tie] = engine.eventOrder;
+  const [time, tie] = engine.queries.eventOrder;
   return database
     .selectFrom('events')
     .where('id', '=', value('event'))
     .where(isAlsoOfSession(engine, value))
-    .select([engine.time(time).as('time'), sql<StoredTime>`${tie}`.as('tie')]);
+    .select([engine.queries.time(time).as('time'), sql<StoredTime>`${tie}`.as('tie')]);
 }
 
 /** Selects the floor. */
@@ -211,7 +214,7 @@ export function selectFloor(database: Database, { metadata }: Layout) {
 
 /** Makes the statements that reads and writes share. */
 export function sessionStatements(database: Database, engine: Engine) {
-  const { json, time } = engine;
+  const { json, time } = engine.queries;
   return {
     /** Selects a session with the states of its user and its app. */
     merged: new Prepared<Key, MergedColumns>((value) =>

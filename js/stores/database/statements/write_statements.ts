@@ -44,7 +44,7 @@ export type SessionValues = Key & { state: string; updated: StoredTime };
 
 /** Makes the statements that insert, update and delete rows. */
 export function writeStatements(database: Database, engine: Engine) {
-  const { hasJsonRows } = engine;
+  const { hasJsonRows } = engine.queries;
   /**
    * Changes several sessions, if the engine `hasJsonRows`. The last condition is always true. It makes the planner expect few
    * rows, so that it uses the index; otherwise it would read the whole table while that is small, and then

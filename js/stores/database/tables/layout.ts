@@ -20,7 +20,7 @@
 import { sql } from 'kysely';
 import { toSeconds } from '../../../values/python/time.js';
 import { microsToTimeText, millisecondsToTimeText } from '../../../values/python/micros.js';
-import type { Engine, StoredTime, TableMaker } from '../engine/engine.js';
+import type { Engine, EngineQueries, StoredTime, TableMaker } from '../engine/engine.js';
 
 /** The differences between the layouts. */
 export interface Layout {
@@ -51,7 +51,7 @@ export const DATABASE_LAYOUT: Layout = {
 };
 
 /** Orders the events of one time in a SQLite file by their places in the table. */
-const APPEND_ORDER: Engine['eventOrder'] = [sql`events.timestamp`, sql`rowid`];
+const APPEND_ORDER: EngineQueries['eventOrder'] = [sql`events.timestamp`, sql`rowid`];
 
 /**
  * A double of seconds tells every microsecond until `LAST_REVISION` from the next. The division gives the
@@ -74,7 +74,7 @@ export const SQLITE_LAYOUT: Layout = {
 export const ADK_LAYOUT: Layout = {
   ...DATABASE_LAYOUT,
   service: '@google/adk',
-  engineOf: (engine) => ({ ...engine, ...engine.ofAdk }),
+  engineOf: (engine) => ({ ...engine, queries: { ...engine.queries, ...engine.ofAdk } }),
 };
 
 /** The layouts, by the service that made the tables. */

@@ -14,7 +14,7 @@ const MAX_ID = 128;
 const MAX_INVOCATION_ID = 256;
 
 /** Whether a row with this key can exist. */
-export function fitsKey({ limitsIds }: Engine, key: StorageKey): boolean {
+export function fitsKey({ tables: { limitsIds } }: Engine, key: StorageKey): boolean {
   if (!limitsIds) return true;
   const ids = [key.appName, key.userId ?? '', key.sessionId ?? ''];
   return ids.every((id) => fits(id, MAX_ID));
@@ -30,7 +30,7 @@ export function checkIds(
   engine: Engine,
   { key, eventIds }: Pick<StorageWriteRequest, 'key' | 'eventIds'>,
 ): void {
-  if (!engine.limitsIds) return;
+  if (!engine.tables.limitsIds) return;
   for (const [name, id] of Object.entries(key) as [string, string][])
     requireFitting(engine, name, id, MAX_ID);
   for (const id of eventIds) requireFitting(engine, 'event.id', id, MAX_ID);
@@ -41,14 +41,14 @@ export function checkIds(
  *   if the text contains U+0000 and the engine cannot hold it
  */
 export function checkEvent(engine: Engine, invocationId: string, text: string): void {
-  if (engine.limitsIds)
+  if (engine.tables.limitsIds)
     requireFitting(engine, 'event.invocationId', invocationId, MAX_INVOCATION_ID);
-  if (engine.refusesNul) requireNoNul(engine, text);
+  if (engine.queries.refusesNul) requireNoNul(engine, text);
 }
 
 /** @throws SessionError `unserializable` if a state contains U+0000 and the engine cannot hold it */
 export function checkStates(engine: Engine, changes: Changes): void {
-  if (!engine.refusesNul) return;
+  if (!engine.queries.refusesNul) return;
   for (const [scope, prefix] of STORED_PREFIXES) {
     const { state } = changes[scope] ?? {};
     if (state !== undefined) requireNoNul(engine, state, prefix);

@@ -31,7 +31,7 @@ const BY_USER = ['%author":"user"%', '%author": "user"%'];
  * Returns the condition that an event may be a marker, or may tell what waits. Messages with such texts fulfil it too. It
  * has literals instead of parameters, because the index has the same condition.
  */
-export function mayBeMarker({ json }: Pick<Engine, 'json'>): RawBuilder<boolean> {
+export function mayBeMarker({ queries: { json } }: Engine): RawBuilder<boolean> {
   const text = json(sql.ref('event_data'));
   const isLike = (pattern: string) => sql<boolean>`${text} like ${sql.lit(pattern)}`;
   const isOneOf = (patterns: readonly string[]) => sql.join(patterns.map(isLike), sql` or `);

@@ -98,7 +98,7 @@ const PASSING: readonly SessionErrorCode[] = ['connection_lost', 'storage_blocke
  */
 function* createMissing(named: NamedTables): Steps<TableCheck> {
   const { database, engine } = named;
-  const lock = engine.creationLock;
+  const lock = engine.transactions.creationLock;
   if (lock !== undefined) {
     const [row] = yield* runOnce(database, lock.acquire, { undo: lock.release });
     if (Number(row?.locked) !== 1) throw new OwnFailure('others are opening it', 'conflict');
@@ -135,7 +135,7 @@ function* checkToRead(named: NamedTables): Steps<ReadableTables> {
   }
   const layout = layoutOf(columns, engine);
   const use = layout === ADK_LAYOUT ? 'readOfAdk' : 'read';
-  yield* engine.checkColumns(named, columns.filter(isOfPython), use);
+  yield* engine.tables.checkColumns(named, columns.filter(isOfPython), use);
   return { layout, tables };
 }
 
@@ -165,7 +165,7 @@ function* check(named: NamedTables, isAlone: boolean): Steps<TableCheck> {
   requireLayout(existing, engine);
   const layout = layoutOf(columns, engine);
   if (layout === ADK_LAYOUT) throw ofAdk(engine);
-  yield* engine.checkColumns(named, columns.filter(isOfPython), 'write');
+  yield* engine.tables.checkColumns(named, columns.filter(isOfPython), 'write');
   const isComplete =
     [...PYTHON_TABLES, layout.metadata, ...OUR_TABLES].every((table) => tables.has(table)) &&
     (yield* readMetadata(database, layout.metadata, METADATA.floor)) !== undefined;
@@ -188,7 +188,7 @@ interface ExistingTables {
 }
 
 function* readTables(named: NamedTables): Steps<ExistingTables> {
-  const { checkTexts } = named.engine;
+  const { checkTexts } = named.engine.tables;
   if (checkTexts !== undefined) yield* checkTexts(named.database);
   const columns = yield* readColumns(named);
   if (columns.length === 0) yield* requireSchema(named);
@@ -265,7 +265,7 @@ function layoutOf(columns: readonly TableColumn[], engine: Engine): Layout {
 
 /** Returns the layout that the type of the column tells; `undefined` if it tells none. */
 function layoutOfColumn(column: TableColumn, engine: Engine): Layout | undefined {
-  const maker = PYTHON_TABLES.includes(column.table) ? engine.makerOf(column) : undefined;
+  const maker = PYTHON_TABLES.includes(column.table) ? engine.tables.makerOf(column) : undefined;
   return maker && LAYOUTS[maker];
 }
 
@@ -291,7 +291,7 @@ function* readColumns({
 }: NamedTables): Steps<TableColumn[]> {
   const known = [...PYTHON_TABLES, ...METADATA_TABLES, ...OUR_TABLES];
   const tables = sql.join(known.map((name) => prefix + name));
-  const query = engine.catalog.columns(schema, tables);
+  const query = engine.tables.catalog.columns(schema, tables);
   const rows = yield* runOnce(database, query);
   return rows.map((column) => ({ ...column, table: column.table.slice(prefix.length) }));
 }
@@ -317,7 +317,7 @@ async function buildOnline(
   missing: readonly Index[],
   isStopped: () => boolean,
 ): Promise<void> {
-  const build = tables.engine.buildOnline;
+  const build = tables.engine.indexes.buildOnline;
   if (build === undefined) return;
   for (const index of missing) {
     if (isStopped()) return;
@@ -331,6 +331,6 @@ async function buildOnline(
 }
 
 function* indexNames({ database, engine, names }: NamedTables): Steps<Set<string>> {
-  const rows = yield* runOnce(database, engine.catalog.indexNames(names.schema));
+  const rows = yield* runOnce(database, engine.tables.catalog.indexNames(names.schema));
   return new Set(rows.map(({ known }) => known));
 }

@@ -42,7 +42,7 @@ export function tableStatements(
   const isSqliteService = layout.service === 'SqliteSessionService';
   const { id, invocationId, json, time, word } = isSqliteService
     ? SQLITE_SERVICE_TYPES
-    : engine.columnTypes(collation);
+    : engine.tables.columnTypes(collation);
   const nullable = ['replaced_at', 'title', 'labels', 'parent', 'initial_state'];
   if (!isSqliteService) nullable.push('event_data');
   const table = (
@@ -50,9 +50,7 @@ export function tableStatements(
     columns: Readonly<Record<string, ColumnType>>,
     key: readonly string[],
   ): CreateTableBuilder<string, string> => {
-    let made: CreateTableBuilder<string, string> = engine.createUnlessThere(
-      database.schema.createTable(name),
-    );
+    let made: CreateTableBuilder<string, string> = database.schema.createTable(name).ifNotExists();
     for (const [column, type] of Object.entries(columns)) {
       made = made.addColumn(column, type, (definition) =>
         nullable.includes(column) ? definition : definition.notNull(),
@@ -141,7 +139,7 @@ export function* createTables(
   const { collation } = yield* readProduct(engine, database);
   const tables = tableStatements(schema, collation);
   for (const table of tables.slice(0, -1)) yield* runOnce(database, table);
-  const isEmpty = ({ table }: Index) => !engine.locksRows || !existing.has(table);
+  const isEmpty = ({ table }: Index) => !engine.transactions.locksRows || !existing.has(table);
   for (const index of missing.filter(isEmpty)) {
     yield* runOnce(database, indexStatement(schema, index), { factor: INDEX_FACTOR });
   }
@@ -170,7 +168,7 @@ export function indices({ engine, names }: Pick<NamedTables, 'engine' | 'names'>
   const time = ['timestamp desc', 'id desc'];
   const markers = index('adk_session_wasm_markers', 'events', ...EVENT_SESSION);
   return [
-    ...(engine.hasPartialIndices ? [{ ...markers, where: mayBeMarker(engine) }] : []),
+    ...(engine.indexes.hasPartialIndices ? [{ ...markers, where: mayBeMarker(engine) }] : []),
     index('idx_events_app_user_session_ts_id', 'events', ...EVENT_SESSION, ...time),
     index('adk_session_wasm_by_update', 'sessions', 'app_name', 'update_time'),
     index('adk_session_wasm_by_creation', 'sessions', 'app_name', 'create_time'),

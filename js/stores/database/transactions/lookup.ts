@@ -43,7 +43,7 @@ export interface KeyedStatement<Key, Row> {
  */
 export function findByKey<Key extends object, Row>(
   database: QueryExecutorProvider,
-  { hasJsonRows }: Engine,
+  { queries: { hasJsonRows } }: Engine,
   names: readonly (keyof Key & string)[],
   build: (
     value: <Name extends keyof Key>(name: Name) => Key[Name],

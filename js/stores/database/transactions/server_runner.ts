@@ -13,7 +13,7 @@ export function serverConnection(
   pool: ServerPool,
   engine: Engine,
   waits: Waits,
-  begins: Begin = engine.begin,
+  begins: Begin = engine.transactions.begin,
 ): Connection {
   const begin = beginQueries(engine, begins);
   async function run<T>(

@@ -15,7 +15,7 @@ import { Attempts, beginQueries, inTransaction, ROLLBACK } from './transaction.j
 export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Waits): Runner {
   // Weak, since a query that is built for one run has a statement of its own.
   const statements = new WeakMap<Statement, SqliteStatement>();
-  const begin = beginQueries(engine, engine.begin);
+  const begin = beginQueries(engine, engine.transactions.begin);
 
   const rowsOf = (query: Query | undefined): readonly unknown[] => {
     if (query === undefined) return NONE;

@@ -26,7 +26,7 @@ export function beginQueries(engine: Engine, begins: Begin): BeginQueries {
   return {
     read: begins.read.map(plainQuery),
     write: begins.write.map(plainQuery),
-    createTables: engine.begin.write.map(plainQuery),
+    createTables: engine.transactions.begin.write.map(plainQuery),
     autocommit: [],
   };
 }

@@ -37,7 +37,7 @@ type Users = { app: string } & Record<`user${number}`, string>;
 
 /** Makes the statements of {@link changedSince}. */
 export function changedStatements(database: Database, engine: Engine) {
-  const { time } = engine;
+  const { time } = engine.queries;
   const stateColumns = [
     time(sql.ref('update_time')).as('update_time'),
     sql<number>`case when ${sql.ref('state')} = '{}' then 1 else 0 end`.as('is_empty'),
@@ -45,22 +45,20 @@ export function changedStatements(database: Database, engine: Engine) {
   return {
     /** Uses the index of lists by time. One query, because a second one for the revisions would take longer. */
     sessions: new Prepared<{ app: string; since: StoredTime }, ChangedColumns>((value) =>
-      engine.limit(
-        database
-          .selectFrom('sessions as session')
-          .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(JOINS_SIDE_TABLE))
-          .select(['session.user_id', 'session.id'])
-          .select((of) => [
-            time(of.ref('session.create_time')).as('create_time'),
-            time(of.ref('session.update_time')).as('update_time'),
-            time(of.ref('side.update_time')).as('side_time'),
-            time(of.ref('side.replaced_at')).as('replaced_at'),
-          ])
-          .select(revisionColumns(engine))
-          .where('session.app_name', '=', value('app'))
-          .where('session.update_time', '>=', value('since')),
-        sql.lit(MAX_SESSIONS + 1),
-      ),
+      database
+        .selectFrom('sessions as session')
+        .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(JOINS_SIDE_TABLE))
+        .select(['session.user_id', 'session.id'])
+        .select((of) => [
+          time(of.ref('session.create_time')).as('create_time'),
+          time(of.ref('session.update_time')).as('update_time'),
+          time(of.ref('side.update_time')).as('side_time'),
+          time(of.ref('side.replaced_at')).as('replaced_at'),
+        ])
+        .select(revisionColumns(engine))
+        .where('session.app_name', '=', value('app'))
+        .where('session.update_time', '>=', value('since'))
+        .limit(sql.lit(MAX_SESSIONS + 1)),
     ),
     app: new Prepared<{ app: string }, ChangedStateColumns>((value) =>
       database.selectFrom('app_states').select(stateColumns).where('app_name', '=', value('app')),

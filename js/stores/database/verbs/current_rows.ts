@@ -91,7 +91,7 @@ export function* readCurrentRows(
   const locked = plans.filter(({ locks }) => locks.session).map(({ key }) => key);
   const sessionLock = lookUp(isGroup ? locks.freeSession : locks.session, locked);
   let lockedFirst: readonly unknown[] | undefined;
-  if (engine.locksSessionsAlone && locked.length > 0) {
+  if (engine.transactions.locksSessionsAlone && locked.length > 0) {
     [lockedFirst] = yield* readTogether([sessionLock]);
     if (lockedFirst.includes(undefined)) {
       return plans.map(({ key }) => {
@@ -122,7 +122,7 @@ export function* readCurrentRows(
 }
 
 function planOf(
-  { locksRows: locks }: Engine,
+  { transactions: { locksRows: locks } }: Engine,
   request: CurrentRequest,
   isCreate: boolean,
   locksApp: boolean,

@@ -53,10 +53,10 @@ function selectTimes(database: Database, engine: Engine, isOne: boolean) {
     const ofUser = database
       .selectFrom('sessions as session')
       .select((of) => [
-        engine.time(of.ref('session.update_time')).as('update_time'),
+        engine.queries.time(of.ref('session.update_time')).as('update_time'),
         of
           .selectFrom('adk_session_wasm_sessions as side')
-          .select((row) => engine.time(row.ref('side.update_time')).as('side_time'))
+          .select((row) => engine.queries.time(row.ref('side.update_time')).as('side_time'))
           .whereRef('side.app_name', '=', 'session.app_name')
           .whereRef('side.user_id', '=', 'session.user_id')
           .whereRef('side.session_id', '=', 'session.id')
@@ -66,7 +66,7 @@ function selectTimes(database: Database, engine: Engine, isOne: boolean) {
       .where('session.app_name', '=', value('app'))
       .where('session.user_id', '=', value('user'));
     const query = isOne ? ofUser.where('session.id', '=', value('session')) : ofUser;
-    return engine.lock(query);
+    return engine.transactions.lock(query);
   });
 }
 
@@ -145,7 +145,7 @@ function* removeRows(context: VerbContext, request: StorageDeleteRequest): Steps
       const revision = nextRevision(context, row.update_time);
       const values = { ...key, state: EMPTY, updated: layout.time(revision) };
       yield* statements(writeStatements).updateState[scope].run(values);
-      if (engine.locksRows) return { floor: revision };
+      if (engine.transactions.locksRows) return { floor: revision };
       yield* statements(deleteStatements).unused[scope].run(key);
       deleted.push(revision);
     }

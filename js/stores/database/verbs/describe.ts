@@ -65,7 +65,7 @@ function* lockedDetails(
   session: Key,
 ): Steps<DetailsColumns | undefined> {
   const { locks } = statements(currentRowsStatements);
-  if (engine.locksRows) yield* locks.session.one.run(session);
+  if (engine.transactions.locksRows) yield* locks.session.one.run(session);
   const [details] = yield* statements(describeStatements).details.run(session);
   return details;
 }

@@ -145,7 +145,8 @@ export class GroupChanges {
       };
       this.#inserts.push(statements.insertSession.of(insert));
       // A program that enforces no foreign keys may have left rows of an earlier session.
-      if (!engine.enforcesKeys) this.#removals.push(...deletionsBeside(statements.deleteOne, key));
+      if (!engine.tables.enforcesKeys)
+        this.#removals.push(...deletionsBeside(statements.deleteOne, key));
       this.#others.push(statements.insertNewDetails.of(details));
     } else if (state === found.session.state) {
       this.#touched.push(values);

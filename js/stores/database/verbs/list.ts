@@ -70,7 +70,7 @@ type TimesKey = readonly [
 
 /** @param isOfUser whether the sessions of one user are listed; else those of all users of the app */
 function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
-  const { time } = engine;
+  const { time } = engine.queries;
   type Value<Values> = <N extends keyof Values>(name: N) => Values[N];
   const sessionsOf = (value: Value<Owner>) => {
     const query = database
@@ -132,7 +132,7 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
               // A generic plan then looks dearer than one for the given values, so PostgreSQL would plan each page
               // again.
               const ordered = fromTimes(value).select(time(at).as('time')).orderBy(at, order);
-              const all = engine.limit(ordered, sql.lit(most));
+              const all = ordered.limit(sql.lit(most));
               const query = isAfter ? all.where(at, AFTER[order], value('place')) : all;
               return isBounded ? query.where(at, UP_TO[order], value('bound')) : query;
             },

@@ -25,7 +25,10 @@ interface OperationColumns {
 }
 
 /** Makes the statements of operations. */
-export function operationStatements(database: Database, { hasOnConflict, lock }: Engine) {
+export function operationStatements(
+  database: Database,
+  { queries: { hasOnConflict }, transactions: { lock } }: Engine,
+) {
   const insert = new Prepared<OperationKey & { time: number }, never>((value) => {
     const row = database.insertInto(OPERATIONS).values({
       app_name: value('app'),

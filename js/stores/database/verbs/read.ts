@@ -46,12 +46,10 @@ export function readStatements(database: Database, engine: Engine, { service }: 
       inOrder(engine, select(value), 'asc'),
   ): WindowStatements<Columns> => ({
     all: new Prepared(all),
-    last: new Prepared((value) =>
-      engine.limit(inOrder(engine, select(value), 'desc'), value('last')),
-    ),
+    last: new Prepared((value) => inOrder(engine, select(value), 'desc').limit(value('last'))),
     since: new Prepared((value) =>
       inOrder(engine, select(value), 'asc').where((of) =>
-        engine.mayBeSince(of.ref('event_data'), of.val(value('seconds'))),
+        engine.queries.mayBeSince(of.ref('event_data'), of.val(value('seconds'))),
       ),
     ),
   });
@@ -60,12 +58,12 @@ export function readStatements(database: Database, engine: Engine, { service }: 
   const page = (direction: 'before' | 'after', isAtEvent: boolean) =>
     new Prepared<PageValues, EventColumns>((value) => {
       const order = direction === 'after' ? 'asc' : 'desc';
-      const isRange = isAtEvent && engine.pagesByRange;
+      const isRange = isAtEvent && engine.indexes.pagesByRange;
       const rows = isRange
         ? inIndexOrder(selectEvents(database, engine, isRangeOfSession(value)), order)
         : selectRows(value);
       const page = isAtEvent ? rows.where(isBeyond(engine, direction, value)) : rows;
-      return engine.limit(inOrder(engine, page, order), value('limit'));
+      return inOrder(engine, page, order).limit(value('limit'));
     });
   const pages = (isAtEvent: boolean) => ({
     before: page('before', isAtEvent),
@@ -98,7 +96,11 @@ type PageValues = Key & EventOrder & { limit: number };
  * MariaDB would then read all events of the session.
  */
 function isBeyond(
-  { eventOrder: [time, tie] }: Engine,
+  {
+    queries: {
+      eventOrder: [time, tie],
+    },
+  }: Engine,
   direction: 'before' | 'after',
   value: (name: keyof EventOrder) => unknown,
 ): RawBuilder<boolean> {

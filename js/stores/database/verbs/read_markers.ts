@@ -30,7 +30,7 @@ type Values = Key & { event: string } & Record<`target${number}` | `first${numbe
 
 /** Makes the statements of {@link readMarkers}. */
 function markerStatements(database: Database, engine: Engine) {
-  const [time, tie] = engine.eventOrder;
+  const [time, tie] = engine.queries.eventOrder;
   const select = (condition: RawBuilder<boolean>) =>
     selectEvents(database, engine, condition).select([
       // `coalesce` hides the column from SQLite's planner. Otherwise SQLite reads the whole session by the index of
@@ -126,7 +126,7 @@ export function* readMarkers(
 }
 
 /** Returns whether a column can hold the id of an invocation. A server refuses a query with any other id. */
-function canBeStored({ limitsIds }: Engine, id: string): boolean {
+function canBeStored({ tables: { limitsIds } }: Engine, id: string): boolean {
   return !limitsIds || !id.includes('\0');
 }
 

@@ -33,7 +33,7 @@ export function* write(
   for (const request of requests) checkIds(engine, request);
   const operations = yield* lockOperations(context, writes);
   const locksApp =
-    !isCreate || !engine.locksRows || writes.some(({ decide }) => changesApp(decide));
+    !isCreate || !engine.transactions.locksRows || writes.some(({ decide }) => changesApp(decide));
   const current = yield* readCurrentRows(context, requests, isCreate, locksApp);
   const group = new GroupChanges(context, isCreate ? now : undefined);
   const applied: Query[] = [];

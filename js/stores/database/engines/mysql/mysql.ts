@@ -1,6 +1,6 @@
 import { MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, type RawBuilder, sql } from 'kysely';
 import type { TableColumn } from '../../engine/columns.js';
-import { COMMON_SQL, LOCKED_ROWS } from '../../engine/common_sql.js';
+import { LOCKED_ROWS } from '../../engine/common_sql.js';
 import type { Engine, EngineTables, IndexParts, Product } from '../../engine/engine.js';
 import { failures, LOST, textCode, UNREACHABLE, UNTRUSTED } from '../../engine/failure.js';
 import {
@@ -33,8 +33,6 @@ const PRODUCTS: Readonly<Record<'mysql' | 'mariadb', Product>> = {
 };
 
 export const MYSQL: Engine = {
-  ...COMMON_SQL,
-  ...LOCKED_ROWS,
   kind: 'mysql',
   name: 'MariaDB',
   driver: 'mysql2',
@@ -45,98 +43,110 @@ export const MYSQL: Engine = {
     createIntrospector: (database) => new MysqlIntrospector(database),
     createQueryCompiler: () => new MysqlQueryCompiler(),
   },
-  columnTypes(collation) {
-    const exact = sql.raw(`character set utf8mb4 collate ${collation}`);
-    return {
-      id: sql`varchar(128) ${exact}`,
-      invocationId: sql`varchar(256) ${exact}`,
-      json: sql`longtext ${exact}`,
-      time: sql`datetime(6)`,
-      word: sql`varchar(256) ${exact}`,
-    };
-  },
-  begin: {
-    write: ['set transaction isolation level read committed', 'start transaction'],
-    read: [
-      'set transaction isolation level repeatable read',
-      'start transaction with consistent snapshot, read only',
-    ],
-  },
-  eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
-  json: (column) => sql<string>`${column}`,
-  time: (column) => sql<string>`cast(${column} as char)`,
-  mayBeSince: (json, seconds) =>
-    sql<boolean>`case when json_valid(${json}) and json_type(json_extract(${json}, '$.timestamp')) in ('INTEGER', 'DOUBLE', 'DECIMAL')
-      then json_extract(${json}, '$.timestamp') + 0 not between 0 and ${seconds} else true end`,
-  codeOf: textCode,
-  failureOfCode: failures({
-    conflict: 'ER_LOCK_DEADLOCK ER_LOCK_WAIT_TIMEOUT ER_CHECKREAD ER_TABLE_DEF_CHANGED',
-    duplicate: 'ER_DUP_ENTRY ER_DUP_KEYNAME ER_TABLE_EXISTS_ERROR',
-    slow: 'ER_STATEMENT_TIMEOUT ER_QUERY_TIMEOUT ER_QUERY_INTERRUPTED',
-    full: 'ER_DISK_FULL ER_RECORD_FILE_FULL ER_ENGINE_OUT_OF_MEMORY',
-    tooLarge: TOO_LARGE,
-    lost: `PROTOCOL_ ER_ERROR_DURING_COMMIT ER_SERVER_SHUTDOWN ER_CONNECTION_KILLED ER_NEW_ABORTING ${LOST}`,
-    readonly:
-      'ER_OPTION_PREVENTS_STATEMENT ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION ER_READ_ONLY_MODE',
-    unsupported: 'ER_PARSE_ERROR ER_NOT_SUPPORTED_YET',
-    untrusted: `HANDSHAKE_SSL_ERROR ${UNTRUSTED}`,
-    noTls: 'HANDSHAKE_NO_SSL_SUPPORT',
-    exhausted: 'ER_CON_COUNT',
-    unreachable: `ER_ACCESS_DENIED ER_DBACCESS_DENIED ER_TABLEACCESS_DENIED ER_BAD_DB ER_NOT_SUPPORTED_AUTH ER_HOST ${UNREACHABLE}`,
-  }),
-  limitsIds: true,
-  refusesNul: false,
-  enforcesKeys: true,
-  // Its `insert ignore` would ignore other errors too.
-  hasOnConflict: false,
-  hasJsonRows: false,
-  ordersBeforeJson: false,
-  withoutIndex: (column) => column,
-  hasPartialIndices: false,
-  pagesByRange: true,
-  locksSessionsAlone: true,
-  catalog: {
-    columns: (schema, tables) => sql<TableColumn>`
-      select table_name as \`table\`, column_name as \`name\`, column_type as \`type\`,
-        collation_name as \`collation\`
-      from information_schema.columns
-      where table_schema = ${schema ?? sql`database()`}
-        and table_name in (${tables})`,
-    indexNames: (schema) => sql<{ known: string }>`
-      select index_name as known from information_schema.statistics
-      where table_schema = ${schema ?? sql`database()`}`,
-  },
-  productOf: (schemeOrVersion) => PRODUCTS[/mariadb/i.test(schemeOrVersion) ? 'mariadb' : 'mysql'],
-  version: sql<{ version: string }>`select version() as version`,
-  buildOnline: buildInPlace,
-  insertIfAbsent: (into) => sql`insert ignore ${into}`,
   ofAdk: {
     // A column of the type JSON would be parsed by the driver.
     json: (column) => sql`concat(${column}, '')`,
     eventOrder: [sql`cast(json_value(event_data, '$.timestamp') as decimal(20, 3))`, sql`id`],
   },
-  makerOf: ({ name, type }) =>
-    name === 'app_name' && type.toLowerCase() === 'varchar(191)' ? '@google/adk' : undefined,
-  checkColumns(tables, columns, use) {
-    switch (use) {
-      case 'read':
-        return requireExactIds(MYSQL, tables, columns);
-      case 'readOfAdk':
-        return requireDistinctIds(MYSQL, tables, columns);
-      case 'write':
-        return requireExactColumns(MYSQL, tables, columns);
-    }
-  },
-  checkTexts: (database) => requireExactTexts(MYSQL, database),
-  creationLock: {
-    acquire: sql`select get_lock('adk_session_wasm', 1) as locked`,
-    release: sql`select release_lock('adk_session_wasm')`,
-  },
   readOnlyOptions: {},
-  refusalCode: /^ER_/,
-  crashCode: undefined,
-  noTransaction: undefined,
-  closesConnection: () => false,
+  transactions: {
+    ...LOCKED_ROWS,
+    begin: {
+      write: ['set transaction isolation level read committed', 'start transaction'],
+      read: [
+        'set transaction isolation level repeatable read',
+        'start transaction with consistent snapshot, read only',
+      ],
+    },
+    locksSessionsAlone: true,
+    creationLock: {
+      acquire: sql`select get_lock('adk_session_wasm', 1) as locked`,
+      release: sql`select release_lock('adk_session_wasm')`,
+    },
+    noTransaction: undefined,
+  },
+  queries: {
+    eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
+    json: (column) => sql<string>`${column}`,
+    time: (column) => sql<string>`cast(${column} as char)`,
+    mayBeSince: (json, seconds) =>
+      sql<boolean>`case when json_valid(${json}) and json_type(json_extract(${json}, '$.timestamp')) in ('INTEGER', 'DOUBLE', 'DECIMAL')
+      then json_extract(${json}, '$.timestamp') + 0 not between 0 and ${seconds} else true end`,
+    refusesNul: false,
+    // Its `insert ignore` would ignore other errors too.
+    hasOnConflict: false,
+    hasJsonRows: false,
+    ordersBeforeJson: false,
+    insertIfAbsent: (into) => sql`insert ignore ${into}`,
+  },
+  indexes: {
+    withoutIndex: (column) => column,
+    hasPartialIndices: false,
+    pagesByRange: true,
+    buildOnline: buildInPlace,
+  },
+  tables: {
+    columnTypes(collation) {
+      const exact = sql.raw(`character set utf8mb4 collate ${collation}`);
+      return {
+        id: sql`varchar(128) ${exact}`,
+        invocationId: sql`varchar(256) ${exact}`,
+        json: sql`longtext ${exact}`,
+        time: sql`datetime(6)`,
+        word: sql`varchar(256) ${exact}`,
+      };
+    },
+    limitsIds: true,
+    enforcesKeys: true,
+    catalog: {
+      columns: (schema, tables) => sql<TableColumn>`
+      select table_name as \`table\`, column_name as \`name\`, column_type as \`type\`,
+        collation_name as \`collation\`
+      from information_schema.columns
+      where table_schema = ${schema ?? sql`database()`}
+        and table_name in (${tables})`,
+      indexNames: (schema) => sql<{ known: string }>`
+      select index_name as known from information_schema.statistics
+      where table_schema = ${schema ?? sql`database()`}`,
+    },
+    productOf: (schemeOrVersion) =>
+      PRODUCTS[/mariadb/i.test(schemeOrVersion) ? 'mariadb' : 'mysql'],
+    version: sql<{ version: string }>`select version() as version`,
+    makerOf: ({ name, type }) =>
+      name === 'app_name' && type.toLowerCase() === 'varchar(191)' ? '@google/adk' : undefined,
+    checkColumns(tables, columns, use) {
+      switch (use) {
+        case 'read':
+          return requireExactIds(MYSQL, tables, columns);
+        case 'readOfAdk':
+          return requireDistinctIds(MYSQL, tables, columns);
+        case 'write':
+          return requireExactColumns(MYSQL, tables, columns);
+      }
+    },
+    checkTexts: (database) => requireExactTexts(MYSQL, database),
+  },
+  errors: {
+    codeOf: textCode,
+    failureOfCode: failures({
+      conflict: 'ER_LOCK_DEADLOCK ER_LOCK_WAIT_TIMEOUT ER_CHECKREAD ER_TABLE_DEF_CHANGED',
+      duplicate: 'ER_DUP_ENTRY ER_DUP_KEYNAME ER_TABLE_EXISTS_ERROR',
+      slow: 'ER_STATEMENT_TIMEOUT ER_QUERY_TIMEOUT ER_QUERY_INTERRUPTED',
+      full: 'ER_DISK_FULL ER_RECORD_FILE_FULL ER_ENGINE_OUT_OF_MEMORY',
+      tooLarge: TOO_LARGE,
+      lost: `PROTOCOL_ ER_ERROR_DURING_COMMIT ER_SERVER_SHUTDOWN ER_CONNECTION_KILLED ER_NEW_ABORTING ${LOST}`,
+      readonly:
+        'ER_OPTION_PREVENTS_STATEMENT ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION ER_READ_ONLY_MODE',
+      unsupported: 'ER_PARSE_ERROR ER_NOT_SUPPORTED_YET',
+      untrusted: `HANDSHAKE_SSL_ERROR ${UNTRUSTED}`,
+      noTls: 'HANDSHAKE_NO_SSL_SUPPORT',
+      exhausted: 'ER_CON_COUNT',
+      unreachable: `ER_ACCESS_DENIED ER_DBACCESS_DENIED ER_TABLEACCESS_DENIED ER_BAD_DB ER_NOT_SUPPORTED_AUTH ER_HOST ${UNREACHABLE}`,
+    }),
+    refusalCode: /^ER_/,
+    crashCode: undefined,
+    closesConnection: () => false,
+  },
 };
 
 /** The part of `mysql2` that is used. */

@@ -1,6 +1,6 @@
 import { sql, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { isText, isTime, type TableColumn } from '../../engine/columns.js';
-import { COMMON_SQL, condition } from '../../engine/common_sql.js';
+import { condition } from '../../engine/common_sql.js';
 import type { Engine, Product, StoredTime } from '../../engine/engine.js';
 import { failures, textCode } from '../../engine/failure.js';
 import { requireNoCollation } from './columns.js';
@@ -29,7 +29,6 @@ const PRODUCT: Product = {
 };
 
 export const SQLITE: Engine = {
-  ...COMMON_SQL,
   kind: 'sqlite',
   name: 'SQLite',
   driver: 'better-sqlite3',
@@ -40,74 +39,84 @@ export const SQLITE: Engine = {
     createIntrospector: (database) => new SqliteIntrospector(database),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   },
-  columnTypes: () => ({
-    id: 'varchar(128)',
-    invocationId: 'varchar(256)',
-    json: 'text',
-    time: 'datetime',
-    word: 'varchar(256)',
-  }),
-  begin: { write: ['begin immediate'], read: ['begin'] },
-  locksRows: false,
-  lock: (query) => query,
-  eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
-  // A tool may have stored the text as a blob.
-  json: (column) => sql<string>`cast(${column} as text)`,
-  time: (column) => sql<StoredTime>`${column}`,
-  mayBeSince: (json, seconds) =>
-    sql<boolean>`case when json_valid(${json}) and json_type(${json}, '$.timestamp') in ('integer', 'real')
-      then json_extract(${json}, '$.timestamp') not between 0 and ${seconds} else 1 end`,
-  codeOf(error) {
-    const { errcode } = Object(error) as { errcode?: unknown };
-    if (typeof errcode !== 'number') return textCode(error);
-    return NAMES[errcode] ?? NAMES[errcode & 0xff] ?? `SQLITE_${errcode}`;
-  },
-  failureOfCode: failures({
-    conflict: 'SQLITE_BUSY SQLITE_LOCKED',
-    duplicate: 'SQLITE_CONSTRAINT_PRIMARYKEY SQLITE_CONSTRAINT_UNIQUE',
-    full: 'SQLITE_FULL SQLITE_IOERR_WRITE',
-    lost: 'SQLITE_IOERR',
-    readonly: 'SQLITE_READONLY',
-    unreachable: 'SQLITE_CANTOPEN SQLITE_NOTADB SQLITE_PERM SQLITE_AUTH',
-  }),
-  limitsIds: false,
-  refusesNul: false,
-  enforcesKeys: false,
-  hasOnConflict: true,
-  hasJsonRows: false,
-  ordersBeforeJson: false,
-  withoutIndex: (column) => column,
-  hasPartialIndices: true,
-  pagesByRange: false,
-  locksSessionsAlone: false,
-  catalog: {
-    columns: (_schema, tables) => sql<TableColumn>`
-      select m.name as "table", c.name as "name", c.type as "type", null as "collation"
-      from sqlite_master m join pragma_table_info(m.name) c
-      where m.type = 'table' and m.name in (${tables})`,
-    indexNames: () =>
-      sql<{ known: string }>`select name as known from sqlite_master where type = 'index'`,
-  },
-  productOf: () => PRODUCT,
-  version: undefined,
-  buildOnline: undefined,
-  insertIfAbsent: (into) => sql`insert or ignore ${into}`,
   ofAdk: {
     time: (column) => sql`${column} / 1000.0`,
     eventOrder: [sql`events.timestamp`, sql`rowid`],
   },
-  makerOf({ name, type: written }) {
-    const type = written.toLowerCase();
-    if (isText(name) && type === 'json') return '@google/adk';
-    if (!isTime(name)) return undefined;
-    return type === 'real' ? 'SqliteSessionService' : 'DatabaseSessionService';
-  },
-  checkColumns: (tables, columns) => requireNoCollation(SQLITE, tables, columns),
-  checkTexts: undefined,
-  creationLock: undefined,
   readOnlyOptions: { readonly: true },
-  refusalCode: /^SQLITE_/,
-  crashCode: undefined,
-  noTransaction: /no transaction is active/i,
-  closesConnection: () => false,
+  transactions: {
+    begin: { write: ['begin immediate'], read: ['begin'] },
+    locksRows: false,
+    lock: (query) => query,
+    locksSessionsAlone: false,
+    creationLock: undefined,
+    noTransaction: /no transaction is active/i,
+  },
+  queries: {
+    eventOrder: [sql.ref('events.timestamp'), sql.ref('id')],
+    // A tool may have stored the text as a blob.
+    json: (column) => sql<string>`cast(${column} as text)`,
+    time: (column) => sql<StoredTime>`${column}`,
+    mayBeSince: (json, seconds) =>
+      sql<boolean>`case when json_valid(${json}) and json_type(${json}, '$.timestamp') in ('integer', 'real')
+      then json_extract(${json}, '$.timestamp') not between 0 and ${seconds} else 1 end`,
+    refusesNul: false,
+    hasOnConflict: true,
+    hasJsonRows: false,
+    ordersBeforeJson: false,
+    insertIfAbsent: (into) => sql`insert or ignore ${into}`,
+  },
+  indexes: {
+    withoutIndex: (column) => column,
+    hasPartialIndices: true,
+    pagesByRange: false,
+    buildOnline: undefined,
+  },
+  tables: {
+    columnTypes: () => ({
+      id: 'varchar(128)',
+      invocationId: 'varchar(256)',
+      json: 'text',
+      time: 'datetime',
+      word: 'varchar(256)',
+    }),
+    limitsIds: false,
+    enforcesKeys: false,
+    catalog: {
+      columns: (_schema, tables) => sql<TableColumn>`
+      select m.name as "table", c.name as "name", c.type as "type", null as "collation"
+      from sqlite_master m join pragma_table_info(m.name) c
+      where m.type = 'table' and m.name in (${tables})`,
+      indexNames: () =>
+        sql<{ known: string }>`select name as known from sqlite_master where type = 'index'`,
+    },
+    productOf: () => PRODUCT,
+    version: undefined,
+    makerOf({ name, type: written }) {
+      const type = written.toLowerCase();
+      if (isText(name) && type === 'json') return '@google/adk';
+      if (!isTime(name)) return undefined;
+      return type === 'real' ? 'SqliteSessionService' : 'DatabaseSessionService';
+    },
+    checkColumns: (tables, columns) => requireNoCollation(SQLITE, tables, columns),
+    checkTexts: undefined,
+  },
+  errors: {
+    codeOf(error) {
+      const { errcode } = Object(error) as { errcode?: unknown };
+      if (typeof errcode !== 'number') return textCode(error);
+      return NAMES[errcode] ?? NAMES[errcode & 0xff] ?? `SQLITE_${errcode}`;
+    },
+    failureOfCode: failures({
+      conflict: 'SQLITE_BUSY SQLITE_LOCKED',
+      duplicate: 'SQLITE_CONSTRAINT_PRIMARYKEY SQLITE_CONSTRAINT_UNIQUE',
+      full: 'SQLITE_FULL SQLITE_IOERR_WRITE',
+      lost: 'SQLITE_IOERR',
+      readonly: 'SQLITE_READONLY',
+      unreachable: 'SQLITE_CANTOPEN SQLITE_NOTADB SQLITE_PERM SQLITE_AUTH',
+    }),
+    refusalCode: /^SQLITE_/,
+    crashCode: undefined,
+    closesConnection: () => false,
+  },
 };
