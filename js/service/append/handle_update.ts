@@ -1,4 +1,24 @@
-/** Changes a handle after the commit of an append: gives it the stored events and those that it had missed. */
+/**
+ * Changes a handle after the commit of an append: gives it the stored events and those that it had missed.
+ *
+ * Every write of a session has a revision. An append stores its events at the revisions up to `Appended.revision`, one
+ * each. What a handle has is told by four members of its `HandleRecord`:
+ *
+ * | member         | what the handle has                                                     | after an append                   |
+ * | -------------- | ----------------------------------------------------------------------- | --------------------------------- |
+ * | `knownUntil`   | every change up to this revision                                        | rises while no revision is left out |
+ * | `laterChanges` | single events and keys above `knownUntil`, each with its revision       | gets those of the append          |
+ * | `revision`     | what the next append names; the storage returns what others wrote since | that of the append                |
+ * | `firstEventId` | all events, as long as it still begins with this one                    | set if the handle was empty       |
+ *
+ * A change is put on the handle only if its revision is above `knownUntil`, and above that in `laterChanges`. For
+ * example, a handle has everything up to revision 5, and others write revision 6:
+ *
+ * | append of the handle                 | stored at | `knownUntil` | `laterChanges` | `revision` |
+ * | ------------------------------------ | --------- | ------------ | -------------- | ---------- |
+ * | `stale: 'merge'`, which brings 6     | 7         | 7            | none           | 7          |
+ * | `stale: 'append'`, which brings none | 7         | 5            | the event, 7   | 7          |
+ */
 import { hasCallParts } from '../../core/history/calls/call_marks.js';
 import { withoutClaimMark } from '../../values/model/event/claim_mark.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -223,11 +243,7 @@ interface ParsedEvent extends MissedEvent {
 }
 
 /**
- * Gives the handle the events that it lacks.
- *
- * Another program may write to the storage by rules of its own. So an event with a revision up to `since` may have
- * come later, and the storage may return it too. The handle gets such an event only if the window that it was read
- * with would have held it.
+ * Gives the handle the events that it lacks, and the values that they have changed.
  *
  * @param stored the stored state before the append; given if a missed event was replaced or is a rewind, since the
  *   events then do not show all changes
@@ -239,7 +255,6 @@ function applyMissed(
   rows: readonly MissedEvent[],
   stored?: string,
 ): void {
-  const { state } = session;
   const missed: ParsedEvent[] = [];
   for (const row of rows) {
     // The append is stored, so a damaged event must not fail it. The next read reports the damaged
@@ -248,6 +263,23 @@ function applyMissed(
     if (event !== undefined) missed.push({ ...row, event: withoutClaimMark(event) });
   }
   missed.sort((one, other) => one.seq - other.seq);
+  const applied = insertMissed(session, record, since, missed);
+  updateState(session.state, applied, stored);
+}
+
+/**
+ * Puts the missed events where they belong among those of the handle, and returns those that count for its state.
+ *
+ * Another program may write to the storage by rules of its own. So an event with a revision up to `since` may have
+ * come later, and the storage may return it too. The handle gets such an event only if the window that it was read
+ * with would have held it.
+ */
+function insertMissed(
+  session: HandleSnapshot,
+  record: HandleRecord,
+  since: number,
+  missed: readonly ParsedEvent[],
+): readonly ParsedEvent[] {
   const belongs = windowOf(session, record, missed);
   const before = new Map<number, readonly Event[]>();
   // The lacked events before the next event that the handle has. Only an event that was written since counts: `loadOlder`
@@ -272,17 +304,24 @@ function applyMissed(
   });
   insertEvents(session, before);
   for (const event of lacked) putEvent(session, event);
-  applied.sort((one, other) => one.revision - other.revision);
-  // The newest value of each key. Only the stored state shows what an event changed before it was
-  // replaced, and what a rewind changed.
+  return applied;
+}
+
+/** Gives the state the newest value of each key that the events change. @param stored see {@link applyMissed} */
+function updateState(
+  state: HandleSnapshot['state'],
+  events: readonly ParsedEvent[],
+  stored: string | undefined,
+): void {
   const values = new Map<string, unknown>();
   const put = (delta: Record<string, unknown>): void => {
     for (const key of Object.keys(delta)) values.set(key, delta[key]);
   };
   // Parses the text once more, so that state and event share no object.
-  for (const { text } of applied)
+  for (const { text } of [...events].sort((one, other) => one.revision - other.revision))
     put((JSON.parse(text) as Partial<Event>).actions?.stateDelta ?? {});
   if (stored !== undefined) {
+    // Only the stored state shows what an event changed before it was replaced, and what a rewind changed.
     for (const key of values.keys()) values.set(key, undefined);
     put(JSON.parse(stored) as Record<string, unknown>);
   }
