@@ -91,40 +91,60 @@ export class CopyDraft {
     const stored = await this.#events.at(position);
     // The answer is late: the copy has a newer version.
     if (stored.isExact && revision < stored.revision) return;
-    const over = this.#overlay.events.get(id);
-    let { tick } = stored;
     // A page of older events may have brought this text before the copy had the state that the event makes.
-    if (text !== stored.text || revision > this.copy.revision) {
-      // If the event got a higher tick since its edit, it keeps that, so that handles still notice the change.
-      tick =
-        hasText(over, text) && !this.#isReordered
-          ? Math.max(over.tick, tick)
-          : this.#transaction.nextNumber();
-      if (!hasText(over, text)) this.isChanged = true;
-    }
+    const isNews = text !== stored.text || revision > this.copy.revision;
+    const numbers = isNews ? this.#numbersOf(event, stored, true) : stored;
     const size = this.copy.size + text.length - stored.text.length;
     this.copy = { ...this.copy, size };
-    const next = { id, text, timestamp, seq: stored.seq, tick, revision, isExact: true };
-    await this.#put(position, next, stored);
+    const { seq, tick } = numbers;
+    await this.#put(position, { id, text, timestamp, seq, tick, revision, isExact: true }, stored);
   }
 
   async #append(event: ChangedEvent): Promise<void> {
     const { id, text, timestamp, revision } = event;
-    const over = this.#overlay.events.get(id);
-    const own = hasText(over, text) ? over : undefined;
-    const isEdited = own === undefined ? event.seq !== revision : own.seq !== own.tick;
-    const isKept = own !== undefined && !this.#isReordered;
-    const { seq, tick } = isKept ? own : this.#newNumbers(isEdited);
-    if (own === undefined) this.isChanged = true;
+    const numbers = this.#numbersOf(event, undefined, event.seq !== revision);
     const { next, size } = this.copy;
     this.copy = { ...this.copy, next: next + 1, size: size + text.length };
-    await this.#put(next, { id, text, timestamp, seq, tick, revision, isExact: true });
+    await this.#put(next, { id, text, timestamp, ...numbers, revision, isExact: true });
   }
 
-  /** Returns new local numbers. They differ if an event was written again: a handle that lacks it gets the whole state. */
-  #newNumbers(isEdited: boolean): EventNumbers {
-    const seq = this.#transaction.nextNumber();
-    return { seq, tick: isEdited ? this.#transaction.nextNumber() : seq };
+  /**
+   * Returns the local numbers of an event that brings news, and notes whether a reader sees another event than before.
+   *
+   * | the event                                  | the copy has it | `seq`      | `tick`                               |
+   * | ------------------------------------------ | --------------- | ---------- | ------------------------------------ |
+   * | is as this device wrote it                 | no              | its own    | its own                              |
+   * | is as this device wrote it                 | yes             | the copy's | the higher one of its own and the copy's |
+   * | is another's                               | no              | new        | the same; if it was edited a higher one |
+   * | is another's                               | yes             | the copy's | new                                  |
+   *
+   * If events of others came before those of this device, all count as another's.
+   *
+   * Events that bring no news keep what they have. Those that were here before any handle have the birth for both, so that
+   * no handle takes them for changes.
+   *
+   * @param stored the event in the copy
+   * @param isEdited whether the event was written again. Its numbers then differ, and a handle that lacks it gets the
+   *   whole state.
+   */
+  #numbersOf(
+    { id, text }: RemoteEvent,
+    stored: EventNumbers | undefined,
+    isEdited: boolean,
+  ): EventNumbers {
+    const over = this.#overlay.events.get(id);
+    const isOwn = hasText(over, text);
+    if (!isOwn) this.isChanged = true;
+    if (isOwn && !this.#isReordered) {
+      const { seq, tick } = over;
+      // Handles must still notice a change after the operation, so a higher number stays.
+      return stored === undefined
+        ? { seq, tick }
+        : { seq: stored.seq, tick: Math.max(tick, stored.tick) };
+    }
+    const seq = stored?.seq ?? this.#transaction.nextNumber();
+    const isLater = stored !== undefined || isEdited || (isOwn && over.seq !== over.tick);
+    return { seq, tick: isLater ? this.#transaction.nextNumber() : seq };
   }
 
   /** Gives an event another local number, as if it was written again: handles then get the whole state. */
@@ -162,17 +182,13 @@ export class CopyDraft {
     for (const [index, event] of events.entries()) {
       const { id, text, timestamp } = event;
       const known = stored.get(id);
-      const over = this.#overlay.events.get(id);
       const revision = event.revision ?? this.copy.revision;
       const isExact = event.revision !== undefined;
       let { seq, tick } = known ?? { seq: birth, tick: birth };
       if (isNews(event, index)) {
         this.#noteRewind(event, revision);
-        const isOwn = hasText(over, text) && !this.#isReordered;
         // A whole session does not tell which events were written again.
-        ({ seq, tick } = isOwn ? over : this.#newNumbers(true));
-        seq = known?.seq ?? seq;
-        if (!isOwn) this.isChanged = true;
+        ({ seq, tick } = this.#numbersOf(event, known, true));
       }
       const isSame = known?.text === text && known.isExact && !isExact;
       const numbers = isSame ? { revision: known.revision, isExact: true } : { revision, isExact };
