@@ -5,7 +5,6 @@ import { snapshotEvent, type EventTexts } from '../../../values/model/event/snap
 import { newEventId } from '../../../values/model/event/create_event.js';
 import { corruptRecord, parseEventText } from '../../../core/storage/stored_events.js';
 import type { Results } from '../../../core/storage/store.js';
-import type { StateOwner } from '../../../core/storage/scopes.js';
 import type { ServiceFeed } from '../../../core/watch/service_feed.js';
 import { contradictionError, type CopyFetcher } from '../copies/copy_fetcher.js';
 import type { StateFetcher } from '../copies/state_fetcher.js';
@@ -77,11 +76,17 @@ interface BatchOf<Kind extends OutboxKind> {
   readonly client: string;
   readonly copy: Copy | undefined;
   readonly mayGoOn: CanSend;
-  /** What is sent next, if anything is left: marked by the transaction that took the answer. */
-  next: Batch | undefined | 'unmarked';
+}
+
+/** What is sent next, if anything is left: marked by the transaction that took an answer, which saves one of its own. */
+interface Marked {
+  readonly next: Batch | undefined;
 }
 
 type Batch = { [Kind in OutboxKind]: BatchOf<Kind> }[OutboxKind];
+
+/** Sends a batch and takes its answer. @returns nothing if what comes next is not marked yet */
+type Verb<Kind extends OutboxKind> = (batch: BatchOf<Kind>) => Promise<Marked | undefined | void>;
 
 /** Sends the operations of one session or state in their order. */
 export class Delivery {
@@ -108,8 +113,8 @@ export class Delivery {
       rounds = number > last ? 0 : rounds + 1;
       last = number;
       if (rounds > MAX_ROUNDS && isSession(key)) throw contradictionError(key);
-      await this.#sendBatch(key, batch);
-      batch = batch.next === 'unmarked' ? await this.#take(key, mayGoOn) : batch.next;
+      const marked = await this.#sendBatch(key, batch);
+      batch = marked === undefined ? await this.#take(key, mayGoOn) : marked.next;
     }
   }
 
@@ -140,20 +145,22 @@ export class Delivery {
     await transaction.outbox.change(key, { put });
     const copy = record?.birth === first.basis.birth ? record.copy : undefined;
     const { kind } = first.write;
-    const batch = { kind, operations: put, client: owner.client, copy, mayGoOn, next: 'unmarked' };
-    return batch as unknown as Batch;
+    // All operations of a batch are of the first one's kind.
+    return { kind, operations: put, client: owner.client, copy, mayGoOn } as unknown as Batch;
   }
 
-  async #sendBatch(key: CacheKey, batch: Batch): Promise<void> {
+  async #sendBatch(key: CacheKey, batch: Batch): Promise<Marked | undefined> {
     try {
-      await (this.#verbs[batch.kind] as (batch: Batch) => Promise<void>)(batch);
+      const marked = await (this.#verbs[batch.kind] as Verb<OutboxKind>)(batch);
       this.#limits.delete(nameOf(key));
+      return marked ?? undefined;
     } catch (error) {
       if (isWaitingForRun(error)) await this.#land(batch, withoutAttempt);
       // A damaged event can never be sent.
       const refusal = isSessionError(error, 'corrupt_record') ? new RemoteRefusal(error) : error;
       if (!(refusal instanceof RemoteRefusal)) throw error;
       await this.#refused(key, batch, refusal.cause);
+      return undefined;
     }
   }
 
@@ -183,15 +190,16 @@ export class Delivery {
       code === 'stale_session' && isOfEvent(first) && actualEvents !== undefined
         ? (actualEvents[eventOf(first).id] ?? null)
         : undefined;
-    let isAdopted = false;
-    await this.#land<OutboxKind>(batch, async (transaction, [operation]) => {
-      isAdopted =
-        actual !== undefined &&
-        isOfEvent(operation) &&
-        (await adoptRevision(transaction, operation, actual));
-      if (!isAdopted) await refuse(transaction, operation, failureOf(error));
-    });
-    if (isAdopted) return;
+    const isAdopted = await this.#land<OutboxKind, boolean>(
+      batch,
+      async (transaction, [operation]) => {
+        const isSuited = actual !== undefined && isOfEvent(operation);
+        if (isSuited && (await adoptRevision(transaction, operation, actual))) return true;
+        await refuse(transaction, operation, failureOf(error));
+        return false;
+      },
+    );
+    if (isAdopted === true) return;
     this.#parts.report(error);
     // The copy may have an older version of the event than the remote.
     if (code === 'stale_session' && isSession(key)) await this.#parts.fetch.refresh(key);
@@ -214,27 +222,30 @@ export class Delivery {
   }
 
   /**
-   * Applies an answer to those of the sent operations that still wait. If the local data was erased since the request,
-   * none does.
+   * Applies an answer to those of the sent operations that still wait, and returns what the work returns. If the local
+   * data was erased since the request, none waits.
    */
-  async #land<Kind extends OutboxKind>(
+  async #land<Kind extends OutboxKind, Result = void>(
     { operations, client }: { readonly operations: Operations<Kind>; readonly client: string },
-    work: (transaction: CacheTransaction, waiting: Operations<Kind>) => Promise<void>,
-  ): Promise<void> {
-    await this.#parts.data.write(async (transaction) => {
-      if (transaction.client !== client) return;
+    work: (transaction: CacheTransaction, waiting: Operations<Kind>) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    return this.#parts.data.write(async (transaction) => {
+      if (transaction.client !== client) return undefined;
       const waiting = await stillWaiting(transaction, operations);
-      if (waiting !== undefined) await work(transaction, waiting);
+      return waiting === undefined ? undefined : work(transaction, waiting);
     });
   }
 
-  /** Marks the next operations in the transaction that takes an answer, which saves one of their own. */
-  async #markNext(transaction: CacheTransaction, key: CacheKey, batch: Batch): Promise<void> {
-    const next = await this.#mark(transaction, key, batch.mayGoOn);
-    if (next !== 'leadership lost') batch.next = next;
+  async #markNext(
+    transaction: CacheTransaction,
+    key: CacheKey,
+    mayGoOn: CanSend,
+  ): Promise<Marked | undefined> {
+    const next = await this.#mark(transaction, key, mayGoOn);
+    return next === 'leadership lost' ? undefined : { next };
   }
 
-  readonly #verbs: { readonly [Kind in OutboxKind]: (batch: BatchOf<Kind>) => Promise<void> } = {
+  readonly #verbs: { readonly [Kind in OutboxKind]: Verb<Kind> } = {
     create: (batch) => this.#create(batch),
     append: (batch) => this.#append(batch),
     rewind: (batch) => this.#rewind(batch),
@@ -258,7 +269,7 @@ export class Delivery {
     return this.#parts.remote.core.feed;
   }
 
-  async #create(batch: BatchOf<'create'>): Promise<void> {
+  async #create(batch: BatchOf<'create'>): Promise<Marked | undefined> {
     const { fetch, clock, awaited } = this.#parts;
     const [operation] = batch.operations;
     const { basis } = operation;
@@ -279,47 +290,50 @@ export class Delivery {
           });
     if (created !== undefined) {
       this.#feed.publish(write, created);
-      let isBehind = false;
-      await this.#land(batch, async (transaction, [waiting]) => {
+      const landed = await this.#land(batch, async (transaction, [waiting]) => {
         await landCreation(transaction, waiting, created);
-        isBehind = (await transaction.copies.get(key))?.copy?.isStale === true;
-        if (!isBehind) await this.#markNext(transaction, key, batch);
+        const isBehind = (await transaction.copies.get(key))?.copy?.isStale === true;
+        return isBehind ? 'behind' : this.#markNext(transaction, key, batch.mayGoOn);
       });
-      if (isBehind) await fetch.refresh(key);
-      return;
+      if (landed !== 'behind') return landed;
+      await fetch.refresh(key);
+      return undefined;
     }
     await this.#land(batch, landExistingSession);
     const need = isNewHere(operation) ? 1 : 'all';
     const { isAbsent } = await fetch.refresh(key, need).catch((error: unknown) => {
       throw isRefusal(error) ? (refusal ?? new RemoteRefusal(error)) : error;
     });
-    let [isMissing, isTold] = [false, true];
-    await this.#land(batch, async (transaction, [waiting]) => {
+    const demanding = await this.#land(batch, async (transaction, [waiting]) => {
       const isMerged = birthOfCopy(await transaction.copies.get(key)) === basis.birth;
-      if (isMerged) return mergeCreation(transaction, waiting);
+      if (isMerged) {
+        await mergeCreation(transaction, waiting);
+        return undefined;
+      }
       // There may be no room for the copy.
       if (!isAbsent) throw contradictionError(key);
-      isMissing = true;
-      const demanding = await landAbsence(transaction, waiting);
-      isTold = demanding.every(({ number }) => awaited.has(number));
+      return landAbsence(transaction, waiting);
     });
-    if (!isMissing) return;
+    if (demanding === undefined) return undefined;
     if (refusal !== undefined) throw refusal;
+    const isTold = demanding.every(({ number }) => awaited.has(number));
     if (!isTold) this.#parts.report(errorOf(refusalOfDeleted(key)));
+    return undefined;
   }
 
-  async #append(batch: BatchOf<'append'>): Promise<void> {
+  async #append(batch: BatchOf<'append'>): Promise<Marked | undefined> {
     const { fetch, states } = this.#parts;
     const { operations, copy } = batch;
     const { key } = operations[0].write;
     if (copy === undefined) {
       await fetch.refresh(key);
-      return this.#land(batch, async (transaction, waiting) => {
+      await this.#land(batch, async (transaction, waiting) => {
         const record = await transaction.copies.get(key);
         // Another session with this id may be there by now.
         const isThere = record?.copy !== undefined && record.birth === waiting[0].basis.birth;
         await (isThere ? releaseUnstored : landMissingSession)(transaction, waiting);
       });
+      return undefined;
     }
     const { created } = copy;
     const position: HandlePosition =
@@ -338,15 +352,18 @@ export class Delivery {
     const appended = await this.#write(write);
     if (created !== null && appended.created !== created) throw otherAnswer();
     this.#feed.publish(write, appended);
-    let isBehind = false;
-    let overtaken: readonly StateOwner[] = [];
-    await this.#land(batch, async (transaction, arrived) => {
+    const landed = await this.#land(batch, async (transaction, arrived) => {
       const untold = await landAppends(transaction, key, operations, arrived, appended, copy);
-      ({ isBehind, overtaken } = untold);
-      if (!isBehind) await this.#markNext(transaction, key, batch);
+      const { isBehind } = untold;
+      return {
+        ...untold,
+        marked: isBehind ? undefined : await this.#markNext(transaction, key, batch.mayGoOn),
+      };
     });
-    await states.fetchOvertaken(overtaken);
-    if (isBehind) await fetch.refresh(key);
+    if (landed === undefined) return undefined;
+    await states.fetchOvertaken(landed.overtaken);
+    if (landed.isBehind) await fetch.refresh(key);
+    return landed.marked;
   }
 
   /** Asks the remote to rewind. Its answer does not tell the state, so the copy is fetched. */
@@ -374,7 +391,8 @@ export class Delivery {
     if (meant.what !== 'session') {
       const write = { ...meant, operation };
       this.#feed.publish(write, await this.#write(write));
-      return this.#land(batch, landStates);
+      await this.#land(batch, landStates);
+      return;
     }
     const { ifUnchanged = false } = basis;
     const unchanged = created === undefined ? undefined : { revision: created };
