@@ -18,7 +18,7 @@ import { type Report, runFailed, storedStatus } from './state/run_status.js';
 export { RunView, unansweredMessage } from './run_view.js';
 export { answerMessage, requireAnswers } from './user_answers.js';
 
-/** Milliseconds that the server may take to store the message, and the end, of a run whose request has ended. */
+/** Milliseconds that the server may take to store the message, and the end, of a run whose request has ended or was lost. */
 const MESSAGE_MS = 1000;
 const END_MS = 3000;
 const PAUSE_MS = 100;
@@ -105,7 +105,7 @@ class ApiServerRun implements PageRun {
       // A cache would create the session without a connection.
       await agent.reach?.();
       const { message, callEventId } = await admit();
-      if (sent.has(id)) await this.#read();
+      if (sent.has(id)) await this.#awaitMessage();
       if (this.#message !== undefined) return { status: 'ended' };
       signal.throwIfAborted();
       isSent = true;
@@ -159,7 +159,8 @@ class ApiServerRun implements PageRun {
     const isLost = failure !== undefined && !isFailure(failure);
     try {
       if (this.#reason === 'cancelled') isAnswered = await this.#awaitSeal();
-      else if (this.#message === undefined) await this.#read();
+      else if (this.#message === undefined)
+        await (mayArrive(failure) ? this.#awaitMessage() : this.#read());
       else if (isLost) await this.#readOnceBack();
     } catch (thrown) {
       error ??= thrown;
@@ -173,6 +174,14 @@ class ApiServerRun implements PageRun {
     // If the answer was lost, the stored events tell what became of the run.
     if (!isFailure(failure)) return { status: 'ended' };
     return { status: 'failed', error: failure.code === 'remote' ? runFailed(failure) : failure };
+  }
+
+  /** Reads the session until it has the message. A server stores a message some time after it was sent. */
+  async #awaitMessage(): Promise<void> {
+    for (const begin = performance.now(); ; await pause(PAUSE_MS, this.#ending.signal)) {
+      await this.#read();
+      if (this.#message !== undefined || performance.now() - begin > MESSAGE_MS) return;
+    }
   }
 
   /** Reads the session once the server answers again. Rejects if the run is stopped before. */
@@ -205,6 +214,11 @@ const NEVER = new AbortController().signal;
 function isFailure(error: unknown): error is SessionError {
   if (isSessionError(error, 'remote')) return error.status === 200;
   return isSessionError(error, 'stale_session') || isSessionError(error, 'not_found');
+}
+
+/** Whether the request has no answer of the server itself, which may still store the message. */
+function mayArrive(error: unknown): boolean {
+  return isSessionError(error, 'connection_lost') || isTransient(error);
 }
 
 function lostMessage(): SessionError {

@@ -121,6 +121,35 @@ describe('A page that loses adk api_server', { timeout: 180_000 }, () => {
     requireOnce(page.seen);
   });
 
+  it('waits for a message that the server stores a little after the answer was lost', async () => {
+    const page = open();
+    await page.chat.load();
+    page.arrivesAfter = 300;
+    const message = await page.ask([[says('one')]]);
+    const { events, unsent } = await page.settled();
+    assert.deepEqual(Object.keys(unsent), []);
+    assert.equal(events[0]!.id, message.id);
+    assert.equal((await stored(page))[0]!.id, message.id);
+    assert.equal(page.runs, 1);
+    requireOnce(page.seen);
+  });
+
+  it('sends no message again that the server stores a little after the retry', async () => {
+    const page = open();
+    await page.chat.load();
+    // The page cannot read the session until it retries.
+    page.onRun = () => (page.isOffline = true);
+    page.arrivesAfter = 500;
+    await assert.rejects(page.ask([[says('one')]]), { code: 'connection_lost' });
+    page.isOffline = false;
+    await page.chat.retry(Object.keys(page.snapshot.unsent)[0]!);
+    await page.settled();
+    assert.deepEqual(Object.keys(page.snapshot.unsent), []);
+    assert.equal((await stored(page)).filter(({ author }) => author === 'user').length, 1);
+    assert.equal(page.runs, 1);
+    requireOnce(page.seen);
+  });
+
   it('before it sends anything keeps the message, which can be sent later', async () => {
     const page = open();
     await page.chat.ask(userContent(scriptOf([[says('one')]])));

@@ -38,6 +38,8 @@ export class Page {
   cutAfter = Infinity;
   /** Called with each request to run an agent, before it is sent. */
   onRun: () => void = () => undefined;
+  /** Milliseconds after which a request to run an agent reaches the server. Present: the page loses its answer at once. */
+  arrivesAfter: number | undefined;
   /** Whether requests fail that are sent from now on. */
   isOffline = false;
   readonly #stop: () => void;
@@ -105,6 +107,12 @@ export class Page {
     if (pathname !== '/run_sse') return fetch(url, init);
     this.bodies.push(JSON.parse(init.body as string) as Record<string, unknown>);
     this.onRun();
+    if (this.arrivesAfter !== undefined) {
+      const { method, headers, body } = init;
+      const arrive = () => fetch(url, { method, headers, body }).then((late) => late.text());
+      setTimeout(() => void arrive().catch(() => undefined), this.arrivesAfter);
+      throw new TypeError('the network is gone');
+    }
     const ending = new AbortController();
     init.signal?.addEventListener('abort', () => ending.abort());
     const response = await fetch(url, { ...init, signal: ending.signal });
