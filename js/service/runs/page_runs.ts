@@ -1,5 +1,7 @@
 import { coreOf } from '../../core/core_of.js';
 import type { RunUnderWay } from '../../core/history_types.js';
+import type { NewEvent } from '../../values/model/event/event.js';
+import { isRewind } from '../../values/model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { sessionName } from '../../values/model/values/session_name.js';
@@ -27,6 +29,13 @@ export type PageRun = Pick<LocalRun, 'stored' | 'ended' | 'isOver' | 'report' | 
   readonly underWay?: LocalRun['underWay'];
 };
 
+/** A service whose appends wait in an outbox. */
+interface CachingService extends SessionService {
+  readonly outbox: {
+    list(key: CompositeSessionKey): Promise<readonly { readonly events: readonly NewEvent[] }[]>;
+  };
+}
+
 /** Begins the run of a message. `onChange` is called after each change of the run, and once it has ended. */
 export type BeginRun = (asked: QueuedMessage, onChange: () => void) => PageRun;
 
@@ -41,8 +50,8 @@ export class PageRuns implements RunTransport {
   readonly #others: OtherTabs;
   readonly #begin: BeginRun | undefined;
   #current: PageRun | undefined;
-  /** The run that a rewind has ended which a cache has not sent yet. Its remote may refuse the rewind. */
-  #undone: SealedRun | undefined;
+  /** The runs that rewinds have ended which a cache has not sent yet. Its remote may refuse them. */
+  #undone: SealedRun[] = [];
   /** The author of the seals of other tabs' runs. */
   #agentName: string | undefined;
 
@@ -89,7 +98,6 @@ export class PageRuns implements RunTransport {
   async #run(asked: QueuedMessage): Promise<void> {
     const { id, admit, streaming, agent } = asked;
     this.#agentName = agent?.agentName;
-    this.#undone = undefined;
     const end = this.#others.begin();
     const onChange = (): void => this.#note(run);
     const parts = { key: this.#key, service: this.#service, streaming, admit, onChange };
@@ -166,7 +174,7 @@ export class PageRuns implements RunTransport {
       const abort = async (): Promise<void> => {
         // It holds up nothing behind it.
         this.#happened({ type: 'cancelled', id, unanswered: undefined });
-        if (coreOf(this.#service)?.epochs !== undefined) this.#undone = own.sealed;
+        if (coreOf(this.#service)?.epochs !== undefined) this.#undone.push(own.sealed);
         await own.abort();
       };
       return { ...own, abort };
@@ -184,11 +192,18 @@ export class PageRuns implements RunTransport {
   }
 
   async sealRefused(): Promise<void> {
-    if (this.#undone === undefined) return;
-    // Nothing is sealed while the rewind undoes the message.
-    const run = { ...this.#undone, key: this.#key, isUnanswered: false };
-    const sealing = await sealRun(this.#service, run).catch(() => []);
-    if (sealing.length > 0) this.#undone = undefined;
+    if (this.#undone.length === 0 || (await this.#hasUnsentRewind())) return;
+    // Each rewind was sent or given up. A message that one still undoes is not sealed.
+    for (const undone of this.#undone.splice(0)) {
+      const run = { ...undone, key: this.#key, isUnanswered: false, isRecent: true };
+      await sealRun(this.#service, run).catch(() => void this.#undone.push(undone));
+    }
+  }
+
+  async #hasUnsentRewind(): Promise<boolean> {
+    const { outbox } = this.#service as CachingService;
+    const waiting = (await outbox.list(this.#key)).flatMap(({ events }) => events);
+    return waiting.some(({ actions = {} }) => isRewind(actions));
   }
 
   abandon(): void {

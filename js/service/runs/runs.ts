@@ -59,7 +59,7 @@ export interface Runs {
   cancel(messageId: string | undefined, unanswered: Event | undefined): Promise<void>;
   /** Returns the run that is under way, for a rewind that undoes it. A server knows its own runs. */
   underWay(): RunUnderWay | undefined;
-  /** Seals the run that a rewind has ended, if the remote of a cache has refused the rewind, and the message is back. */
+  /** Seals each run that a rewind has ended, if a cache has given the rewind up, so that the message is back. */
   sealRefused(): Promise<void>;
   /** Empties the queue, because the session is gone. Nothing is sealed. */
   abandon(): void;

@@ -31,6 +31,8 @@ export interface CancelledRun extends SealedRun {
   readonly key: CompositeSessionKey;
   /** Whether to do nothing if the message has an answer meanwhile. */
   readonly isUnanswered: boolean;
+  /** Whether to look for the message only among the newest events. */
+  readonly isRecent?: boolean;
   /** Default: `cancelled`. */
   readonly sealedAs?: SealedAs | undefined;
 }
@@ -43,7 +45,7 @@ export interface CancelledRun extends SealedRun {
  */
 export async function sealRun(
   service: SessionService,
-  { key, message, drafts, agentName, isUnanswered, sealedAs }: CancelledRun,
+  { key, message, drafts, agentName, isUnanswered, isRecent, sealedAs }: CancelledRun,
 ): Promise<readonly NewEvent[]> {
   for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
     const session = await service.getSession({
@@ -51,7 +53,7 @@ export async function sealRun(
       config: { numRecentEvents, view: 'transcript' },
     });
     const { events = [] } = session ?? {};
-    const isWhole = events.length < numRecentEvents;
+    const isWhole = isRecent === true || events.length < numRecentEvents;
     const isFound = events.some(({ id }) => id === message.id);
     if (session === undefined || (isWhole && !isFound)) return [];
     if (!isFound) continue;

@@ -145,7 +145,7 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
   };
 }
 
-function isRewind(actions: object): boolean {
+export function isRewind(actions: object): boolean {
   const { rewindBeforeInvocationId } = actions as { rewindBeforeInvocationId?: unknown };
   return typeof rewindBeforeInvocationId === 'string' && rewindBeforeInvocationId !== '';
 }
