@@ -4,7 +4,12 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'node:test';
 
-import { type Event, isSessionError } from '../../../js/index.js';
+import {
+  type Event,
+  type InMemorySessionService,
+  isSessionError,
+  SessionError,
+} from '../../../js/index.js';
 import type { SessionHandlerOptions } from '../../../js/server/index.js';
 import type { RunAgent } from '../../../js/ui/live/index.js';
 import { gate, says, storesMessage, textsOf } from '../ui/live/runs/agents.js';
@@ -269,6 +274,84 @@ describe('POST …/events with run', () => {
       errors.map((error) => (error as { code: string }).code),
       ['timeout'],
     );
+  });
+});
+
+describe('An agent or a plugin that hangs before the message is stored', () => {
+  it('is stopped after maxRunMs: nothing is stored, and the session is free', async () => {
+    const errors: unknown[] = [];
+    let isHanging = true;
+    const { run: echo } = echoing();
+    const run = storesMessage(async function* (context) {
+      if (isHanging) await new Promise(() => undefined);
+      yield* echo(context);
+    });
+    const onError = (error: unknown) => void errors.push(error);
+    const { ask, events, until } = await serveSession({ run, maxRunMs: 30, onError });
+    const { status, body } = await ask(EVENTS, asked('m1'));
+    assert.deepEqual([status, (body as { code: string }).code], [504, 'timeout']);
+    assert.deepEqual(
+      errors.map((error) => (error as { code: string }).code),
+      ['timeout'],
+    );
+    assert.deepEqual(await events(), []);
+    isHanging = false;
+    assert.equal((await ask(EVENTS, asked('m1'))).status, 200);
+    assert.deepEqual(textsOf(await until(2)), ['m1', 'm1!']);
+  });
+});
+
+describe('What onError hears of a run', () => {
+  /** Runs an agent, and returns what onError has heard once the run has ended. */
+  async function heardOf(run: RunAgent, prepare?: (service: InMemorySessionService) => void) {
+    const errors: unknown[] = [];
+    const running: Promise<unknown>[] = [];
+    const served = await serveSession({
+      run,
+      waitUntil: (one) => running.push(one),
+      onError: (error) => errors.push(error),
+    });
+    prepare?.(served.service as InMemorySessionService);
+    const { status, body } = await served.ask(EVENTS, asked('m1'));
+    await Promise.all(running);
+    await sleep(5);
+    return { ...served, errors, status, code: (body as { code?: string }).code };
+  }
+
+  it('is a SessionError of the agent, once, also of a code that clients get as 4xx', async () => {
+    for (const code of [
+      'not_found',
+      'invalid_argument',
+      'stale_session',
+      'agent_running',
+    ] as const) {
+      const failure = new SessionError(code, 'of the agent');
+      const fails = (): never => {
+        throw failure;
+      };
+      const late = await heardOf(async function* () {
+        yield { author: 'guide', content: says('one') };
+        fails();
+      });
+      assert.deepEqual([late.status, late.errors], [200, [failure]]);
+      const early = await heardOf(storesMessage(fails));
+      assert.deepEqual([early.status, early.code, early.errors], [500, 'run_failed', [failure]]);
+    }
+  });
+
+  it('is the error of an append of the run, with its code, once', async (t) => {
+    for (const code of ['storage_failed', 'quota_exceeded'] as const) {
+      const failure = new SessionError(code, 'The disk is full.');
+      const { run } = echoing();
+      const { errors, events } = await heardOf(run, (service) => {
+        const append = service.appendEvent.bind(service);
+        t.mock.method(service, 'appendEvent', (request: Parameters<typeof append>[0]) =>
+          request.event.author === 'guide' ? Promise.reject(failure) : append(request),
+        );
+      });
+      assert.deepEqual(errors, [failure]);
+      assert.deepEqual(textsOf(await events()), ['m1']);
+    }
   });
 });
 

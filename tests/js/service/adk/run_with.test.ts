@@ -14,6 +14,7 @@ import {
 
 import { asAdkService, InMemorySessionService, runWith } from '../../../../js/service/adk/index.js';
 import {
+  type Content,
   createEvent,
   type Event,
   InMemorySessionService as MemoryService,
@@ -21,6 +22,8 @@ import {
   type SessionService,
 } from '../../../../js/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
+import { liveSession } from '../../../../js/ui/live/index.js';
+import { snapshotOf } from '../../ui/live/stores.js';
 import { runAgent } from '../../../../js/service/runs/agent/run_agent.js';
 import type { RunAgent, RunContext } from '../../../../js/service/runs/agent/run_context.js';
 import { type Reply, toolCall } from './model_script.js';
@@ -221,6 +224,30 @@ describe('A Runner', () => {
         isSessionError(error, 'run_failed') && String(error.cause).includes('not allowed'),
     );
     assert.deepEqual([await storedOf(service), model.requests.length], [[], 0]);
+  });
+
+  it('whose plugin refuses an edited message has failed, and the message stays', async (t) => {
+    class Strict extends BasePlugin {
+      override onUserMessageCallback({ userMessage }: { userMessage: Content }) {
+        return userMessage.parts?.[0]?.text === 'bad'
+          ? Promise.reject(new Error('not allowed'))
+          : Promise.resolve(undefined);
+      }
+    }
+    const service = new MemoryService();
+    const plugins = [new Strict('strict')];
+    const { runner, model } = runnerOver(asAdkService(service), REPLIES, plugins);
+    const chat = liveSession(service, key, { run: runWith(runner) });
+    t.after(chat.subscribe(() => undefined));
+    const { id } = await chat.ask('hi');
+    await snapshotOf(chat, ({ run, events }) => run === undefined && events.length === 5);
+    const edited = await chat.edit(id, 'bad');
+    const { run, events } = await snapshotOf(chat, ({ run }) => run?.status === 'failed');
+    assert.deepEqual([run?.messageId, events.map(textOf)], [edited.id, ['bad']]);
+    const { error } = run ?? {};
+    assert.ok(isSessionError(error, 'run_failed'));
+    assert.match(String(error.cause), /not allowed/);
+    assert.equal(model.requests.length, 3, 'the model is not called again');
   });
 
   it('that reads no recent events gets the edited message', async () => {

@@ -196,6 +196,37 @@ describe('During a run', () => {
     assert.equal((await service.getSession(KEY))?.events.at(-1)?.author, 'user');
   });
 
+  it('a rewind that is refused changes nothing, and the run ends by itself', async () => {
+    const go = gate();
+    const agent: RunAgent = async function* ({ message, signal }) {
+      yield { author: 'guide', partial: true, content: says('Gre') };
+      await go.opened;
+      signal.throwIfAborted();
+      yield* echo({ message } as Parameters<RunAgent>[0]);
+    };
+    const { service, chat, stop } = await openChat(agent);
+    const message = await chat.ask(asks('green?'));
+    await snapshotOf(chat, ({ drafts }) => drafts.length > 0);
+    for (const refused of [
+      () => chat.edit('none', asks('black?')),
+      () => chat.regenerate('none'),
+      () => chat.switchBranch('none'),
+    ]) {
+      await assert.rejects(refused(), failsWith('not_found'));
+      const { run, drafts } = chat.getSnapshot();
+      assert.deepEqual(run, { status: 'running', messageId: message.id });
+      assert.deepEqual(textsOf(drafts), ['Gre']);
+    }
+    assert.deepEqual(textsOf((await service.getSession(KEY))!.events), ['green?']);
+    go.open();
+    const { events } = await snapshotOf(
+      chat,
+      ({ events, run }) => events.length === 2 && run === undefined,
+    );
+    assert.deepEqual(textsOf(events), ['green?', 'green?!']);
+    stop();
+  });
+
   it('switchBranch cancels it', async () => {
     let isSlow = false;
     const agent: RunAgent = (context) => (isSlow ? streaming(context) : echo(context));
