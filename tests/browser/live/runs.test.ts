@@ -78,6 +78,20 @@ export function page() {
       for (const channel of channels) channel.onmessage = null;
     },
     cancel: () => store.cancel(),
+    async edit(text: string): Promise<void> {
+      const { id = '' } = store.getSnapshot().events[0] ?? {};
+      await store.edit(id, { role: 'user', parts: [{ text }] });
+    },
+    /** The texts and error codes of all stored events, with the undone ones. */
+    async stored(): Promise<string[]> {
+      const { events = [] } = (await (await service).getSession(key)) ?? {};
+      return events.map(
+        ({ content, errorCode, actions }) =>
+          content?.parts?.[0]?.text ??
+          errorCode ??
+          ('rewindBeforeInvocationId' in actions ? 'rewind' : '-'),
+      );
+    },
     async regenerate(): Promise<void> {
       await store.regenerate(store.getSnapshot().events[0]?.id ?? '');
     },
@@ -161,6 +175,33 @@ describe('Runs in several tabs', () => {
           await other!.call('ask', 'quick');
           await other!.call('waitFor', 'idle|tea|tea is asked|-|quick|quick is asked');
         });
+      });
+
+      it('are ended by an edit and a regeneration in another tab, with the drafts told to it', async () => {
+        for (const [session, verb, text] of [
+          ['edited', 'edit', 'quick'],
+          ['again', 'regenerate', 'tea'],
+        ] as const) {
+          await inTabs<ReturnType<typeof page>>(browser, urls(session), async ([one, other]) => {
+            await one!.call('ask', 'tea');
+            await other!.call('waitFor', 'running|tea|(tea is asked)');
+            if (verb === 'edit') await other!.call('edit', text);
+            else {
+              await other!.call('regenerate');
+              for (const tab of [one, other]) {
+                await tab!.call('waitFor', 'running|tea|(tea is asked)');
+              }
+              await other!.call('finish');
+            }
+            for (const tab of [one, other]) {
+              await tab!.call('waitFor', `idle|${text}|${text} is asked`);
+            }
+            assert.deepEqual(await other!.call('stored'), [
+              ...['tea', 'tea is asked', 'INVOCATION_ABORTED', 'rewind'],
+              ...[text, `${text} is asked`],
+            ]);
+          });
+        }
       });
 
       it('leave versions of a turn, and all tabs show the same one', async () => {

@@ -108,8 +108,7 @@ export class Page {
     this.bodies.push(JSON.parse(init.body as string) as Record<string, unknown>);
     this.onRun();
     if (this.arrivesAfter !== undefined) {
-      const { method, headers, body } = init;
-      const arrive = () => fetch(url, { method, headers, body }).then((late) => late.text());
+      const arrive = () => fetch(url, { ...init, signal: null }).then((late) => late.text());
       setTimeout(() => void arrive().catch(() => undefined), this.arrivesAfter);
       throw new TypeError('the network is gone');
     }

@@ -311,7 +311,7 @@ describe('What onError hears of a run', () => {
       waitUntil: (one) => running.push(one),
       onError: (error) => errors.push(error),
     });
-    prepare?.(served.service as InMemorySessionService);
+    prepare?.(served.service);
     const { status, body } = await served.ask(EVENTS, asked('m1'));
     await Promise.all(running);
     await sleep(5);
