@@ -5,7 +5,8 @@ import { after, afterEach, before, describe, it } from 'node:test';
 
 import type { Event } from '../../../js/index.js';
 import { PAGE_MESSAGE } from '../../../js/values/model/event/page_message.js';
-import { sqliteFiles } from '../database/shared_databases.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
+import { type SharedDatabase, sqliteFiles } from '../database/shared_databases.js';
 import { scriptOf } from '../runs/scripted_agents.js';
 import { type ApiServer, startApiServer } from './api_server.js';
 import {
@@ -23,6 +24,7 @@ import {
 
 describe('A page over adk api_server', { timeout: 180_000 }, () => {
   let server: ApiServer;
+  let database: SharedDatabase;
   const pages: Page[] = [];
   const open = (key = newKey()): Page => {
     const page = new Page(server.url, key);
@@ -30,7 +32,8 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
     return page;
   };
   before(async () => {
-    server = await startApiServer((await sqliteFiles()()).python);
+    database = await sqliteFiles()();
+    server = await startApiServer(database.python);
   });
   afterEach(async () => {
     for (const page of pages.splice(0)) await page.close();
@@ -278,6 +281,35 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
     await second.settled();
     assert.deepEqual(linesOf(second.snapshot), ['…', 'one', '…', 'two']);
     assert.ok(!second.requests.some((request) => request.startsWith('POST /apps')));
+  });
+
+  it('reads a session of 3,000 events three times in a run', async (t) => {
+    const page = open();
+    const { sessionId } = page.key;
+    const events = Array.from({ length: 3000 }, (_, index) => ({
+      ...{ id: `e${index}`, invocationId: `i${index >> 1}`, timestamp: 1000 + index },
+      ...(index % 2 === 0
+        ? { author: 'user', content: userContent(`Question ${index}: which tea is it?`) }
+        : { author: 'guide', ...says(`Answer ${index}: a green tea, steeped for two minutes.`) }),
+    }));
+    const writer = new DatabaseSessionService(database.ours);
+    await writer.createSession({ ...page.key, events });
+    await writer.close();
+    await page.chat.load();
+    const begin = performance.now();
+    await page.ask([[piece('Gr'), says('Green tea')]]);
+    const snapshot = await page.settled();
+    const passedMs = Math.round(performance.now() - begin);
+    assert.deepEqual(linesOf(snapshot).slice(-2), ['…', 'Green tea']);
+    const path = `/apps/scripted/users/ada/sessions/${sessionId}`;
+    const later = page.requests.slice(page.requests.indexOf('POST /run_sse') + 1);
+    const reads = later.filter((request) => request === `GET ${path}`);
+    assert.equal(reads.length, 3);
+    const { body } = await server.ask(path);
+    assert.equal((body as { events: Event[] }).events.length, 3002);
+    const megabytes = (JSON.stringify(body).length / 1e6).toFixed(1);
+    t.diagnostic(`${reads.length} reads of ${megabytes} MB, ${passedMs} ms in all`);
+    requireOnce(page.seen.slice(-1));
   });
 
   it('refuses by name what the server has no route for, and changes nothing', async () => {
