@@ -49,7 +49,7 @@ export interface DeleteObject {
  */
 export enum AppendNumber {
     /**
-     * The length of the app's name in UTF-16 code units, like the next five: its parts in the packed text.
+     * The length of the app's name in UTF-16 code units, like the next four: its parts in the packed text.
      */
     AppName = 0,
     /**
@@ -65,42 +65,38 @@ export enum AppendNumber {
      */
     LastEventId = 3,
     /**
-     * The length of the title that is replaced.
+     * The length of the title of a session that has none; 0 if the append gives none.
      */
-    TitleFrom = 4,
-    /**
-     * The length of the new title; 0 if the append changes none.
-     */
-    TitleTo = 5,
+    FirstTitle = 4,
     /**
      * The handle's `created`. NaN: it is from elsewhere, and located by its last event. Below 0: there is no
      * handle.
      */
-    Created = 6,
+    Created = 5,
     /**
      * The handle's revision.
      */
-    Revision = 7,
+    Revision = 6,
     /**
      * The policy for stale handles: 0 merge, 1 append, 2 reject.
      */
-    Policy = 8,
+    Policy = 7,
     /**
      * The revision that the session must have; NaN without one.
      */
-    ExpectedRevision = 9,
+    ExpectedRevision = 8,
     /**
      * The revision up to which the run of the events was neither undone nor cancelled; NaN without one.
      */
-    RunRevision = 10,
+    RunRevision = 9,
     /**
      * How many events follow.
      */
-    EventCount = 11,
+    EventCount = 10,
     /**
      * The end of the list.
      */
-    Length = 12,
+    Length = 11,
 }
 
 /**

@@ -38,7 +38,8 @@ export interface AppendWrite extends WriteIdentity {
   /** The revision that the session must have. */
   readonly expectedRevision?: number | undefined;
   readonly expectedEvents?: ExpectedEvents | undefined;
-  readonly titleChange?: TitleChange | undefined;
+  /** The title that the session gets in the same step, if it has none. */
+  readonly firstTitle?: string | undefined;
   /** Computes the delta of the only event from the stored state, and replaces the event in `events`. */
   readonly compute?: Compute | undefined;
   /** Lets the server's agent answer the only event, a message. If its id is stored, nothing is written, and nothing runs. */
@@ -55,18 +56,6 @@ export interface PlacedAppend extends AppendWrite {
   readonly runRevision?: number | undefined;
   /** Creates the session in the same step, if a cache knows none. Other stores are never given it. */
   readonly creation?: CreateWrite | undefined;
-}
-
-/** A change of a title. It applies only if the session still has the title `from`. */
-export interface TitleChange {
-  /** The title that the session must have. Empty: it must have none. */
-  readonly from: string;
-  readonly to: string;
-}
-
-/** Returns the change that gives a title to a session without one. */
-export function firstTitle(to: string | undefined): TitleChange | undefined {
-  return to === undefined ? undefined : { from: '', to };
 }
 
 /** A session to create. The deltas of its events change its state, in order. */

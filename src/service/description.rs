@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::core::error::Error;
-use crate::core::session::{DescriptionChange, DescriptionRow, TitleChange};
+use crate::core::session::{DescriptionChange, DescriptionRow};
 use crate::service::session::read_state;
 
 /// What is known of a session besides its events and its state. No rule looks at it.
@@ -41,8 +41,8 @@ pub struct DescribeRequest {
     pub title: Option<String>,
     /// All labels that the session has from now on.
     pub labels: Option<BTreeMap<String, String>>,
-    /// A title that replaces one that is known. It is applied after `title`.
-    pub title_change: Option<TitleChange>,
+    /// The title of a session that has none. It is applied after `title`.
+    pub first_title: Option<String>,
 }
 
 impl Description {
@@ -71,8 +71,8 @@ impl Description {
 }
 
 impl From<DescribeRequest> for DescriptionChange {
-    fn from(DescribeRequest { title, labels, title_change }: DescribeRequest) -> Self {
-        Self { title, labels: labels.as_ref().map(labels_text), title_change, ..Self::default() }
+    fn from(DescribeRequest { title, labels, first_title }: DescribeRequest) -> Self {
+        Self { title, labels: labels.as_ref().map(labels_text), first_title, ..Self::default() }
     }
 }
 

@@ -176,7 +176,6 @@ impl<S: Storage> StoredSessionService<S> {
     /// ```
     /// use adk_session::{CreateRequest, InMemorySessionService, SessionService};
     /// use adk_session::service::DescribeRequest;
-    /// use adk_session::session::TitleChange;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), adk_session::Error> {
     /// let service = InMemorySessionService::new();
@@ -185,8 +184,8 @@ impl<S: Storage> StoredSessionService<S> {
     ///     service.create(CreateRequest { app_name, user_id, ..Default::default() }).await?;
     /// // After each message of the user: the first one becomes the title.
     /// for message in ["Which tea is good?", "And cake?"] {
-    ///     let title_change = Some(TitleChange::first(message));
-    ///     let request = DescribeRequest { title_change, ..DescribeRequest::default() };
+    ///     let first_title = Some(message.to_owned());
+    ///     let request = DescribeRequest { first_title, ..DescribeRequest::default() };
     ///     service.describe_session(session.key(), request).await?;
     /// }
     /// let info = service.session_info(session.key()).await?;

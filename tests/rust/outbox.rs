@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, HashMap};
 
 use adk_session::service::{DeleteRequest, DescribeRequest, Description};
-use adk_session::session::TitleChange;
 use adk_session::{
     CreateRequest, Event, GetRequest, InMemorySessionService, SessionKey, SessionService, Timestamp,
 };
@@ -90,8 +89,7 @@ async fn write(service: &InMemorySessionService, write: Write) {
         Write::Create(creation) => create(service, creation).await,
         Write::Append(change) => {
             service.append_event_to(&key, event_of(&change)).await.unwrap();
-            let title_change = change.first_title.map(|to| TitleChange { from: String::new(), to });
-            let request = DescribeRequest { title_change, ..Default::default() };
+            let request = DescribeRequest { first_title: change.first_title, ..Default::default() };
             service.describe_session(&key, request).await.unwrap();
         }
         Write::Describe { title, labels } => {

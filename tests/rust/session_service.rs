@@ -8,7 +8,7 @@ use adk_session::event::NewEvent;
 use adk_session::memory::MemoryStorage;
 use adk_session::service::*;
 use adk_session::service::{DescribeRequest, Description, SessionParent};
-use adk_session::session::{SessionKey, TitleChange};
+use adk_session::session::SessionKey;
 use adk_session::state::REMOVED;
 use adk_session::storage::{Deletion, ListQuery, Storage};
 use adk_session::write::{Append, HandlePosition, StalePolicy};
@@ -323,7 +323,7 @@ async fn a_created_session_is_described_as_it_is_stored() {
         ..DescribeRequest::default()
     };
     service.describe_session(read.key(), removed.clone()).await.unwrap();
-    let first = DescribeRequest { title_change: Some(TitleChange::first("")), ..removed };
+    let first = DescribeRequest { first_title: Some(String::new()), ..removed };
     service.describe_session(read.key(), first).await.unwrap();
     let info = service.session_info(read.key()).await.unwrap();
     assert_eq!((info.description.title, info.description.labels.len()), (None, 0));

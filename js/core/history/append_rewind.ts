@@ -12,9 +12,9 @@ import { REMOVED } from '../../values/state/scope.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { ImportedSessionRequest } from '../../values/model/session.js';
 import type { Store, StoredRewind } from '../storage/store.js';
-import { type CreateWrite, firstTitle, type PlacedRewind, type TitleChange } from '../write.js';
+import type { CreateWrite, PlacedRewind } from '../write.js';
 import { rewindTargetOf } from './marks.js';
-import { answeredEvent, editedEvent, titleAfter } from './repeated_message.js';
+import { answeredEvent, editedEvent } from './repeated_message.js';
 import {
   findStoredMarker,
   firstOfInvocation,
@@ -81,13 +81,9 @@ export async function appendRewind(
       continue;
     }
     const taken = [...ending, ...admitted].filter(isStored).map(rules.takeEvent);
-    const titleChange =
-      planned.titleChange ??
-      (rules.autoTitle && session.title === undefined
-        ? firstTitle(firstTitleOf(taken))
-        : undefined);
+    const firstTitle = rules.autoTitle ? firstTitleOf(taken) : undefined;
     try {
-      const appended = await append(store, { session, write, taken, titleChange, claim }, call);
+      const appended = await append(store, { session, write, taken, firstTitle, claim }, call);
       const eventOf = (sent: { readonly id: string }): Event =>
         JSON.parse(taken.find(({ id }) => id === sent.id)!.text) as Event;
       const message = write.message && eventOf(write.message);
@@ -147,7 +143,6 @@ export interface PlannedRewind extends Readonly<RewindResult> {
   readonly state: StateShape;
   /** What is stored after the marker. */
   readonly following: readonly NewEvent[];
-  readonly titleChange: TitleChange | undefined;
 }
 
 /** A rewind that also ends a run. */
@@ -207,8 +202,7 @@ export async function planRewind(
     ...(message === undefined ? [] : [message]),
     ...laterThan(timestamp, write.events),
   ];
-  const titleChange = titleAfter(source, message === undefined ? [event] : [event, message]);
-  return { event, message, following, titleChange, unknownKeys, state };
+  return { event, message, following, unknownKeys, state };
 }
 
 // Google's programs order events by their times. So the marker is later than what it undoes, and earlier than what
@@ -279,20 +273,20 @@ interface RewindAppend {
   readonly session: WholeSession;
   readonly write: RewindWrite;
   readonly taken: readonly EventSnapshot[];
-  readonly titleChange: TitleChange | undefined;
+  readonly firstTitle: string | undefined;
   readonly claim: string | undefined;
 }
 
 /** Appends in one step, at the revision that was read. */
 async function append(
   store: Store,
-  { session: { created, revision }, write, taken, titleChange, claim }: RewindAppend,
+  { session: { created, revision }, write, taken, firstTitle, claim }: RewindAppend,
   call: Call,
 ): Promise<Pick<StoredRewind, 'revision' | 'shared'>> {
   const isOnce = claim !== undefined;
   const appended = await store.write(
     {
-      ...{ kind: 'append', key: write.key, stale: 'append', titleChange },
+      ...{ kind: 'append', key: write.key, stale: 'append', firstTitle },
       position: { kind: 'revision', created, revision },
       expectedRevision: revision,
       expectedEvents: isOnce ? Object.fromEntries(taken.map(({ id }) => [id, null])) : undefined,

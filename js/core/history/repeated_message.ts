@@ -1,9 +1,7 @@
-/** The message that follows the rewind of a turn, and the title that follows the first message. */
+/** The message that follows the rewind of a turn. */
 import { invalid } from '../../values/errors/invalid.js';
-import { canMakeTitles, titleOf } from '../../values/model/event/auto_title.js';
 import type { Event } from '../../values/model/event/event.js';
 import { partsOf } from '../../values/model/event/parts.js';
-import type { TitleChange } from '../write.js';
 import { isFilled } from './marks.js';
 import { firstOfInvocation, indexOfEvent, invocationAt } from './session_history.js';
 import { activeEvents } from './view.js';
@@ -56,23 +54,4 @@ function isMessage(event: Event): boolean {
   return (
     event.author === 'user' && parts.length > 0 && !parts.some((part) => part.functionResponse)
   );
-}
-
-/**
- * Returns the change of a title that came from the first message shown, if that is another one after an append.
- *
- * @param appended the events that follow those of the session
- */
-export function titleAfter(
-  { title, events }: { readonly title?: string | undefined; readonly events: readonly Event[] },
-  appended: readonly Event[],
-): TitleChange | undefined {
-  if (title === undefined || !canMakeTitles() || firstTitleIn(events) !== title) return undefined;
-  const to = firstTitleIn([...events, ...appended]);
-  return to === undefined || to === title ? undefined : { from: title, to };
-}
-
-function firstTitleIn(events: readonly Event[]): string | undefined {
-  const first = activeEvents(events).find(isMessage);
-  return first && titleOf(JSON.stringify(first));
 }

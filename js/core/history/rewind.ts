@@ -35,7 +35,7 @@ export interface SwitchBranchRequest extends CompositeSessionKey, Abortable {
  * `app:` keys stay, and so do artifacts.
  *
  * If somebody appends meanwhile, the rewind is computed again and undoes those events too, five times at most. Over HTTP the
- * server computes it. If the title of the session is that of the first message shown, it follows that message.
+ * server computes it. The title stays.
  *
  * @throws SessionError (as a rejection) `not_found` for the session, the event or the invocation; `invalid_argument`
  *   for an event without `invocationId`; `stale_session` if others append again and again; `unsupported` over

@@ -18,7 +18,6 @@ export interface SourceSession {
   /** Those from the first that is known to the last. */
   readonly events: readonly Event[];
   readonly state: Readonly<StateShape>;
-  readonly title?: string | undefined;
   /** The invocations that rewinds among the events name, and that begin before these, or may. */
   readonly olderInvocations?: readonly string[] | undefined;
   /** Returns `undefined` if the state before the first event is not known. */
@@ -98,13 +97,13 @@ export async function readWhole(
   const last = computesHistories === true || lacksPages === true ? 'all' : EVENTS_PER_TASK;
   const session = await store.read({ kind: 'window', key, last }, call);
   if (session === undefined) throw sessionNotFound(key.sessionId);
-  const { events, state, title, created, revision } = session;
+  const { events, state, created, revision } = session;
   const older = events.length === last ? await readOlder(store, key, session, call) : [];
   // It was deleted meanwhile, and perhaps created again.
   if (older === undefined) return readWhole(store, key, call);
   return {
     events: older.length === 0 ? events : [...older, ...events],
-    ...{ state: JSON.parse(state) as StateShape, title, created, revision },
+    ...{ state: JSON.parse(state) as StateShape, created, revision },
     initialState: () => readInitialState(store, key, call),
   };
 }

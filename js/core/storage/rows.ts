@@ -43,11 +43,6 @@ export interface SessionRow {
   readonly state: string;
   /** The title; absent or empty without one. Only storages with the verb `describe` store it. */
   readonly title?: string | undefined;
-  /**
-   * Of a row to write: the title that `title` replaces. Absent, or if the storage gave the stored title to `decide`,
-   * `title` is what to store. Otherwise the storage writes `title` only in the place of this one.
-   */
-  readonly replacedTitle?: string | undefined;
   /** JSON text of the labels; absent or empty without any. Only storages with the verb `describe` store it. */
   readonly labels?: string | undefined;
   /** JSON text of where the session was forked from; absent if it was not. */

@@ -5,7 +5,7 @@ import { isEqualText } from '../../values/json/equal.js';
 import { takeDescription } from '../../values/model/description.js';
 import type { Appended } from '../../core/storage/store.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
-import { firstTitle, type HandlePosition } from '../../core/write.js';
+import type { HandlePosition } from '../../core/write.js';
 import { takeEventLimit } from '../../service/read/event_pages.js';
 import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
 import type { NewEvent } from '../../values/model/event/event.js';
@@ -138,8 +138,9 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
 
 async function append(call: RouteCall): Promise<Appended> {
   const { key, body, signal, operation } = call;
-  const { title } = takeDescription({ title: body.firstTitle as string | undefined });
-  const titleChange = firstTitle(title);
+  const { title: firstTitle } = takeDescription({
+    title: body.firstTitle as string | undefined,
+  });
   const stale = requireStalePolicy(body.stale);
   const position = positionIn(call);
   const runRevision = optionalCount('runRevision', body.runRevision);
@@ -151,7 +152,7 @@ async function append(call: RouteCall): Promise<Appended> {
       position,
       runRevision,
       stale,
-      titleChange,
+      firstTitle,
       operation,
       ...expected,
     } as const;

@@ -36,12 +36,7 @@ import type { ReaderParts } from '../read/reader_parts.js';
 import type { SessionReader } from '../read/session_reader.js';
 import type { Appended, Store, StoreTraits } from '../../core/storage/store.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import {
-  type AppendWrite,
-  type Computed,
-  firstTitle,
-  type PlacedAppend,
-} from '../../core/write.js';
+import type { AppendWrite, Computed, PlacedAppend } from '../../core/write.js';
 import type { ObservingHandle, QueuedAppend } from './waiting_appends.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 
@@ -50,7 +45,7 @@ type HandleRequest = Pick<
   AppendEventRequest,
   'session' | 'expectedRevision' | 'expectedEvents' | 'run'
 > &
-  Pick<HiddenMembers, 'titleChange' | 'claim'>;
+  Pick<HiddenMembers, 'claim'>;
 
 /** The parts that an {@link Appender} works with. */
 interface AppenderParts extends Pick<ReaderParts, 'callStore' | 'handles'> {
@@ -104,7 +99,7 @@ export class Appender {
     newEvents: readonly NewEvent[],
     call: Call,
   ): Promise<readonly EventToStore[]> {
-    const { expectedRevision, expectedEvents, titleChange, claim, run } = request;
+    const { expectedRevision, expectedEvents, claim, run } = request;
     const session = snapshotHandle(request.session);
     const expected = optionalCount('expectedRevision', expectedRevision);
     // The snapshots set the missing members.
@@ -136,7 +131,7 @@ export class Appender {
         claim === undefined ? expectedEvents : noneOf(snapshots),
         snapshots,
       ),
-      titleChange: titleChange ?? firstTitle(mayTitle ? firstTitleOf(snapshots) : undefined),
+      firstTitle: mayTitle ? firstTitleOf(snapshots) : undefined,
     };
     const handle = { session, record, writer, events: taken, beginsRun: claim !== undefined };
     const append = { write, call, handle };
@@ -172,7 +167,7 @@ export class Appender {
       ...placed,
       events,
       expectedEvents: takeExpectedEvents(placed.expectedEvents, events),
-      titleChange: firstTitle(title) ?? placed.titleChange,
+      firstTitle: title ?? placed.firstTitle,
     };
     const append = { write, call };
     const { appended, groupSize } = this.#groups.addNow(append) ?? (await this.#groups.add(append));
@@ -257,7 +252,7 @@ export class Appender {
     const { runRevisions: runs } = feed.feed;
     // The message of a run begins it again.
     const runRevision = beginsRun ? undefined : runs.of(write.key, snapshots);
-    const { kind, key, stale, expectedRevision, expectedEvents, titleChange, operation, run } =
+    const { kind, key, stale, expectedRevision, expectedEvents, firstTitle, operation, run } =
       write;
     // One literal: a spread takes a fifth of the time of an append over memory.
     const placed: PlacedAppend = {
@@ -269,7 +264,7 @@ export class Appender {
       expectedRevision,
       expectedEvents,
       events: snapshots,
-      titleChange,
+      firstTitle,
       operation,
       run,
       creation: record.creation,

@@ -47,7 +47,7 @@ import { parseEventText } from '../../core/storage/stored_events.js';
  */
 export function applyWritten(
   handle: ObservingHandle,
-  { stale, titleChange }: PlacedAppend,
+  { stale, firstTitle }: PlacedAppend,
   appended: Appended,
 ): void {
   const { record } = handle;
@@ -57,7 +57,7 @@ export function applyWritten(
     stale,
     appended,
   );
-  if (titleChange !== undefined) record.isTitled = true;
+  if (firstTitle !== undefined) record.isTitled = true;
 }
 
 /**

@@ -120,7 +120,7 @@ export function joinedOf(queue: AppendQueue, calls: readonly WaitingAppend[]): J
   const write = {
     ...append.write,
     events: appends.flatMap(({ write }) => write.events),
-    titleChange: appends.find(({ write }) => write.titleChange)?.write.titleChange,
+    firstTitle: appends.find(({ write }) => write.firstTitle)?.write.firstTitle,
   };
   const events = appends.flatMap(({ handle }) => handle?.events ?? []);
   // The calls are of one service, so all of them have these members, or none.
@@ -143,7 +143,7 @@ export function countRetry(calls: readonly WaitingAppend[]): void {
  * An event id that comes a second time ends the write. Otherwise, if the answer of the write was lost and its
  * calls were then stored one by one, the earlier event would be applied again, on top of the later one.
  *
- * A call that expects revisions or a title is stored alone: calls before it in the same write would change the session's.
+ * A call that expects revisions is stored alone: calls before it in the same write would change the session's.
  */
 function takeCalls(queue: WaitingAppend[]): WaitingAppend[] {
   if (queue.length === 1) return queue.splice(0);
@@ -179,10 +179,10 @@ function canJoin(append: QueuedAppend, first: QueuedAppend | undefined): boolean
   );
 }
 
-/** Whether a write expects revisions, or a title to replace, or asks for a run. */
+/** Whether a write expects revisions, or asks for a run. */
 function isConditional(write: AppendWrite): boolean {
-  const { expectedRevision, expectedEvents, titleChange, run } = write;
-  return (expectedRevision ?? expectedEvents ?? run) !== undefined || Boolean(titleChange?.from);
+  const { expectedRevision, expectedEvents, run } = write;
+  return (expectedRevision ?? expectedEvents ?? run) !== undefined;
 }
 
 /**

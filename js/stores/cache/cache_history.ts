@@ -107,7 +107,7 @@ export class CacheHistory {
   #operationOf(
     transaction: CacheTransaction,
     meant: RewindWrite,
-    { event, following, titleChange, state }: PlannedRewind,
+    { event, following, state }: PlannedRewind,
     { birth, overlay }: SessionView,
   ): Operation<'rewind'> {
     const { clock } = this.#parts;
@@ -125,7 +125,6 @@ export class CacheHistory {
     const result = {
       events: [marker, ...others],
       state: JSON.stringify(state),
-      titleChange,
     } as const;
     return {
       number: numbers[0]!.tick,
@@ -181,7 +180,7 @@ export class CacheHistory {
       const view = await transaction.view(key);
       if (view === undefined) return undefined;
       const rows = await new ViewEvents(transaction, key, view).last({});
-      const { birth, revision, state, title, initialState, copy } = view;
+      const { birth, revision, state, initialState, copy } = view;
       const isUnfetched = view.overlay.creation?.basis.isThere === true;
       const hasOlder = copy === undefined ? isUnfetched : copy.hasOlder || copy.isStale;
       const events = parseTexts(rows.map(({ text }) => text));
@@ -189,7 +188,6 @@ export class CacheHistory {
         events,
         olderInvocations: hasOlder ? olderInvocations(events, view) : undefined,
         state: JSON.parse(state) as StateShape,
-        title: title === '' ? undefined : title,
         // Older events than those that are here may have changed it.
         initialState: () =>
           Promise.resolve(

@@ -47,10 +47,8 @@ const REQUESTS: WriteRequests = {
     };
   },
   append(write) {
-    const { key, position, stale, expectedRevision, expectedEvents, events, titleChange } = write;
+    const { key, position, stale, expectedRevision, expectedEvents, events, firstTitle } = write;
     if (write.compute !== undefined) throw noFunctions();
-    // The server itself makes the changes of titles that a rewind brings.
-    const firstTitle = titleChange?.from === '' ? titleChange.to : undefined;
     const { run, runRevision } = write;
     const others = {
       position: positionBody(position),

@@ -84,8 +84,6 @@ export interface HiddenMembers extends WriteIdentity {
   readonly reads?: ReadPolicy | undefined;
   /** Of a deletion: deletes only the session that was created at this revision. */
   readonly created?: number | undefined;
-  /** Of an append: the title that the session gets, if it has the one before that. */
-  readonly titleChange?: { readonly from: string; readonly to: string } | undefined;
   /**
    * Of an append: it succeeds only if no event with one of the ids is stored, or if this append has stored it before: its
    * answer may have been lost. A text that no other append has. The last event is the message of a run, which begins in

@@ -26,31 +26,15 @@ pub struct DescriptionChange {
     pub parent: Option<String>,
     /// The initial state of a new session.
     pub initial_state: Option<String>,
-    /// A title that replaces one that is known. It is applied after `title`.
-    pub title_change: Option<TitleChange>,
+    /// The title of a session that has none. It is applied after `title`.
+    pub first_title: Option<String>,
 }
 
 /// The change that describes a new session.
 impl From<DescriptionRow> for DescriptionChange {
     fn from(description: DescriptionRow) -> Self {
         let DescriptionRow { title, labels, parent, initial_state } = description;
-        Self { title, labels, parent, initial_state, title_change: None }
-    }
-}
-
-/// A title that takes the place of another one. If the session has a third one, it stays.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TitleChange {
-    /// The title that the session must have. Empty: it must have none.
-    pub from: String,
-    /// The new title. Empty: the title is removed.
-    pub to: String,
-}
-
-impl TitleChange {
-    /// Makes the first title of a session.
-    pub fn first(to: impl Into<String>) -> Self {
-        Self { from: String::new(), to: to.into() }
+        Self { title, labels, parent, initial_state, first_title: None }
     }
 }
 
@@ -68,10 +52,8 @@ impl DescriptionRow {
                 *member = Some(new).filter(|new| !new.is_empty());
             }
         }
-        if let Some(TitleChange { from, to }) = change.title_change
-            && self.title.as_deref().unwrap_or_default() == from
-        {
-            self.title = Some(to).filter(|to| !to.is_empty());
+        if self.title.as_deref().unwrap_or_default().is_empty() {
+            self.title = change.first_title.filter(|title| !title.is_empty());
         }
     }
 }

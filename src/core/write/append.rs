@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use crate::core::error::{Error, Field, StaleReason};
 use crate::core::event::NewEvent;
-use crate::core::session::{
-    DescriptionChange, NEVER, Revision, SessionHead, SessionKey, TitleChange,
-};
+use crate::core::session::{DescriptionChange, NEVER, Revision, SessionHead, SessionKey};
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
 use crate::core::write::compute::{Compute, ComputeDelta, Computed};
 use crate::core::write::marker_seqs::MarkerSeqs;
@@ -86,8 +84,8 @@ pub struct Append {
     expected: Option<Revision>,
     /// The revision up to which the run of the events was neither undone nor cancelled; `None` if that is not known.
     run: Option<Revision>,
-    /// The title that the session gets, if it has the one before that.
-    title_change: Option<TitleChange>,
+    /// The title that the session gets, if it has none.
+    first_title: Option<String>,
     /// Computes the delta of the only event.
     compute: Option<Compute>,
     outcome: Outcome<Appended>,
@@ -113,7 +111,7 @@ impl Append {
             policy,
             expected: None,
             run: None,
-            title_change: None,
+            first_title: None,
             compute: None,
             outcome: Outcome::NONE,
         };
@@ -141,10 +139,10 @@ impl Append {
         self
     }
 
-    /// Makes the append change the title.
+    /// Makes the append give a title to a session that has none.
     #[must_use]
-    pub fn titled(self, change: TitleChange) -> Self {
-        Self { title_change: Some(change), ..self }
+    pub fn titled(self, title: String) -> Self {
+        Self { first_title: Some(title), ..self }
     }
 
     /// Makes an append of one event compute its delta and its text from the stored state.
@@ -284,7 +282,7 @@ impl Append {
                 markers: MarkerSeqs::of(events, &written.changes, stored_rows),
                 state: written.delta.session,
                 description: DescriptionChange {
-                    title_change: self.title_change.clone(),
+                    first_title: self.first_title.clone(),
                     ..DescriptionChange::default()
                 },
             }),

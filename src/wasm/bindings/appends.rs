@@ -3,7 +3,7 @@
 use adk_session::error::Error;
 use adk_session::event::{EventText, NewEvent, Replaceable, TextSlice};
 use adk_session::internals::broken_storage;
-use adk_session::session::{DescriptionRow, SessionKey, Timestamp, TitleChange};
+use adk_session::session::{DescriptionRow, SessionKey, Timestamp};
 use adk_session::state::Delta;
 use adk_session::write::{Append, Create, HandlePosition, NewSession, StalePolicy};
 use js_sys::Array;
@@ -29,10 +29,10 @@ pub(super) enum Texts<'a> {
 
 /// Packed appends, read one by one.
 pub(super) struct Appends<'a> {
-    /// For each append these six, and then the parts of its events:
+    /// For each append these five, and then the parts of its events:
     /// - the names of app, user and session
     /// - the id of the handle's last event
-    /// - the title that is replaced, and the new one
+    /// - the title of a session that has none
     ///
     /// The parts of an event are its id and the JSON text of its delta. If the texts are packed, two
     /// more follow: the event's JSON text, and the one with superseded keys.
@@ -89,12 +89,12 @@ impl<'a> Appends<'a> {
     fn append(&mut self, head: &[f64], events: &[f64]) -> Result<Append, Thrown> {
         use AppendNumber::{Created, ExpectedRevision, Policy, Revision, RunRevision};
         let number = |name: AppendNumber| number(head, name as usize);
-        let (key, [last, from, to]) = self.names(head)?;
+        let (key, [last, first_title]) = self.names(head)?;
         let position = position_of(number(Created), number(Revision), last.to_owned());
         let policy = policy_of(number(Policy));
         let mut append = Append::new(key, position, policy, self.events(events)?);
-        if !to.is_empty() {
-            append = append.titled(TitleChange { from: from.to_owned(), to: to.to_owned() });
+        if !first_title.is_empty() {
+            append = append.titled(first_title.to_owned());
         }
         let expected = number(ExpectedRevision);
         if !expected.is_nan() {
@@ -116,12 +116,11 @@ impl<'a> Appends<'a> {
         Some((head, events))
     }
 
-    /// Reads the session's key, the id of the handle's last event, and the two titles.
-    fn names(&mut self, head: &[f64]) -> Result<(SessionKey, [&'a str; 3]), Thrown> {
-        use AppendNumber::{AppName, LastEventId, SessionId, TitleFrom, TitleTo, UserId};
-        let [app, user, session, rest @ ..] =
-            [AppName, UserId, SessionId, LastEventId, TitleFrom, TitleTo]
-                .map(|name| self.parts.next(number(head, name as usize) as usize));
+    /// Reads the session's key, the id of the handle's last event, and the first title.
+    fn names(&mut self, head: &[f64]) -> Result<(SessionKey, [&'a str; 2]), Thrown> {
+        use AppendNumber::{AppName, FirstTitle, LastEventId, SessionId, UserId};
+        let [app, user, session, rest @ ..] = [AppName, UserId, SessionId, LastEventId, FirstTitle]
+            .map(|name| self.parts.next(number(head, name as usize) as usize));
         Ok((SessionKey::new(app, user, session)?, rest))
     }
 

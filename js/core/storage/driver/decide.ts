@@ -3,7 +3,7 @@ import type { EventTexts } from '../../../values/model/event/snapshot.js';
 import type { StoredScope } from '../../../values/state/scope.js';
 import { ABSENT } from '../../wasm/protocol.js';
 import { type Decision, packFound, unpackDecision } from '../wasm/packed.js';
-import type { NewSession, TitleChange } from '../../write.js';
+import type { NewSession } from '../../write.js';
 import type { Changes, EventRow, Found, SessionRow, SharedRow, StorageKey } from '../rows.js';
 
 /** The parts of a write that its rows are made of. */
@@ -12,7 +12,7 @@ export interface RowParts {
   readonly events: readonly EventTexts[];
   /** The members of `CreateWrite` that the rows or the request of a new session need; else `undefined`. */
   readonly creation: Pick<NewSession, 'description' | 'lastUpdateTime' | 'now'> | undefined;
-  readonly titleChange: TitleChange | undefined;
+  readonly firstTitle: string | undefined;
 }
 
 /**
@@ -60,16 +60,17 @@ export function decide(
 
 /** @param stored the session as it is stored, if it is */
 function sessionRow(
-  { key, creation, titleChange }: RowParts,
+  { key, creation, firstTitle }: RowParts,
   { revisions, states, created, lastUpdateTime }: Decision,
   stored: SessionRow | undefined,
 ): SessionRow {
   const { appName, userId = '', sessionId = '' } = key;
   const description = creation?.description ?? {};
   const { title, labels, parent, initialState } = stored ?? description;
+  const hasTitle = title !== undefined && title !== '';
   // A session is not created in the future, whatever the times of its events.
   const createTime = Math.min(lastUpdateTime, creation?.now ?? Infinity);
-  const row: SessionRow = {
+  return {
     appName,
     userId,
     sessionId,
@@ -78,22 +79,12 @@ function sessionRow(
     lastUpdateTime,
     // A state without changes keeps its text.
     state: states.session === '' ? (stored ?? NO_SESSION).state : states.session,
-    title: titleChange === undefined ? title : titleAfter(title, titleChange),
+    title: hasTitle ? title : firstTitle,
     labels,
     parent,
     createTime: stored === undefined ? createTime : stored.createTime,
     initialState,
   };
-  // A storage that reads no titles for its writes has to compare the title itself.
-  const { from } = titleChange ?? NO_TITLE;
-  if (from !== '' && title === undefined) Object.assign(row, { replacedTitle: from });
-  return row;
-}
-
-const NO_TITLE = { from: '' };
-
-function titleAfter(stored: string | undefined, { from, to }: TitleChange): string | undefined {
-  return stored === undefined || stored === from ? to : stored;
 }
 
 /** The members of a session that is not stored. */

@@ -289,7 +289,7 @@ function deleteUnchanged(
 
 function appendTo(storage: OwnStorage, write: PlacedAppend, call: Call): PreparedWrite<Appended> {
   requireNotAborted(call.signal);
-  if (write.titleChange !== undefined) requireDescribe(storage);
+  if (write.firstTitle !== undefined) requireDescribe(storage);
   return prepareAppend(storage, write, call);
 }
 

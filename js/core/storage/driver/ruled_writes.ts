@@ -20,7 +20,7 @@ import { prepareWrite, type PreparedWrite } from './prepared_write.js';
 const NO_EVENTS = {
   events: [],
   creation: undefined,
-  titleChange: undefined,
+  firstTitle: undefined,
   lastEventId: undefined,
 } as const;
 
@@ -45,7 +45,7 @@ export function prepareAppend(
   append: PlacedAppend,
   call: Call,
 ): PreparedWrite<Appended> {
-  const { key, position, events, titleChange, compute, operation } = append;
+  const { key, position, events, firstTitle, compute, operation } = append;
   const { packed, numbers, texts = [] } = packAppends([append], false, false);
   const write = callCore(() => DrivenWrite.append(packed, numbers, texts, packComputed(compute)));
   const lastEventId = position.kind === 'lastEvent' ? position.lastEventId : undefined;
@@ -54,7 +54,7 @@ export function prepareAppend(
     key,
     events,
     creation: undefined,
-    titleChange,
+    firstTitle,
     lastEventId,
     call,
     operation,

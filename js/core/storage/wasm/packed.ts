@@ -5,7 +5,7 @@
 import type { Description } from '../../../values/model/description.js';
 import type { CompositeSessionKey, ExpectedEvents } from '../../../values/model/session.js';
 import type { StoredScope } from '../../../values/state/scope.js';
-import type { PlacedAppend, Compute, NewSession, TitleChange } from '../../write.js';
+import type { PlacedAppend, Compute, NewSession } from '../../write.js';
 import {
   AppendedNumber,
   AppendNumber,
@@ -44,7 +44,7 @@ export function packComputed(
 /** Packed appends on their way into the wasm; see `src/wasm/bindings/appends.rs`. */
 export interface PackedAppends {
   /**
-   * For each append its names, the id of the handle's last event, the title that is replaced and the new one, then for
+   * For each append its names, the id of the handle's last event, the first title, then for
    * each event its id, the JSON text of its delta and, if they are packed, its texts.
    */
   readonly packed: string;
@@ -148,18 +148,17 @@ export function packAppends(
   let { packed } = before;
   for (const append of appends) {
     const { key, position, stale, expectedRevision = NaN, events, expectedEvents } = append;
-    const { from, to } = append.titleChange ?? NO_TITLE;
+    const { firstTitle = '' } = append;
     const { appName, userId, sessionId } = key;
     const isKnown = position.kind === 'revision';
     const last = position.kind === 'lastEvent' ? (position.lastEventId ?? '') : '';
-    packed += appName + userId + sessionId + last + from + to;
+    packed += appName + userId + sessionId + last + firstTitle;
     let start = numbers.length;
     numbers[start + AppendNumber.AppName] = appName.length;
     numbers[start + AppendNumber.UserId] = userId.length;
     numbers[start + AppendNumber.SessionId] = sessionId.length;
     numbers[start + AppendNumber.LastEventId] = last.length;
-    numbers[start + AppendNumber.TitleFrom] = from.length;
-    numbers[start + AppendNumber.TitleTo] = to.length;
+    numbers[start + AppendNumber.FirstTitle] = firstTitle.length;
     numbers[start + AppendNumber.Created] = isKnown
       ? position.created
       : UNKNOWN_CREATED[position.kind];
@@ -189,7 +188,6 @@ export function packAppends(
 
 /** Stands for the revision that created the session if that is not known; `position_of` in `appends.rs`. */
 const UNKNOWN_CREATED = { lastEvent: NaN, latest: -1 } as const;
-const NO_TITLE: TitleChange = { from: '', to: '' };
 
 /** Returns the revision of the event that may be replaced; 0 if none may be, NaN if any may be. */
 function expectedRevisionOf(expectedEvents: ExpectedEvents, id: string): number {

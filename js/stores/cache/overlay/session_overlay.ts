@@ -15,7 +15,6 @@ import {
   type OperationEvent,
   type SessionRecord,
 } from '../records/records.js';
-import type { TitleChange } from '../../../core/write.js';
 import { DeltaFold } from './delta_fold.js';
 import { writeKey } from '../../../values/state/keys.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
@@ -50,8 +49,6 @@ export class SessionOverlay {
   title: string | undefined;
   labels: string | undefined;
   firstTitle: string | undefined;
-  /** The changes of the title by rewinds since it was last set. */
-  titleChanges: readonly TitleChange[] = [];
   time = 0;
   tick = 0;
 
@@ -92,7 +89,6 @@ export class SessionOverlay {
       if (title !== undefined) {
         this.title = title;
         this.firstTitle = undefined;
-        this.titleChanges = [];
       }
       this.labels = labels ?? this.labels;
       return;
@@ -101,12 +97,10 @@ export class SessionOverlay {
     for (const event of events) this.#put(event, operation);
     if (isOf(operation, 'append')) {
       for (const { text } of events) this.#change(deltaOf(text));
-      this.firstTitle ??= operation.write.titleChange?.to;
+      this.firstTitle ??= operation.write.firstTitle;
     } else if (isOf(operation, 'rewind')) {
-      const { state, titleChange } = operation.basis.result;
       this.values.clear();
-      this.state = state;
-      if (titleChange !== undefined) this.titleChanges = [...this.titleChanges, titleChange];
+      this.state = operation.basis.result.state;
       // The state is that after the marker.
       for (const { text } of events.slice(1)) this.#change(deltaOf(text));
     }
@@ -148,7 +142,6 @@ export class SessionOverlay {
     this.values.clear();
     this.state = undefined;
     this.title = this.labels = this.firstTitle = undefined;
-    this.titleChanges = [];
     this.tick = this.time = 0;
   }
 }
@@ -184,11 +177,7 @@ export function viewOf(
   const created = creation?.write;
   const first = copy ?? { createTime: created?.now, ...created?.description };
   const state = stateOf(overlay.state ?? copy?.state ?? '{}', values);
-  const copyTitle = copy?.title ?? '';
-  const title = overlay.titleChanges.reduce(
-    (title, { from, to }) => (title === from ? to : title),
-    overlay.title ?? copyTitle,
-  );
+  const title = overlay.title ?? copy?.title ?? '';
   return {
     birth,
     revision: Math.max(birth, copyTick, overlay.tick),

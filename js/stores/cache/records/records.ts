@@ -8,7 +8,6 @@ import type {
   AppendWrite,
   CreateWrite,
   DescribeWrite,
-  TitleChange,
   UpdateWrite,
   Writes,
 } from '../../../core/write.js';
@@ -173,7 +172,7 @@ export interface Refusal extends CacheFailure {
 export interface OutboxWrites {
   create: Omit<CreateWrite, 'events'> & { readonly events: readonly OutboxEvent[] };
   /** The remote may refuse one of several events. So an append of several is stored as one write for each event. */
-  append: Pick<AppendWrite, 'kind' | 'key' | 'titleChange' | 'run'> & {
+  append: Pick<AppendWrite, 'kind' | 'key' | 'firstTitle' | 'run'> & {
     readonly events: readonly [OutboxEvent];
   };
   rewind: Writes['rewind'];
@@ -234,7 +233,6 @@ interface Bases {
         readonly events: readonly [OutboxEvent, ...OutboxEvent[]];
         /** JSON object: the session's own state at the cut. */
         readonly state: string;
-        readonly titleChange?: TitleChange | undefined;
       };
     };
   describe: Basis;

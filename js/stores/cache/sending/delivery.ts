@@ -24,7 +24,6 @@ import {
 import { sendableOf } from '../records/refusals.js';
 import {
   type CreateWrite,
-  firstTitle,
   type HandlePosition,
   type Placed,
   type PlacedAppend,
@@ -346,7 +345,7 @@ export class Delivery {
       events: operations.map((operation) => snapshotOf(eventOf(operation))),
       // A stored message is never replaced.
       expectedEvents: run === undefined ? expectedOf(operations) : undefined,
-      titleChange: firstTitle(titleOf(operations)),
+      firstTitle: titleOf(operations),
       operation: operationOf(batch),
     };
     const appended = await this.#write(write);

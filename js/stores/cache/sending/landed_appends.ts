@@ -74,8 +74,7 @@ export async function landAppends(
     !isTold ||
     copy.revision < sentOver.revision ||
     missed.length >= MOST_CHANGED - 1 ||
-    // The delta of a rewind does not give the state. It changes the title too, and its own operation may still lie over the
-    // copy.
+    // The delta of a rewind does not give the state.
     [...missed, ...sentEvents].some(({ text }) => isRewind(text)) ||
     isTitledByOther(copy, sent, missed) ||
     copy.isStale
@@ -145,7 +144,7 @@ function isTitledByOther(
 
 /** Returns the title that appends give a session without one. */
 export function titleOf(operations: Operations<'append'>): string | undefined {
-  return operations.find(({ write }) => write.titleChange !== undefined)?.write.titleChange?.to;
+  return operations.find(({ write }) => write.firstTitle !== undefined)?.write.firstTitle;
 }
 
 function applyDelta(state: StateShape, text: string): void {

@@ -1,7 +1,7 @@
 /** Makes the operations of a write. */
 import type { AskedRun } from '../../../values/model/asked_run.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import { type CreateWrite, firstTitle } from '../../../core/write.js';
+import type { CreateWrite } from '../../../core/write.js';
 import type { Changes, EventRow, StorageKey } from '../../../core/storage/rows.js';
 import { storageKey } from '../../../core/storage/scopes.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
@@ -84,10 +84,10 @@ export async function operationsOf(
       : view !== undefined && known.has(row.id)
         ? await expectationOf(transaction, key, view, row.id)
         : { expected: null };
-    const titleChange = operations.length === 0 ? firstTitle(title) : undefined;
+    const firstTitle = operations.length === 0 ? title : undefined;
     operations.push({
       number: row.revision,
-      write: { kind: 'append', key, events: [event], titleChange, run },
+      write: { kind: 'append', key, events: [event], firstTitle, run },
       numbers: [numbersOf(row)],
       basis: {
         ...{ birth, time: row.timestamp, since: view?.copy?.revision, ...expectation },

@@ -183,13 +183,6 @@ export function writeStatements(database: Database, engine: Engine) {
         .where(isOfSession(value))
         .where('title', 'is', null),
     ),
-    replaceTitle: new Prepared<Key & { title: string; replaced: string }, never>((value) =>
-      database
-        .updateTable('adk_session_wasm_details')
-        .set({ title: value('title') })
-        .where(isOfSession(value))
-        .where('title', '=', value('replaced')),
-    ),
     insertState: {
       app: new Prepared<StateValues, never>((value) =>
         database.insertInto('app_states').values({

@@ -128,7 +128,7 @@ export class GroupChanges {
     const statements = this.#statements;
     const { engine, layout } = this.#context;
     const { app, user, session: id } = key;
-    const { revision, created, state, lastUpdateTime, title, replacedTitle } = session;
+    const { revision, created, state, lastUpdateTime, title } = session;
     const updated = layout.time(revision);
     const values = { app, user, session: id, state, updated };
     if (found.session === undefined) {
@@ -155,13 +155,12 @@ export class GroupChanges {
     }
     if (found.session !== undefined && title !== undefined) {
       // The rows that are read for a write have no title, so the statements compare it.
-      const { deleteOldDetails, insertMissingDetails, setFirstTitle, replaceTitle } = statements;
-      this.#others.push(deleteOldDetails.of(key), insertMissingDetails.of(key));
-      const change =
-        replacedTitle === undefined
-          ? setFirstTitle.of({ ...key, title })
-          : replaceTitle.of({ ...key, title, replaced: replacedTitle });
-      this.#others.push(change);
+      const { deleteOldDetails, insertMissingDetails, setFirstTitle } = statements;
+      this.#others.push(
+        deleteOldDetails.of(key),
+        insertMissingDetails.of(key),
+        setFirstTitle.of({ ...key, title }),
+      );
     }
     const time = layout.timeOf(lastUpdateTime);
     if (updated === time && replacedAt === undefined) {

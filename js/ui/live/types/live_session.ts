@@ -151,8 +151,8 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
   discard(eventId: string): Promise<void>;
   /**
    * Edits a message of the user: undoes its turn and all later ones by a rewind, and stores the new message with it, in an
-   * invocation of its own. Nothing is deleted: the turns are another branch. A title that came from the message changes
-   * with it. A run under way ends with it. Then the agent answers, as for `ask`.
+   * invocation of its own. Nothing is deleted: the turns are another branch. The title stays; see `rename`.
+   * A run under way ends with it. Then the agent answers, as for `ask`.
    *
    * @param content the new message: a text, or `{ role: 'user', parts: [{ text: 'Black tea?' }] }`
    * @returns the event of the message, once it is stored

@@ -18,13 +18,8 @@ export function takeAutoTitle(autoTitle: unknown): boolean {
   if (autoTitle === undefined) return false;
   requireBoolean('autoTitle', autoTitle);
   if (!autoTitle) return false;
-  if (canMakeTitles()) return true;
+  if (typeof Intl === 'object' && typeof Intl.Segmenter === 'function') return true;
   throw new SessionError('unsupported', 'autoTitle needs Intl.Segmenter, which this host lacks.');
-}
-
-/** Whether the host can cut texts. */
-export function canMakeTitles(): boolean {
-  return typeof Intl === 'object' && typeof Intl.Segmenter === 'function';
 }
 
 /**

@@ -27,7 +27,7 @@ pub(in crate::bindings) fn list<T: Default + Copy, const LENGTH: usize>(
 #[wasm_bindgen]
 #[derive(Clone, Copy)]
 pub enum AppendNumber {
-    /// The length of the app's name in UTF-16 code units, like the next five: its parts in the packed text.
+    /// The length of the app's name in UTF-16 code units, like the next four: its parts in the packed text.
     AppName,
     /// The length of the user's id.
     UserId,
@@ -35,10 +35,8 @@ pub enum AppendNumber {
     SessionId,
     /// The length of the id of the handle's last event; 0 if it is not needed.
     LastEventId,
-    /// The length of the title that is replaced.
-    TitleFrom,
-    /// The length of the new title; 0 if the append changes none.
-    TitleTo,
+    /// The length of the title of a session that has none; 0 if the append gives none.
+    FirstTitle,
     /// The handle's `created`. NaN: it is from elsewhere, and located by its last event. Below 0: there is no
     /// handle.
     Created,

@@ -1,7 +1,7 @@
 //! Records as they are stored: plain objects, readable in a browser's developer tools.
 
 use adk_session::session::{
-    DescriptionChange, DescriptionRow, Revision, SessionHead, SessionKey, Timestamp, TitleChange,
+    DescriptionChange, DescriptionRow, Revision, SessionHead, SessionKey, Timestamp,
 };
 use adk_session::state::ScopedState;
 use adk_session::storage::Deletion;
@@ -139,7 +139,7 @@ impl Record {
     /// Changes a session's title and labels, and sets its parent and initial state. An empty text
     /// removes the member.
     pub(crate) fn describe(&self, change: DescriptionChange) {
-        let DescriptionChange { title, labels, parent, initial_state, title_change } = change;
+        let DescriptionChange { title, labels, parent, initial_state, first_title } = change;
         let members =
             [(TITLE, title), (LABELS, labels), (PARENT, parent), (INITIAL_STATE, initial_state)];
         for (member, new) in members {
@@ -149,10 +149,10 @@ impl Record {
                 None => {}
             }
         }
-        if let Some(TitleChange { from, to }) = title_change
-            && self.get(TITLE).as_string().unwrap_or_default() == from
+        if let Some(title) = first_title
+            && self.get(TITLE).as_string().unwrap_or_default().is_empty()
         {
-            self.set_text(TITLE, &to);
+            self.set_text(TITLE, &title);
         }
     }
 

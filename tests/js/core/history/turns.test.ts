@@ -6,8 +6,6 @@ import { asAdkService } from '../../../../js/service/adk/index.js';
 import { CachedSessionService, MemoryLocalStore } from '../../../../js/service/cache/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { branches, fork, rewind, switchBranch } from '../../../../js/core/history/index.js';
-import { requireHistory } from '../../../../js/core/history/histories.js';
-import type { RewindWrite } from '../../../../js/core/history_types.js';
 import { editTurn, regenerateTurn } from '../../../../js/core/history/turns.js';
 import { createEvent, InMemorySessionService, type SessionService } from '../../../../js/index.js';
 import { fetchFrom, handlerOn, KEY, URL_OF_SERVER } from '../../stores/remote/fixture.js';
@@ -52,45 +50,28 @@ const titleOf = async (service: SessionService) => (await service.getSession(KEY
 const overCache = (remote: SessionService) =>
   new CachedSessionService({ remote, local: new MemoryLocalStore(), owner: 'ada' });
 
+const inMemory = () => new InMemorySessionService({ autoTitle: true });
+const onSqlite = () => new DatabaseSessionService('sqlite::memory:', { autoTitle: true });
+
 const SERVICES: Readonly<Record<string, () => SessionService>> = {
-  memory: () => new InMemorySessionService(),
-  SQLite: () => new DatabaseSessionService('sqlite::memory:'),
-  'a cache over memory': () => overCache(new InMemorySessionService()),
-  'a cache over SQLite': () => overCache(new DatabaseSessionService('sqlite::memory:')),
+  memory: inMemory,
+  SQLite: onSqlite,
+  'a cache over memory': () => overCache(inMemory()),
+  'a cache over SQLite': () => overCache(onSqlite()),
 };
 
 for (const [name, open] of Object.entries(SERVICES)) {
   describe(`A turn over ${name}`, () => {
-    it('that is edited gives its title in the same step, unless another one was given meanwhile', async () => {
-      const service = await seed(open());
-      const notices = new Set<string>();
-      const stop = service.watch(KEY, { onNotice: ({ type }) => void notices.add(type) });
-      const { id } = await editTurn(service, { ...KEY, eventId: 'm1', content: content('m2') });
-      assert.equal(await titleOf(service), 'm2');
-      assert.deepEqual([...notices], ['appended'], 'no second step');
-      stop();
-      const write: RewindWrite = {
-        ...{ kind: 'rewind', key: KEY, marker: { id: 'r', invocationId: 'of r' } },
-        ...{ place: { turn: id }, message: { id: 'm', invocationId: 'i', content: content('m3') } },
-      };
-      await requireHistory(service).rewind(write, {
-        async admit(events) {
-          await service.updateSession(KEY, { title: 'Mine' });
-          return [...events];
-        },
-      });
-      assert.equal(await titleOf(service), 'Mine');
-      await service.close();
-    });
-
-    it('that is shown again gives its title', async () => {
+    it('that is edited or shown again keeps the title', async () => {
       const service = await seed(open());
       await editTurn(service, { ...KEY, eventId: 'm1', content: content('m2') });
+      assert.equal(await titleOf(service), 'm1');
+      await service.updateSession(KEY, { title: 'm2' });
       const [turn] = await branches(service, KEY);
       await switchBranch(service, { ...KEY, branch: turn?.alternatives[0]?.branch ?? '' });
       assert.deepEqual(
         [await titleOf(service), await shown(service)],
-        ['m1', TURNS.map(({ id }) => id)],
+        ['m2', TURNS.map(({ id }) => id)],
       );
       await service.close();
     });
@@ -119,6 +100,22 @@ for (const [name, open] of Object.entries(SERVICES)) {
     });
   });
 }
+
+describe('An edited message', () => {
+  for (const [name, open] of Object.entries({ memory: inMemory, SQLite: onSqlite })) {
+    it(`over ${name} gives a title in the same step to a session that has none`, async () => {
+      const service = await seed(open());
+      await service.updateSession(KEY, { title: null });
+      const notices = new Set<string>();
+      const stop = service.watch(KEY, { onNotice: ({ type }) => void notices.add(type) });
+      await editTurn(service, { ...KEY, eventId: 'm1', content: content('m2') });
+      assert.equal(await titleOf(service), 'm2');
+      assert.deepEqual([...notices], ['appended'], 'no second step');
+      stop();
+      await service.close();
+    });
+  }
+});
 
 describe('A service around another one', () => {
   it('of this package passes on what a server computes', async () => {

@@ -109,8 +109,7 @@ function membersOf(write: Write): object {
   }
   if ('describe' in write) return { kind: 'describe', ...described(write.describe) };
   if ('delete' in write) return { kind: 'delete', what: 'session' };
-  const { firstTitle } = write.append;
-  return { kind: 'append', ...(firstTitle && { titleChange: { from: '', to: firstTitle } }) };
+  return { kind: 'append', firstTitle: write.append.firstTitle };
 }
 
 describe('A session with unsent writes', () => {
