@@ -1,7 +1,8 @@
 import { RunRevisions } from '../handle/run_revisions.js';
 import type { StateOwner } from '../storage/scopes.js';
 import type { Notice } from '../../values/model/notice.js';
-import type { TabChannel } from './tab_channel.js';
+import { NOTICE_MESSAGES } from './notice_messages.js';
+import type { TabChannel, TabPort } from './tab_channel.js';
 import type { Watcher } from './watcher.js';
 
 /**
@@ -12,36 +13,34 @@ export class Feed {
   /** The runs of the storage, which its services remember. */
   readonly runRevisions = new RunRevisions();
   readonly #watchers = new Set<Watcher>();
-  readonly #channel: TabChannel<Notice> | undefined;
+  readonly #port: TabPort<Notice> | undefined;
   #serviceCount = 0;
-
-  /** @param openChannel opens the channel to the other tabs, which passes incoming notices to this feed */
-  constructor(openChannel?: (feed: Feed) => TabChannel<Notice>) {
-    this.#channel = openChannel?.(this);
-  }
-
   /** See `SharedFeed`. */
-  get channelName(): string | undefined {
-    return this.#channel?.name;
+  readonly channelName: string | undefined;
+
+  /** @param channel connects the other tabs */
+  constructor(channel?: TabChannel) {
+    this.channelName = channel?.name;
+    this.#port = channel?.port(NOTICE_MESSAGES, this);
   }
 
   /** Whether a change has to be published: someone here watches, or other tabs may. */
   get hasReceivers(): boolean {
-    return this.#watchers.size > 0 || this.#channel !== undefined;
+    return this.#watchers.size > 0 || this.#port !== undefined;
   }
 
   /** Whether notices of an owner come already, so that a new watcher hears no `resync` first. Absent: never. */
   isOpenFor?(owner: StateOwner): boolean;
 
-  /** Counts one more service. The channel is closed when the last one releases the feed. */
+  /** Counts one more service. The last one that releases the feed leaves the channel. */
   retain(): void {
     this.#serviceCount += 1;
-    this.#channel?.start();
+    this.#port?.start();
   }
 
   release(): void {
     this.#serviceCount -= 1;
-    if (this.#serviceCount === 0) this.#channel?.close();
+    if (this.#serviceCount === 0) this.#port?.close();
   }
 
   /** Delivers notices to the watcher from now on, until it has ended. */
@@ -49,16 +48,16 @@ export class Feed {
     this.#watchers.add(watcher);
     watcher.onEnd(() => {
       this.#watchers.delete(watcher);
-      if (this.#watchers.size === 0) this.#channel?.listen(false);
+      if (this.#watchers.size === 0) this.#port?.listen(false);
     });
-    this.#channel?.listen(true);
+    this.#port?.listen(true);
   }
 
   /** Publishes committed changes, here and in other tabs. */
   publish(notices: readonly Notice[]): void {
     if (notices.length === 0) return;
     this.deliver(notices);
-    this.#channel?.send(notices);
+    this.#port?.send(notices);
   }
 
   /**

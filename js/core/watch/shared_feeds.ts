@@ -1,8 +1,7 @@
 import { Feed } from './feed.js';
-import { TabChannel, type TabHost } from './tab_channel.js';
-import { NOTICE_MESSAGES } from './tab_message.js';
+import { tabChannelOf, type TabHost } from './tab_channel.js';
 
-/** One feed for each channel of this realm: a channel delivers nothing to the realm that sent it. */
+/** One feed for each channel of this realm. */
 const channelFeeds = new Map<string, Feed>();
 const storageFeeds = new WeakMap<object, Feed>();
 
@@ -20,7 +19,7 @@ export function feedOfDatabase(name: string, host?: TabHost): Feed {
 export function feedOfChannel(name: string, host?: TabHost): Feed {
   let feed = channelFeeds.get(name);
   if (feed === undefined) {
-    feed = new Feed((feed) => new TabChannel(name, NOTICE_MESSAGES, feed, host));
+    feed = new Feed(tabChannelOf(name, host));
     channelFeeds.set(name, feed);
   }
   return feed;

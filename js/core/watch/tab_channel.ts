@@ -1,3 +1,5 @@
+/** Messages between the tabs that share a database: one channel for each database, with messages of several kinds. */
+import { isObject } from '../../values/json/rules.js';
 import type { HostBroadcastChannel, HostEventTarget } from '../../values/model/host.js';
 
 /** The part of a `BroadcastChannel` that is used here. */
@@ -18,149 +20,230 @@ export interface TabHost {
  */
 const MIN_MESSAGE_INTERVAL = 50;
 
-/** Receives the messages of the channel. */
+/** The format's version. It changes when a message changes its meaning; new kinds, types and fields need no new version. */
+const FORMAT_VERSION = 1;
+
+/** A kind of messages. Its messages are values that can be cloned. */
+export interface TabKind<Message> {
+  /** The member of what is sent that has the messages of this kind. */
+  readonly name: 'notices' | 'runs' | 'cache';
+  /** Reduces messages that are sent together. Keeps everything that a receiver has to know. */
+  merge(messages: readonly Message[]): readonly Message[];
+  /**
+   * Checks one message. Another version of the package, or other code of the same origin, may use the channel.
+   *
+   * @returns `undefined` for a message that is not known; it is ignored
+   */
+  decode(value: unknown): Message | undefined;
+}
+
+/** Receives the messages of one kind. */
 export interface TabListener<Message> {
   deliver(messages: readonly Message[]): void;
   /** Called when messages may have been missed. */
   missed(): void;
 }
 
-/** The form of the messages of a channel. */
-export interface TabCodec<Message> {
-  /** Reduces messages that are sent together. Keeps everything that a receiver has to know. */
-  readonly merge: (messages: readonly Message[]) => readonly Message[];
-  /** Makes a value that can be cloned. */
-  readonly encode: (messages: readonly Message[]) => unknown;
-  /** Returns the valid messages; unknown ones are left out. */
-  readonly decode: (data: unknown) => readonly Message[];
-}
-
-/**
- * Sends messages to the other tabs, and receives theirs, by a `BroadcastChannel` that is opened when first
- * needed.
- *
- * The browser may exclude a page with an open channel from its back/forward cache, and a page in that cache
- * receives nothing. So the channel is closed when the page enters the cache. It is opened when the page
- * returns, and the listener is told that it may have missed some. Messages that are sent in between use a temporary
- * channel. A worker has no such events.
- *
- * In Node no channel is opened, since it would keep the process alive. If a channel cannot be opened (some
- * browsers refuse it in a frame of another site), other tabs are not heard, and nothing fails.
- */
-export class TabChannel<Message> {
-  readonly name: string;
-  readonly #codec: TabCodec<Message>;
-  readonly #listener: TabListener<Message>;
-  readonly #host: TabHost;
-  #channel: TabBroadcast | undefined;
+/** Sends and receives the messages of one kind, for one user of a channel. */
+export class TabPort<Message> {
+  readonly kind: TabKind<Message>;
+  readonly listener: TabListener<Message>;
+  readonly #channel: TabChannel;
   #isListening = false;
-  /** Whether no channel may stay open: no service uses it, or the page is in the back/forward cache. */
-  #isSuspended = true;
-  /**
-   * Messages to send with the next message. They are reduced only when they are sent, so that an append does
-   * not wait for it.
-   */
-  #outbox: Message[] = [];
-  /** Earliest time of the next message, by the page's clock. */
-  #nextSendTime = 0;
 
-  constructor(
-    name: string,
-    codec: TabCodec<Message>,
-    listener: TabListener<Message>,
-    host: TabHost = currentHost(),
-  ) {
-    this.name = name;
-    this.#codec = codec;
-    this.#listener = listener;
-    this.#host = host;
+  constructor(channel: TabChannel, kind: TabKind<Message>, listener: TabListener<Message>) {
+    this.#channel = channel;
+    this.kind = kind;
+    this.listener = listener;
   }
 
-  /** Begins to track whether the page is in the back/forward cache. Opens nothing. */
+  get isListening(): boolean {
+    return this.#isListening;
+  }
+
+  /** Begins to use the channel. The channel is opened when it is first needed. */
   start(): void {
-    this.#isSuspended = false;
-    this.#host.page?.addEventListener('pagehide', this.#onPageHide);
-    this.#host.page?.addEventListener('pageshow', this.#onPageShow);
+    this.#channel.add(this);
   }
 
   /** Sets whether incoming messages are wanted. */
   listen(isListening: boolean): void {
     this.#isListening = isListening;
-    if (isListening && !this.#isSuspended) this.#openChannel();
-    this.#updateMessageHandler();
+    this.#channel.update();
   }
 
+  /** Sends messages to the other tabs, and to the other ports of this realm, a little later. */
   send(messages: readonly Message[]): void {
-    if (this.#host.open === undefined) return;
-    // Send later, so that the caller that waits for the commit continues first.
-    if (this.#outbox.length === 0) setTimeout(this.#flush, this.#nextSendTime - performance.now());
-    this.#outbox.push(...messages);
+    this.#channel.send(this, messages);
   }
 
-  /**
-   * Sends the pending messages and closes the channel, until `start` is called again. Calls that the last service
-   * left running may still send messages, by a temporary channel.
-   */
+  /** Sends the pending messages, and ends the use until `start` is called again. */
   close(): void {
-    this.#suspend();
-    this.#host.page?.removeEventListener('pagehide', this.#onPageHide);
-    this.#host.page?.removeEventListener('pageshow', this.#onPageShow);
+    this.#channel.delete(this);
+  }
+}
+
+/**
+ * Connects the tabs that share a database, by a `BroadcastChannel` that is opened when first needed. A realm has one
+ * channel for each database, because a `BroadcastChannel` delivers nothing to the object that sent it.
+ *
+ * The browser may exclude a page with an open channel from its back/forward cache, and a page in that cache
+ * receives nothing. So the channel is closed when the page enters the cache. It is opened when the page
+ * returns, and the listeners are told that they may have missed some messages. Messages that are sent in between use a
+ * temporary channel. A worker has no such events.
+ *
+ * In Node no channel is opened, since it would keep the process alive. If a channel cannot be opened (some
+ * browsers refuse it in a frame of another site), other tabs are not heard, and nothing fails.
+ */
+export class TabChannel {
+  /** Absent: no other tab shares the storage, and only this realm is connected. */
+  readonly name: string | undefined;
+  readonly #host: TabHost;
+  readonly #ports = new Set<TabPort<unknown>>();
+  #channel: TabBroadcast | undefined;
+  /** Whether the page is in the back/forward cache. */
+  #isAway = false;
+  /**
+   * Messages to send with the next message. They are reduced only when they are sent, so that an append does
+   * not wait for it.
+   */
+  readonly #outbox = new Map<TabKind<unknown>, unknown[]>();
+  /** Earliest time of the next message, by the page's clock. */
+  #nextSendTime = 0;
+
+  constructor(name?: string, host: TabHost = currentHost()) {
+    this.name = name;
+    this.#host = host;
+  }
+
+  /** Returns the port of one more user. It opens nothing. */
+  port<Message>(kind: TabKind<Message>, listener: TabListener<Message>): TabPort<Message> {
+    return new TabPort(this, kind, listener);
+  }
+
+  /** Counts a user. With the first one it begins to track whether the page is in the back/forward cache. */
+  add(port: TabPort<unknown>): void {
+    if (this.#ports.size === 0) {
+      this.#isAway = false;
+      this.#host.page?.addEventListener('pagehide', this.#onPageHide);
+      this.#host.page?.addEventListener('pageshow', this.#onPageShow);
+    }
+    this.#ports.add(port);
+    this.update();
+  }
+
+  /** The last user closes the channel. Calls that it left running may still send messages, by a temporary channel. */
+  delete(port: TabPort<unknown>): void {
+    this.#flush();
+    this.#ports.delete(port);
+    if (this.#ports.size === 0) {
+      this.#host.page?.removeEventListener('pagehide', this.#onPageHide);
+      this.#host.page?.removeEventListener('pageshow', this.#onPageShow);
+    }
+    this.update();
+  }
+
+  send(sender: TabPort<unknown>, messages: readonly unknown[]): void {
+    const { kind } = sender;
+    queueMicrotask(() => {
+      const others = this.#listening().filter((port) => port !== sender && port.kind === kind);
+      for (const { listener } of others) listener.deliver(cloneOf(messages));
+    });
+    if (this.name === undefined || this.#host.open === undefined) return;
+    // Send later, so that the caller that waits for the commit continues first.
+    if (this.#outbox.size === 0) setTimeout(this.#flush, this.#nextSendTime - performance.now());
+    const waiting = this.#outbox.get(kind);
+    if (waiting === undefined) this.#outbox.set(kind, [...messages]);
+    else waiting.push(...messages);
   }
 
   readonly #flush = (): void => {
-    if (this.#outbox.length === 0) return;
-    const messages = this.#codec.merge(this.#outbox);
-    this.#outbox = [];
+    if (this.#outbox.size === 0) return;
+    const kinds = [...this.#outbox].map(([kind, messages]) => [kind.name, kind.merge(messages)]);
+    this.#outbox.clear();
     this.#nextSendTime = performance.now() + MIN_MESSAGE_INTERVAL;
     this.#openChannel();
     try {
-      this.#channel?.postMessage(this.#codec.encode(messages));
+      this.#channel?.postMessage({ format: FORMAT_VERSION, ...Object.fromEntries(kinds) });
     } catch {
       // Ignored: a message is best effort, and its change is committed.
     }
-    if (this.#isSuspended) this.#closeChannel();
+    this.update();
   };
 
+  #receive(data: unknown): void {
+    if (!isObject(data) || data.format !== FORMAT_VERSION) return;
+    const ports = this.#listening();
+    for (const kind of new Set(ports.map((port) => port.kind))) {
+      const values: unknown = data[kind.name];
+      if (!Array.isArray(values)) continue;
+      const decoded = values.map((value) => kind.decode(value));
+      const messages = decoded.filter((message) => message !== undefined);
+      for (const port of ports) if (port.kind === kind) port.listener.deliver(messages);
+    }
+  }
+
   readonly #onPageHide = (event: Event): void => {
-    if (isPersisted(event)) this.#suspend();
-    else this.#flush();
+    this.#flush();
+    if (!isPersisted(event)) return;
+    this.#isAway = true;
+    this.update();
   };
 
   readonly #onPageShow = (event: Event): void => {
     if (!isPersisted(event)) return;
-    this.#isSuspended = false;
-    this.listen(this.#isListening);
-    this.#listener.missed();
+    this.#isAway = false;
+    this.update();
+    for (const { listener } of this.#listening()) listener.missed();
   };
 
-  #suspend(): void {
-    this.#flush();
-    this.#isSuspended = true;
-    this.#closeChannel();
+  #listening(): readonly TabPort<unknown>[] {
+    return [...this.#ports].filter((port) => port.isListening);
+  }
+
+  /** Opens or closes the channel for the present users. */
+  update(): void {
+    const isListening = this.#listening().length > 0;
+    if (this.#isAway || this.#ports.size === 0) {
+      this.#channel?.close();
+      this.#channel = undefined;
+    } else if (isListening) this.#openChannel();
+    if (this.#channel === undefined) return;
+    // Without a handler the browser need not decode the messages.
+    this.#channel.onmessage = isListening
+      ? ({ data }: MessageEvent<unknown>) => this.#receive(data)
+      : null;
   }
 
   #openChannel(): void {
+    if (this.name === undefined) return;
     try {
       this.#channel ??= this.#host.open?.(this.name);
     } catch {
       // Ignored: the host refuses channels, see the class.
     }
-    this.#updateMessageHandler();
   }
+}
 
-  /** Sets the message handler only while messages are wanted, since the browser would decode each message. */
-  #updateMessageHandler(): void {
-    if (this.#channel === undefined) return;
-    this.#channel.onmessage = this.#isListening
-      ? (event: MessageEvent<unknown>) => {
-          this.#listener.deliver(this.#codec.decode(event.data));
-        }
-      : null;
-  }
+const channels = new Map<string, TabChannel>();
 
-  #closeChannel(): void {
-    this.#channel?.close();
-    this.#channel = undefined;
+/**
+ * Returns the channel of this realm with that name.
+ *
+ * @param host replaced in tests
+ */
+export function tabChannelOf(name: string, host?: TabHost): TabChannel {
+  const channel = channels.get(name) ?? new TabChannel(name, host);
+  channels.set(name, channel);
+  return channel;
+}
+
+function cloneOf(messages: readonly unknown[]): readonly unknown[] {
+  try {
+    return structuredClone(messages);
+  } catch {
+    // Ignored, as where they are sent to other tabs: an agent's drafts may hold what cannot be cloned.
+    return [];
   }
 }
 

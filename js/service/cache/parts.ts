@@ -28,14 +28,14 @@ export function openParts(options: TakenOptions) {
   const {
     store: localStore,
     feed: ownFeed,
-    hub,
+    channel,
     marker,
     isDurable,
     isOwn,
   } = openLocalStore(options.local, options.owner, () => epoch.listeners.lost());
   const storage = { kind: 'cache', durable: isDurable };
   const diagnostics = Diagnostics.of(options, storage);
-  const tabs = new Tabs(hub);
+  const tabs = new Tabs(channel);
   const board = new StatusBoard(tabs.own, (message) => tabs.post('status', message));
   const background = new Background(() => core.calls.requireOpen());
   const run = background.run.bind(background);

@@ -1,4 +1,5 @@
 import { coreOf } from '../../core/core_of.js';
+import { TabLock } from '../../core/watch/tab_lock.js';
 import type { RunUnderWay } from '../../core/history_types.js';
 import type { NewEvent } from '../../values/model/event/event.js';
 import { isRewind } from '../../values/model/event/snapshot.js';
@@ -15,8 +16,7 @@ import {
   type RunTransport,
 } from './session_runs.js';
 import { type SealedRun, sealingOf, sealRun } from './state/cancelled.js';
-import { OtherTabs } from './tabs/other_tabs.js';
-import { RunLock } from './tabs/run_lock.js';
+import { OtherTabs } from './other_tabs.js';
 
 export { RunView, unansweredMessage } from './run_view.js';
 export { answerMessage, requireAnswers } from './user_answers.js';
@@ -46,7 +46,7 @@ export class PageRuns implements RunTransport {
   readonly #service: SessionService;
   readonly #key: CompositeSessionKey;
   readonly #happened: (happening: Happening) => void;
-  readonly #lock: RunLock;
+  readonly #lock: TabLock;
   readonly #others: OtherTabs;
   readonly #begin: BeginRun | undefined;
   #current: PageRun | undefined;
@@ -68,7 +68,7 @@ export class PageRuns implements RunTransport {
     this.#key = key;
     this.#happened = happened;
     const session = sessionName(key);
-    this.#lock = new RunLock(channelName && `${channelName}:run:${session}`);
+    this.#lock = new TabLock(channelName && `${channelName}:run:${session}`);
     this.#others = new OtherTabs(session, channelName, this.#lock, {
       told: (report) => happened({ type: 'told', report }),
       stop: (messageId) => void this.#stopOwn(messageId, 'cancelled'),

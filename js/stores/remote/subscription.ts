@@ -5,7 +5,7 @@ import { isSessionError } from '../../values/errors/errors.js';
 import { pause } from '../http/call_limit.js';
 import { connectionError, hasStatus, isTransient, retryAfterOf } from '../http/http_errors.js';
 import type { StateOwner } from '../../core/storage/scopes.js';
-import { decodeNotice } from '../../core/watch/tab_message.js';
+import { decodeNotice } from '../../core/watch/notice_messages.js';
 import type { Watcher } from '../../core/watch/watcher.js';
 import type { Notice } from '../../values/model/notice.js';
 import { type HttpConnection, pathOf } from './connection/connection.js';

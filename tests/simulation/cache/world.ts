@@ -87,7 +87,7 @@ export class World {
     }
   }
 
-  /** Tabs in one process share a feed and a hub. Here what they tell reaches another tab a moment later, as by a channel. */
+  /** Tabs in one process share a feed and a channel. Here what they tell reaches another tab a moment later, as by a channel. */
   #separateTabs(): void {
     const actors = new WeakMap<Watcher | Tabs, Actor>();
     const [{ add }, { push }, { listen, receive }] = [Feed.prototype, Watcher.prototype, Tabs.prototype]; // prettier-ignore

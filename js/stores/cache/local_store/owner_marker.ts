@@ -1,5 +1,5 @@
 import { backgroundTimer } from '../../../core/call/program_hold.js';
-import { exclusively } from '../../indexed_db/loss/exclusively.js';
+import { TabLock } from '../../../core/watch/tab_lock.js';
 import { findLoss } from '../../indexed_db/loss/find_loss.js';
 import { Marker } from '../../indexed_db/loss/marker.js';
 import type { DataLoss } from '../../../values/model/storage_info.js';
@@ -21,19 +21,19 @@ const NOTE_PAUSE = 200;
 /** Remembers outside of IndexedDB that an owner has local data there. */
 export class OwnerMarker {
   readonly #marker: Marker;
-  readonly #lock: string;
+  readonly #lock: TabLock;
   #newest: OwnerNote | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(owner: string) {
     const name = `cache:${owner}`;
     this.#marker = new Marker(name);
-    this.#lock = `adk-session-wasm:${name}`;
+    this.#lock = new TabLock(`adk-session-wasm:${name}`);
   }
 
   /** Runs while no other tab sets the marker, deletes the data or stores lost data again. */
   exclusively<T>(run: () => Promise<T>): Promise<T> {
-    return exclusively(this.#lock, run, LOCK_PATIENCE);
+    return this.#lock.holdOrProceed(run, LOCK_PATIENCE);
   }
 
   /** Returns the note; `undefined` if the marker is not set. */

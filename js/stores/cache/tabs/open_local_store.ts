@@ -1,6 +1,6 @@
 import { Feed } from '../../../core/watch/feed.js';
 import { feedOfChannel } from '../../../core/watch/shared_feeds.js';
-import { TabHub } from './tabs.js';
+import { TabChannel, tabChannelOf } from '../../../core/watch/tab_channel.js';
 import { IndexedDbLocalStore } from '../local_store/indexed_db_local_store.js';
 import type { LocalStore } from '../local_store/local_store.js';
 import { OwnerMarker } from '../local_store/owner_marker.js';
@@ -10,11 +10,10 @@ import { MemoryLocalStore } from '../local_store/memory_local_store.js';
 interface TabConnection {
   /** The feed of the owner, which all tabs share. */
   readonly feed: Feed;
-  readonly hub: TabHub;
+  readonly channel: TabChannel;
 }
 
-/** The connections by owner: for IndexedDB, and for each storage that only this realm has. */
-const DATABASE_CONNECTIONS = new Map<string, TabConnection>();
+/** The connections by owner, for each storage that only this realm has. */
 const CONNECTIONS = new WeakMap<LocalStore, Map<string, TabConnection>>();
 
 /** The local storage of a cache, and what connects its tabs. */
@@ -38,33 +37,20 @@ export function openLocalStore(
   onDeleted: () => void = () => undefined,
 ): OpenedStore {
   if (given === undefined || given === 'indexeddb') {
-    // No database of `IndexedDbSessionService` has channels of these names: theirs begin otherwise.
-    const name = JSON.stringify(owner);
-    const connection = connectionOf(DATABASE_CONNECTIONS, owner, () => ({
-      feed: feedOfChannel(`adk-session-wasm cache notices:${name}`),
-      hub: new TabHub(`adk-session-wasm cache:${name}`),
-    }));
+    // No database of `IndexedDbSessionService` has a channel of this name: theirs begin otherwise.
+    const name = `adk-session-wasm cache:${JSON.stringify(owner)}`;
     const store = new IndexedDbLocalStore(onDeleted);
     const marker = new OwnerMarker(owner);
-    return { store, marker, ...connection, isDurable: true, isOwn: true };
+    return {
+      ...{ store, marker, isDurable: true, isOwn: true },
+      ...{ feed: feedOfChannel(name), channel: tabChannelOf(name) },
+    };
   }
   const isOwn = given === 'memory';
   const store = isOwn ? new MemoryLocalStore() : given;
   const connections = CONNECTIONS.get(store) ?? new Map<string, TabConnection>();
   CONNECTIONS.set(store, connections);
-  const connection = connectionOf(connections, owner, () => ({
-    feed: new Feed(),
-    hub: new TabHub(),
-  }));
-  return { store, ...connection, isDurable: !(store instanceof MemoryLocalStore), isOwn };
-}
-
-function connectionOf(
-  connections: Map<string, TabConnection>,
-  owner: string,
-  connect: () => TabConnection,
-): TabConnection {
-  const connection = connections.get(owner) ?? connect();
+  const connection = connections.get(owner) ?? { feed: new Feed(), channel: new TabChannel() };
   connections.set(owner, connection);
-  return connection;
+  return { store, ...connection, isDurable: !(store instanceof MemoryLocalStore), isOwn };
 }

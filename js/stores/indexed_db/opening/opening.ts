@@ -2,9 +2,9 @@ import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import type { DataLoss, StorageInfo } from '../../../values/model/storage_info.js';
 import type { Feed } from '../../../core/watch/feed.js';
 import { feedOfDatabase } from '../../../core/watch/shared_feeds.js';
+import { TabLock } from '../../../core/watch/tab_lock.js';
 import type { ChangeNote, CreationNote } from '../layout.js';
 import { turnLogOver } from '../log_turnover.js';
-import { exclusively } from '../loss/exclusively.js';
 import { findLoss } from '../loss/find_loss.js';
 import { Marker } from '../loss/marker.js';
 import { callWasmStorage, createIndexedDbStorage, type OnOpen } from '../../../core/wasm/core.js';
@@ -206,7 +206,7 @@ export class Opening {
   #fill(refill: Refill): Promise<void> {
     // In WebKit a page that is left loses its locks, and their requests reject. Then it fills once more.
     return whileShown(() =>
-      exclusively(`adk-session-wasm:refill:${this.#name}`, async () => {
+      new TabLock(`adk-session-wasm:refill:${this.#name}`).holdOrProceed(async () => {
         const loss = (await this.#note())?.loss;
         if (loss === undefined) return;
         this.#tell(loss);

@@ -17,8 +17,7 @@ import { RowStore } from '../../../../js/core/storage/driver/row_store.js';
 import { Feed } from '../../../../js/core/watch/feed.js';
 import { ServiceFeed } from '../../../../js/core/watch/service_feed.js';
 import { feedOfDatabase } from '../../../../js/core/watch/shared_feeds.js';
-import { TabChannel } from '../../../../js/core/watch/tab_channel.js';
-import { NOTICE_MESSAGES } from '../../../../js/core/watch/tab_message.js';
+import { TabChannel, type TabKind, type TabPort } from '../../../../js/core/watch/tab_channel.js';
 import { APP, KEY, says, USER } from '../../service/fixture.js';
 import { gate } from '../../service/map_storage.js';
 
@@ -43,6 +42,7 @@ const channels = new Set<BroadcastChannel>();
 class Tab {
   readonly page = new EventTarget();
   readonly open = new Set<BroadcastChannel>();
+  readonly channel: TabChannel;
   readonly feed: Feed;
   opened = 0;
 
@@ -61,7 +61,8 @@ class Tab {
       return channel;
     };
     const { page } = this;
-    this.feed = new Feed((feed) => new TabChannel(name, NOTICE_MESSAGES, feed, { open, page }));
+    this.channel = new TabChannel(name, { open, page });
+    this.feed = new Feed(this.channel);
     cleanUps.push(() => {
       for (const channel of this.open) channel.close();
     });
@@ -79,6 +80,25 @@ class Tab {
 
   show(persisted: boolean): void {
     this.page.dispatchEvent(Object.assign(new Event('pageshow'), { persisted }));
+  }
+}
+
+const TEXTS: TabKind<string> = {
+  name: 'cache',
+  merge: (texts) => texts,
+  decode: (value) => (typeof value === 'string' ? value : undefined),
+};
+
+/** A user of a tab's channel that is no feed. */
+class Texts {
+  readonly texts: string[] = [];
+  readonly port: TabPort<string>;
+
+  constructor({ channel }: Tab) {
+    const deliver = (texts: readonly string[]): void => void this.texts.push(...texts);
+    this.port = channel.port(TEXTS, { deliver, missed: () => undefined });
+    this.port.start();
+    this.port.listen(true);
   }
 }
 
@@ -197,7 +217,7 @@ describe('The channel between tabs', () => {
     await Promise.all(ids.map((sessionId) => one.createSession({ ...KEY, sessionId })));
     await arrived();
     const notices = ids.map((sessionId) => ({ ...created(), sessionId }));
-    assert.deepEqual(messages, [{ format: 2, notices }]);
+    assert.deepEqual(messages, [{ format: 1, notices }]);
   });
 
   it('collects notices after a message into the next message', async () => {
@@ -242,11 +262,11 @@ describe('The channel between tabs', () => {
       { type: 'stateChanged', ...USER },
     ];
     for (const message of garbage) raw.postMessage(message);
-    for (const notices of [undefined, 'text', {}, garbage]) raw.postMessage({ format: 2, notices });
-    raw.postMessage({ format: 1, notices: [good] });
+    for (const notices of [undefined, 'text', {}, garbage]) raw.postMessage({ format: 1, notices });
+    raw.postMessage({ format: 0, notices: [good] });
     raw.postMessage({ notices: [good] });
     const more = { ...good, text: 'from a later version', __proto__: null };
-    raw.postMessage({ format: 2, more: true, notices: [...garbage, more] });
+    raw.postMessage({ format: 1, more: true, notices: [...garbage, more] });
     await arrived();
     assert.deepEqual(notices, [good]);
   });
@@ -333,13 +353,56 @@ describe('The channel between tabs', () => {
     assert.deepEqual(notices, [created()]);
   });
 
+  it('sends messages of all kinds in one message, and passes each to the users of its kind', async () => {
+    const { name, here, there, one, other } = begin();
+    const messages = messagesOf(name);
+    const notices = listen(other);
+    const [sender, receiver] = [new Texts(here), new Texts(there)];
+    sender.port.send(['wake']);
+    await one.createSession(KEY);
+    await arrived();
+    assert.deepEqual(messages, [{ format: 1, cache: ['wake'], notices: [created()] }]);
+    assert.deepEqual([notices, receiver.texts], [[created()], ['wake']]);
+    assert.deepEqual([here.opened, there.opened], [1, 1]);
+  });
+
+  it('stays open for users of other kinds when the last service closes', async () => {
+    const { here, there, one, other } = begin();
+    const receiver = new Texts(here);
+    const notices = listen(one);
+    await one.close();
+    new Texts(there).port.send(['still here']);
+    await other.createSession(KEY);
+    await arrived();
+    assert.deepEqual([notices, receiver.texts], [[], ['still here']]);
+    receiver.port.close();
+    assert.equal(here.open.size, 0);
+  });
+
+  it('passes messages to all users of a kind, also to those of the tab that sends', async () => {
+    const { here, there } = begin();
+    const [first, second, third] = [new Texts(here), new Texts(here), new Texts(there)];
+    first.port.send(['one']);
+    third.port.send(['two']);
+    await arrived();
+    assert.deepEqual([first.texts, second.texts, third.texts], [['two'], ['one', 'two'], ['one']]);
+    second.port.close();
+    third.port.send(['three']);
+    await arrived();
+    assert.deepEqual(
+      [first.texts, second.texts],
+      [
+        ['two', 'three'],
+        ['one', 'two'],
+      ],
+    );
+  });
+
   it('causes no error if the browser refuses channels', async () => {
     const refuse = (): never => {
       throw new DOMException('refused', 'SecurityError');
     };
-    const feed = new Feed(
-      (feed) => new TabChannel('refused', NOTICE_MESSAGES, feed, { open: refuse }),
-    );
+    const feed = new Feed(new TabChannel('refused', { open: refuse }));
     const storage = { kind: 'indexeddb', durable: true };
     const openStore = () => new RowStore(wholeStorage());
     const service = new StoredSessionService(new ServiceCore({ storage, openStore, feed }));

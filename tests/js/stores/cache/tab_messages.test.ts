@@ -3,9 +3,9 @@ import { it } from 'node:test';
 
 import { MemoryLocalStore } from '../../../../js/service/cache/index.js';
 import { openLocalStore } from '../../../../js/stores/cache/tabs/open_local_store.js';
-import { TAB_MESSAGES, type TabMessage } from '../../../../js/stores/cache/tabs/tab_messages.js';
-import { TabHub, Tabs } from '../../../../js/stores/cache/tabs/tabs.js';
+import { TAB_MESSAGES, Tabs } from '../../../../js/stores/cache/tabs/tabs.js';
 import { feedOfDatabase } from '../../../../js/core/watch/shared_feeds.js';
+import { TabChannel } from '../../../../js/core/watch/tab_channel.js';
 import { KEY, openCache, Server, until } from './fixture.js';
 
 const LONG = 'x'.repeat(10_000);
@@ -34,8 +34,8 @@ function twoTabs(name: string) {
     return channel;
   };
   const page = new EventTarget();
-  const [here, there] = [new TabHub(name, { open, page }), new TabHub(name, { open })];
-  const [one, other] = [new Tabs(here), new Tabs(there)];
+  const one = new Tabs(new TabChannel(name, { open, page }));
+  const other = new Tabs(new TabChannel(name, { open }));
   const own: unknown[][] = [];
   const heard: unknown[][] = [];
   const stops = [one.listen(listeners(own)), other.listen(listeners(heard))];
@@ -64,49 +64,36 @@ it('a message of any length reaches the tabs of other realms, and not its sender
 });
 
 it('messages that are sent together keep what each says', () => {
-  const of = (kind: TabMessage['kind'], ...content: unknown[]): TabMessage => ({
-    ...{ kind, tab: 'a', content },
-  });
-  const failure = (message: string) => ({ code: 'remote', message });
+  const failure = (message: string) => ({ code: 'remote', message }) as const;
   const merged = TAB_MESSAGES.merge([
-    of('status', [[1, 'a'], STATUS]),
-    of('forget', 'c1'),
-    of('failed', failure('one')),
-    of('changed', 's1'),
-    of('failed', failure('two')),
-    of('changed', 's2'),
-    of('changed', 's1'),
-    of('status', [[2, 'a'], STATUS]),
+    ['status', [[1, 'a'], STATUS]],
+    ['status', [[2, 'b'], STATUS]],
+    ['forget', 'c1'],
+    ['failed', failure('one')],
+    ['changed', 's1'],
+    ['failed', failure('two')],
+    ['changed', 's2'],
+    ['changed', 's1'],
+    ['status', [[3, 'a'], STATUS]],
   ]);
-  assert.deepEqual(
-    merged.map(({ kind, content }) => [kind, content[0]]),
-    [
-      ['forget', 'c1'],
-      ['failed', failure('one')],
-      ['failed', failure('two')],
-      ['changed', 's2'],
-      ['changed', 's1'],
-      ['status', [[2, 'a'], STATUS]],
-    ],
-  );
+  assert.deepEqual(merged, [
+    ['status', [[2, 'b'], STATUS]],
+    ['forget', 'c1'],
+    ['failed', failure('one')],
+    ['failed', failure('two')],
+    ['changed', 's2'],
+    ['changed', 's1'],
+    ['status', [[3, 'a'], STATUS]],
+  ]);
 });
 
 it('messages of an unknown form are left out', () => {
-  const messages = [
-    ...[
-      ['forget', 't'],
-      ['forget', 't', 1],
-      ['later', 't'],
-      ['status', 't', [[1, 't'], {}]],
-    ],
-    ...[['failed', 't', {}], ['changed', 7, 's1'], 'wake', ['wake', 't', 1], ['wake', 't']],
+  const unknown = [
+    ...[['forget'], ['forget', 1], ['later'], ['status', [[1, 't'], {}]], ['failed', {}]],
+    ...[['changed', 7], 'wake', ['wake', 1], undefined],
   ];
-  const known = [{ kind: 'wake', tab: 't', content: [] }];
-  assert.deepEqual(TAB_MESSAGES.decode({ format: 1, messages }), known);
-  assert.deepEqual(TAB_MESSAGES.decode({ format: 2, messages }), []);
-  for (const data of [undefined, 'wake', { format: 1 }]) {
-    assert.deepEqual(TAB_MESSAGES.decode(data), []);
-  }
+  for (const message of unknown) assert.equal(TAB_MESSAGES.decode(message), undefined);
+  assert.deepEqual(TAB_MESSAGES.decode(['wake']), ['wake']);
 });
 
 it('a page that returns from the back/forward cache learns that it may have missed messages', () => {

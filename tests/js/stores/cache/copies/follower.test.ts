@@ -71,7 +71,7 @@ it('the leading tab alone reads the feed, and another one after it is closed', a
 it('a tab follows what it reads if a tab that has read it before has crashed', async () => {
   const server = new Server();
   const { cache, local } = openCache(server);
-  const crashed = new Tabs(openLocalStore(local, 'ada').hub);
+  const crashed = new Tabs(openLocalStore(local, 'ada').channel);
   crashed.post('reads', nameOf(USER));
   await settle();
   const theirs = await server.service.createSession(KEY);

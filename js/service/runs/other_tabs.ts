@@ -1,10 +1,38 @@
-import type { Report } from '../state/run_status.js';
-import { errorToTell, toldError } from '../state/run_status.js';
-import { type RunChannel, type RunMessage, runChannelOf } from './run_channel.js';
-import type { RunLock } from './run_lock.js';
+import type { Draft, RunReport } from '../../core/run_report.js';
+import { isEvent } from '../../core/storage/stored_events.js';
+import { tabChannelOf, type TabKind, type TabPort } from '../../core/watch/tab_channel.js';
+import type { TabLock } from '../../core/watch/tab_lock.js';
+import { isObject } from '../../values/json/rules.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import { isId } from '../../values/model/values/ids.js';
+import { errorToTell, type Report, toldError } from './state/run_status.js';
 
 /** Milliseconds between two messages about a run that streams. */
 const MESSAGE_MS = 150;
+
+/** A run as one tab tells it to the others, with its whole drafts. Its message names the session. */
+type TabRun = Omit<RunReport, keyof CompositeSessionKey>;
+
+/** A message about the runs of a session. */
+export type RunMessage = { readonly session: string } & (
+  | {
+      /** Asks the tab that runs an agent to tell it now. */
+      readonly type: 'ask';
+    }
+  | {
+      /** Asks the tab that runs an agent to stop. */
+      readonly type: 'cancel';
+      readonly messageId: string;
+    }
+  | ({ readonly type: 'run' } & TabRun)
+);
+
+const RUN_MESSAGES: TabKind<RunMessage> = {
+  name: 'runs',
+  merge: newest,
+  decode: (value) => (isRunMessage(value) ? value : undefined),
+};
 
 /** What other tabs ask of the runs of this tab, and tell it. */
 export interface TabRequests {
@@ -21,8 +49,8 @@ export interface TabRequests {
  */
 export class OtherTabs {
   readonly #session: string;
-  readonly #channel: RunChannel | undefined;
-  readonly #lock: RunLock;
+  readonly #port: TabPort<RunMessage> | undefined;
+  readonly #lock: TabLock;
   readonly #requests: TabRequests;
   /** The last run that another tab has told; absent if this tab has run an agent since. */
   told: Report | undefined;
@@ -30,7 +58,6 @@ export class OtherTabs {
   #isHeld = false;
   #isRunningHere = false;
   #users = 0;
-  #stopListening: (() => void) | undefined;
   #waiting: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -38,11 +65,18 @@ export class OtherTabs {
   constructor(
     session: string,
     channelName: string | undefined,
-    lock: RunLock,
+    lock: TabLock,
     requests: TabRequests,
   ) {
     this.#session = session;
-    this.#channel = channelName === undefined ? undefined : runChannelOf(channelName);
+    if (channelName !== undefined) {
+      this.#port = tabChannelOf(channelName).port(RUN_MESSAGES, {
+        deliver: (messages) => {
+          for (const message of messages) if (message.session === session) this.#receive(message);
+        },
+        missed: () => void this.#find(),
+      });
+    }
     this.#lock = lock;
     this.#requests = requests;
   }
@@ -55,7 +89,7 @@ export class OtherTabs {
   /** Finds out whether another tab runs an agent now, and listens until the returned function is called. */
   follow(): () => void {
     const stop = this.#listen();
-    if (this.#users === 1 && this.#channel !== undefined) void this.#find();
+    if (this.#users === 1 && this.#port !== undefined) void this.#find();
     return stop;
   }
 
@@ -75,17 +109,19 @@ export class OtherTabs {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const told = errorToTell(error);
-    this.#channel?.send({
-      type: 'run',
-      session: this.#session,
-      ...run,
-      ...(told && { error: told }),
-    });
+    this.#port?.send([
+      {
+        type: 'run',
+        session: this.#session,
+        ...run,
+        ...(told && { error: told }),
+      },
+    ]);
   }
 
   /** Tells the run a little later. */
   tellSoon(): void {
-    if (this.#channel === undefined) return;
+    if (this.#port === undefined) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       if (this.#isRunningHere) this.#requests.tellNow();
@@ -93,27 +129,24 @@ export class OtherTabs {
   }
 
   askToStop(messageId: string): void {
-    this.#channel?.send({ type: 'cancel', session: this.#session, messageId });
+    this.#port?.send([{ type: 'cancel', session: this.#session, messageId }]);
   }
 
   #listen(): () => void {
     this.#users += 1;
-    this.#stopListening ??= this.#channel?.listen(this.#session, {
-      receive: (message) => this.#receive(message),
-      missed: () => void this.#find(),
-    });
+    this.#port?.start();
+    this.#port?.listen(true);
     return () => {
       this.#users -= 1;
       if (this.#users > 0) return;
-      this.#stopListening?.();
-      this.#stopListening = undefined;
+      this.#port?.close();
       this.#waiting?.abort();
       this.#waiting = undefined;
     };
   }
 
   async #find(): Promise<void> {
-    this.#channel?.send({ type: 'ask', session: this.#session });
+    this.#port?.send([{ type: 'ask', session: this.#session }]);
     if (!(await this.#lock.isHeld()) || this.#isRunningHere || this.isRunning) return;
     this.#isHeld = true;
     this.#awaitRelease();
@@ -149,4 +182,31 @@ export class OtherTabs {
       void this.#find();
     }, waiting.signal);
   }
+}
+
+/** Drops a message about a run if a later one about the same run follows: each has the whole drafts. */
+function newest(messages: readonly RunMessage[]): readonly RunMessage[] {
+  return messages.filter((message, at) => {
+    if (message.type !== 'run') return true;
+    const { session, messageId } = message;
+    const isReplaced = (later: RunMessage): boolean =>
+      later.type === 'run' && later.session === session && later.messageId === messageId;
+    return !messages.slice(at + 1).some(isReplaced);
+  });
+}
+
+function isRunMessage(value: unknown): value is RunMessage {
+  if (!isObject(value) || typeof value.session !== 'string') return false;
+  const { type, messageId, invocationId, status, drafts, wholes } = value;
+  if (type === 'ask') return true;
+  if (!isId(messageId)) return false;
+  if (type === 'cancel') return true;
+  const isStatus = ['running', 'ended', 'failed', 'cancelled'].includes(status as string);
+  const hasDrafts = Array.isArray(drafts) && drafts.every(isDraft) && Array.isArray(wholes);
+  return type === 'run' && isStatus && hasDrafts && typeof invocationId === 'string';
+}
+
+function isDraft(value: unknown): value is Draft {
+  const event = isObject(value) ? value.event : undefined;
+  return isEvent(event) && isId((event as Partial<Event>).id);
 }

@@ -1,7 +1,4 @@
-/**
- * Encodes and decodes the messages between tabs. Another version of the package, or other code of the same
- * origin, may use the channel. So unknown messages are ignored.
- */
+/** Notices as messages between tabs, and as what a server sends. */
 import { isId } from '../../values/model/values/ids.js';
 import { isObject } from '../../values/json/rules.js';
 import { isRevision } from '../storage/checked_rows.js';
@@ -9,32 +6,15 @@ import { IS_OF_USER, NARROWEST_FIRST, type SharedScope } from '../../values/stat
 import type { Notice } from '../../values/model/notice.js';
 import { PendingNotices } from './pending_notices.js';
 import { stateNotice } from './state_notice.js';
-import type { TabCodec } from './tab_channel.js';
+import type { TabKind } from './tab_channel.js';
 
-/**
- * The format's version. It changes when a notice changes its meaning; new types and fields need no new
- * version.
- */
-const FORMAT_VERSION = 2;
-
-/** The form of notices between tabs. */
-export const NOTICE_MESSAGES: TabCodec<Notice> = {
+export const NOTICE_MESSAGES: TabKind<Notice> = {
+  name: 'notices',
   merge: newestNotices,
-  encode: encodeMessage,
-  decode: decodeMessage,
+  decode: decodeNotice,
 };
 
-export function encodeMessage(notices: readonly Notice[]): unknown {
-  return { format: FORMAT_VERSION, notices };
-}
-
-/** Returns the valid notices of a message; unknown ones are left out. */
-export function decodeMessage(message: unknown): Notice[] {
-  if (!isObject(message) || message.format !== FORMAT_VERSION) return [];
-  const { notices } = message;
-  return Array.isArray(notices) ? notices.flatMap((notice) => decodeNotice(notice) ?? []) : [];
-}
-
+/** Returns a valid notice; `undefined` for an unknown one. */
 export function decodeNotice(value: unknown): Notice | undefined {
   if (!isObject(value)) return undefined;
   const { type, appName, userId, sessionId, revision, when, message } = value;
