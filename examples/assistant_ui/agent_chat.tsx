@@ -93,7 +93,7 @@ function Thread() {
 }
 
 export const AgentChat = () => (
-  <SessionProvider service={service} appName="chat" userId="me" sessionId="s1" run={run}>
+  <SessionProvider service={service} appName="chat" userId="me" sessionId="s1" run={run} turns>
     <Thread />
   </SessionProvider>
 );

@@ -49,14 +49,14 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     options: LiveSessionOptions<S>,
   ) {
     super(service);
-    const { window = 50, view = 'transcript' } = options;
+    const { window = 50, view = 'transcript', turns = false } = options;
     requireWhole('window', window, 1, LARGEST_WINDOW);
     const { appName, userId, sessionId } = takeRequest(key);
     this.key = { appName, userId, sessionId };
     requireKey(this.key);
     this.#window = window;
     this.#view = requireOneOf('view', view, HISTORY_VIEWS);
-    this.history = new ShownHistory(this.#view, () => this.#wantTurns());
+    this.history = new ShownHistory(this.#view, turns);
     this.handle = new AppendHandle(this.key, (service) => this.use(service));
     this.runs = new StoreRuns(this.key, () => this.#runsChanged());
   }
@@ -220,15 +220,11 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     if (!isSame) await this.#readWindow(service, signal, false);
   }
 
-  /** Reads which shown turns have other versions, if a page asks for them. */
+  /** Reads which shown turns have other versions, if the option `turns` wants them. */
   async #readTurns(service: SessionService<S>, signal: AbortSignal | undefined): Promise<void> {
     const { turns, list } = this.history;
     if (!turns.isStale) return;
     await turns.read(this.use(service), { ...this.key, signal }, list.first?.id);
-  }
-
-  #wantTurns(): void {
-    if (this.isRead) void this.refresh();
   }
 
   #getSession(
@@ -309,22 +305,23 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     const unsent = this.unsent.events.filter(({ id }) => !this.history.list.get(id));
     const shown = (this.#shown = this.#shown.with(this.history.list.pages, unsent));
     const { status, members } = this.head;
-    const snapshot = shown.addTo({
+    return {
       status: this.isForgotten
         ? 'forgotten'
         : status === 'loading' && this.error !== undefined
           ? 'failed'
           : status,
       error: this.error,
+      events: shown.events,
       pages: shown.pages,
       summarised: this.history.list.summarised,
       hasOlder: this.history.hasOlder,
       isLoadingOlder: this.#loadingOlder !== undefined,
       ...(this.isForgotten || status === 'deleted' ? NO_RUNS : this.#shownRuns),
       unsent: this.unsent.states,
+      turns: this.history.turns.shown,
       ...members,
-    });
-    return this.history.turns.addTo(snapshot);
+    };
   }
 }
 

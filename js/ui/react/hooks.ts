@@ -122,10 +122,11 @@ const SessionContext = createContext<SessionProviderProps | undefined>(undefined
  * ```
  */
 export function SessionProvider(props: SessionProviderProps): ReactElement {
-  const { service, appName, userId, sessionId, window, view, run, initialState, children } = props;
+  const { children, ...provided } = props;
+  const { service, appName, userId, sessionId, window, view, turns, run, initialState } = provided;
   const value = useMemo(
-    () => ({ service, appName, userId, sessionId, window, view, run, initialState }),
-    [service, appName, userId, sessionId, window, view, run, initialState],
+    () => ({ service, appName, userId, sessionId, window, view, turns, run, initialState }),
+    [service, appName, userId, sessionId, window, view, turns, run, initialState],
   );
   return createElement(SessionContext.Provider, { value }, children);
 }

@@ -35,7 +35,7 @@ export function page() {
     if (text !== 'quick') await finished;
     yield { author: 'guide', content: model(`${text} is asked`) };
   };
-  const store = liveSession(service, key, { run });
+  const store = liveSession(service, key, { run, turns: true });
   const seen: string[] = [];
   store.subscribe((snapshot) => {
     const line = lineOf(snapshot);

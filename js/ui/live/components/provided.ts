@@ -25,8 +25,8 @@ export function providedSession<S extends object>(
     const message = `sessionId is missing; give it to ${places}.`;
     throw new SessionError('invalid_argument', message, { key: 'sessionId' });
   }
-  const { service, window, view } = provided;
-  const store = sharedSession(service, { appName, userId, sessionId }, { window, view });
+  const { service, window, view, turns } = provided;
+  const store = sharedSession(service, { appName, userId, sessionId }, { window, view, turns });
   if (options.initialState !== undefined) ownStates.set(store, options.initialState);
   store.agent = provided.run;
   store.initialState = ownStates.get(store) ?? provided.initialState;

@@ -81,9 +81,9 @@ function shared<Store extends AnyStore>(service: object, name: string, make: () 
 export function sharedSession<S extends object>(
   service: SessionService<S> | Promise<SessionService<S>>,
   key: CompositeSessionKey,
-  options: Pick<LiveSessionOptions, 'window' | 'view'> = {},
+  options: Pick<LiveSessionOptions, 'window' | 'view' | 'turns'> = {},
 ): LiveSessionStore<S> {
-  const name = JSON.stringify([sessionName(key), options.window, options.view]);
+  const name = JSON.stringify([sessionName(key), options.window, options.view, options.turns]);
   return shared(service, name, () => new LiveSessionStore(service, key, options));
 }
 

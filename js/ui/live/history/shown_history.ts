@@ -19,10 +19,10 @@ export class ShownHistory<S extends object> {
   /** The handle that the window was read with: `loadOlder` continues its view. */
   #handle: Session<S> | undefined;
 
-  /** @param onTurnsWanted called when a page asks for the versions of turns for the first time */
-  constructor(view: HistoryView, onTurnsWanted: () => void) {
+  /** @param areTurnsWanted whether to read the versions of turns */
+  constructor(view: HistoryView, areTurnsWanted: boolean) {
     this.#view = view;
-    this.turns = new TurnVersions(onTurnsWanted);
+    this.turns = new TurnVersions(areTurnsWanted);
   }
 
   get list(): EventList {

@@ -8,24 +8,27 @@ import { KnownBranches, loadTurns } from './turn_changes.js';
 /** Inherits nothing: the id of an invocation may be `toString`. */
 const NO_TURNS = Object.create(null) as ShownTurns;
 
-/** Which of the shown turns have other versions. They are read once a page asks for them. */
+/** Which of the shown turns have other versions. */
 export class TurnVersions {
   readonly #branches = new KnownBranches();
-  readonly #onWanted: () => void;
-  #isWanted = false;
+  readonly #areWanted: boolean;
   #isStale = true;
   #places: readonly TurnBranches[] = [];
-  #turns = NO_TURNS;
-  #member = this.#makeMember();
+  #shown = NO_TURNS;
 
-  /** @param onWanted called when a page asks for the first time */
-  constructor(onWanted: () => void) {
-    this.#onWanted = onWanted;
+  /** @param areWanted whether they are read at all */
+  constructor(areWanted: boolean) {
+    this.#areWanted = areWanted;
   }
 
-  /** Whether a page needs them, and they may have changed. */
+  /** The same object until they change. */
+  get shown(): ShownTurns {
+    return this.#shown;
+  }
+
+  /** Whether they are wanted, and may have changed. */
   get isStale(): boolean {
-    return this.#isWanted && this.#isStale;
+    return this.#areWanted && this.#isStale;
   }
 
   /** Notes that they may have changed. */
@@ -54,32 +57,11 @@ export class TurnVersions {
       const isEmpty = fromEventId === undefined;
       const places = isEmpty ? [] : await this.#branches.read(service, { ...key, fromEventId });
       if (places === this.#places) return;
-      this.#turns = (await loadTurns()).turnsIn(places);
+      this.#shown = (await loadTurns()).turnsIn(places);
       this.#places = places;
-      // The getter is another function, so that the next snapshot counts as another one.
-      this.#member = this.#makeMember();
     } catch (error) {
       this.#isStale = true;
       throw error;
     }
-  }
-
-  /** Adds the member `turns` to a snapshot. */
-  addTo<Snapshot extends object>(snapshot: Snapshot): Snapshot & { readonly turns: ShownTurns } {
-    return Object.defineProperty(snapshot, 'turns', this.#member) as Snapshot & {
-      readonly turns: ShownTurns;
-    };
-  }
-
-  #makeMember(): PropertyDescriptor {
-    const turns = this.#turns;
-    const get = (): ShownTurns => {
-      if (!this.#isWanted) {
-        this.#isWanted = true;
-        this.#onWanted();
-      }
-      return turns;
-    };
-    return { get, enumerable: true, configurable: true };
   }
 }

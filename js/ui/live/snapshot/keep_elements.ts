@@ -16,18 +16,13 @@ export function keepElements<T>(
   return isSame ? last : kept;
 }
 
-/**
- * Returns `last` if all members of `next` are the same as its own. A getter is the same if it is the same function.
- */
+/** Returns `last` if all members of `next` are the same as its own. */
 export function keepMembers<T extends object>(last: T | undefined, next: T): T {
   if (last === undefined) return next;
-  const keys = Object.keys(next);
+  const before = new Map<string, unknown>(Object.entries(last));
+  const members = Object.entries(next);
   const isSame =
-    keys.length === Object.keys(last).length &&
-    keys.every((key) => {
-      const before = Object.getOwnPropertyDescriptor(last, key);
-      const after = Object.getOwnPropertyDescriptor(next, key)!;
-      return Object.is(before?.value, after.value) && before?.get === after.get;
-    });
+    members.length === before.size &&
+    members.every(([key, value]) => before.has(key) && Object.is(before.get(key), value));
   return isSame ? last : next;
 }

@@ -25,6 +25,11 @@ export interface LiveSessionOptions<S extends object = StateShape> {
    */
   view?: HistoryView | undefined;
   /**
+   * Whether snapshots have `turns`: the versions of edited turns. They are read after the events, with about as many
+   * events again as are shown. Default `false`.
+   */
+  turns?: boolean | undefined;
+  /**
    * The agent that answers `ask`, `answer`, `edit` and `regenerate` in this page: a function, or `runWith(runner)` of
    * `adk-session-wasm/adk`. Default: none.
    */
@@ -44,11 +49,14 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
   readonly status: 'loading' | 'ready' | 'missing' | 'deleted' | 'failed' | 'forgotten';
   /** Why the last read failed; `undefined` if it succeeded. What was read before stays. */
   readonly error: unknown;
-  /** The last events in append order, then those that are not stored yet. */
+  /**
+   * The last events in append order, then those that are not stored yet. A change of them makes another array, which takes
+   * some milliseconds for 100,000 events.
+   */
   readonly events: readonly Event[];
   /**
-   * The same events in pages of at most 256, for a list that shows a part of a long session. The array `events` of
-   * 100,000 events takes milliseconds to make, so it is made only when it is read.
+   * The same events in pages of at most 256, for a list that shows a part of a long session. A page without changes is
+   * the same array in the next snapshot.
    */
   readonly pages: readonly (readonly Event[])[];
   /** The ids of those events that agents read as a summary. Empty with another view than `'transcript'`. */
@@ -73,7 +81,7 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
   readonly unsent: Readonly<Record<string, UnsentEvent>>;
   /**
    * The shown turns that were edited or regenerated, by `invocationId`: which version is shown, and the branches of the
-   * ones beside it. They are read once a page uses this member, with about as many events as are shown. Inherits nothing.
+   * ones beside it. Empty without the option `turns`. Inherits nothing.
    */
   readonly turns: ShownTurns;
   /** App, user and session state merged, with prefixes. */

@@ -17,6 +17,8 @@ export interface ProvidedSessions<S extends object = StateShape> {
   readonly window?: number | undefined;
   /** See `LiveSessionOptions`. */
   readonly view?: HistoryView | undefined;
+  /** See `LiveSessionOptions`. */
+  readonly turns?: boolean | undefined;
   /** The agent that answers in all sessions; see `LiveSessionOptions`. */
   readonly run?: RunAgent | undefined;
   /** The state of a session that its first message creates, unless a component has an `initialState` of its own. */

@@ -77,6 +77,17 @@ describe('A live session', () => {
     assert.equal(changedPages.length, 1);
   });
 
+  it('has plain members in its snapshots, also of a long session', async () => {
+    const { service } = await sessionOf(2000);
+    const store = liveSession(service, KEY, { window: 1000, turns: true });
+    await store.load();
+    await store.loadOlder(1000);
+    const members = Object.getOwnPropertyDescriptors(store.getSnapshot());
+    assert.equal((members.events.value as unknown[]).length, 2000);
+    const getters = Object.entries(members).filter(([, { get }]) => get !== undefined);
+    assert.deepEqual(getters, []);
+  });
+
   it('shows the user state and the app state that other sessions change', async () => {
     const { service } = await sessionOf(1);
     const store = liveSession(service, KEY);

@@ -46,6 +46,9 @@ const SERVICES: Readonly<Record<string, () => Promise<Opened>>> = {
   },
 };
 
+/** Those that read the whole session for the versions, and so know them before `loadOlder`. */
+const READS_ALL = new Set(['a storage of a user', 'a cache']);
+
 /** Makes a session of turns, and a live session that shows the last four events. */
 async function converse({ service }: Opened, count: number): Promise<LiveSession> {
   const session = await service.createSession(KEY);
@@ -54,7 +57,7 @@ async function converse({ service }: Opened, count: number): Promise<LiveSession
   for (let at = 0; at < events.length; at += 500) {
     await service.appendEvents({ session, events: events.slice(at, at + 500) });
   }
-  return liveSession(service, KEY, { window: 4 });
+  return liveSession(service, KEY, { window: 4, turns: true });
 }
 
 /** Returns the versions of the turn of the last event, once `isRead` holds for them. */
@@ -97,17 +100,16 @@ for (const [name, open] of Object.entries(SERVICES)) {
       const stop = chat.subscribe(() => undefined);
       await lastTurn(chat, 2);
       const session = (await opened.service.getSession(KEY))!;
-      const events = ['n1', 'n2', 'n3'].flatMap((id) => [
-        said('user', id, `${id}?`),
-        said('guide', id, `${id}!`),
-      ]);
+      // More than are read beyond the shown events.
+      const ids = Array.from({ length: 60 }, (_, at) => `n${at}`);
+      const events = ids.flatMap((id) => [said('user', id, `${id}?`), said('guide', id, `${id}!`)]);
       await opened.service.appendEvents({ session, events });
       await chat.reload();
-      const later = liveSession(opened.service, KEY, { window: 4 });
+      const later = liveSession(opened.service, KEY, { window: 4, turns: true });
       const end = later.subscribe(() => undefined);
       await later.load();
-      assert.deepEqual(Object.values(later.getSnapshot().turns), []);
-      await later.loadOlder(8);
+      if (!READS_ALL.has(name)) assert.deepEqual(Object.values(later.getSnapshot().turns), []);
+      await later.loadOlder(130);
       const { turns } = await snapshotOf(later, ({ turns }) => Object.keys(turns).length > 0);
       assert.deepEqual(
         Object.values(turns).map(({ index, count }) => [index, count]),
@@ -143,7 +145,7 @@ for (const [name, open] of Object.entries(SERVICES)) {
 }
 
 describe('turns of a live session', () => {
-  it('reads nothing until a page uses them, and nothing but the rewinds without any', async () => {
+  it('are read only with the option', async () => {
     const { service, remote } = openRemote();
     const { getSession } = service;
     const chat = await converse({ service: remote, reader: service }, 3);
@@ -152,19 +154,20 @@ describe('turns of a live session', () => {
       reads.push(request.config?.view);
       return getSession.call(service, request);
     };
-    const stop = chat.subscribe(({ events }) => events);
-    await chat.load();
+    const plain = liveSession(remote, KEY, { window: 4 });
+    await plain.edit('i2?', text('black?'));
+    reads.length = 0;
+    await plain.reload();
+    assert.deepEqual({ ...plain.getSnapshot().turns }, {});
     assert.deepEqual(reads, ['transcript']);
-    assert.deepEqual({ ...chat.getSnapshot().turns }, {});
-    await chat.reload();
-    assert.ok(!reads.includes('raw'), `Read ${reads.join()}`);
-    stop();
+    await chat.load();
+    assert.deepEqual(Object.keys(chat.getSnapshot().turns).length, 1);
   });
 
   it('stays the same object until a version is added', async () => {
     const service = new InMemorySessionService();
     const chat = await converse({ service, reader: service }, 3);
-    const stop = chat.subscribe(({ turns }) => turns);
+    const stop = chat.subscribe(() => undefined);
     await chat.edit('i2?', text('black?'));
     await lastTurn(chat, 2);
     const { turns } = chat.getSnapshot();
@@ -181,7 +184,7 @@ describe('turns of a live session', () => {
       session,
       events: [said('user', 'a', 'a?'), said('guide', 'a', 'a!')],
     });
-    const chat = liveSession(service, KEY, { window: 2 });
+    const chat = liveSession(service, KEY, { window: 2, turns: true });
     await chat.load();
     let last = await chat.send(said('user', 'b', 'b?'));
     for (let version = 2; version <= 100; version += 1) {
