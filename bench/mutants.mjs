@@ -138,8 +138,11 @@ async function write(file, text) {
     const isOriginal = git('-C', tree, 'status', '--porcelain', 'src') === '';
     if (isOriginal) git('-C', tree, 'checkout', 'pkg');
     else if (!run('node js/build/wasm.mjs', env).isGood) return false;
-    const wasm = fs.readFileSync(join(tree, 'pkg/adk_session_wasm_bg.wasm'));
-    fs.writeFileSync(join(tree, 'js/dist/core/wasm/loader/wasm_text.js'), wasmTextModule(wasm));
+    for (const name of ['wasm', 'rules']) {
+      const wasm = fs.readFileSync(join(tree, `pkg/adk_session_${name}_bg.wasm`));
+      const file = join(tree, `js/dist/core/wasm/loader/${name}_text.js`);
+      fs.writeFileSync(file, wasmTextModule(wasm));
+    }
     return true;
   }
   const define = { 'import.meta.url': JSON.stringify(`file://${join(tree, file)}`) };

@@ -4,7 +4,8 @@
  *
  * @module adk-session-wasm/slim
  */
-import { loadWasm as load, provideWasm } from './core/wasm/loading.js';
+import { provideWasm } from './core/wasm/all.js';
+import { loadWasm as load } from './core/wasm/loading.js';
 import { TimeLimit } from './core/call/time_limit.js';
 import { SessionError } from './values/errors/errors.js';
 import type { HostResponse, HostUrl, HostWasmModule } from './values/model/host.js';

@@ -36,8 +36,8 @@ export const wasmstorage_update: (a: number, b: number, c: number, d: number, e:
 export const wasmstorage_write_all: (a: number, b: number, c: number, d: number, e: number, f: any, g: any) => [number, number, number];
 export const wasm_bindgen__convert__closures_____invoke__h20118d167692a3ce: (a: number, b: number, c: any, d: any) => void;
 export const wasm_bindgen__convert__closures_____invoke__hd03ea6924eea3427: (a: number, b: number, c: any) => [number, number];
-export const wasm_bindgen__convert__closures_____invoke__h702f514cc13f7595: (a: number, b: number, c: any) => void;
-export const wasm_bindgen__convert__closures_____invoke__h675333ff2837527d: (a: number, b: number) => void;
+export const wasm_bindgen__convert__closures_____invoke__h4ff27c223d95d42d: (a: number, b: number, c: any) => void;
+export const wasm_bindgen__convert__closures_____invoke__h987f6c2567c2ce9e: (a: number, b: number) => void;
 export const __wbindgen_malloc: (a: number, b: number) => number;
 export const __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
 export const __wbindgen_free: (a: number, b: number, c: number) => void;

@@ -8,6 +8,7 @@
 // - A module of another realm is taken as it is.
 // - The names of imports end in numbers and not in hashes, which do not compress: they are 2.8 KB of a gzipped page.
 // - The numbers of packed lists have no names by their values, which nothing reads.
+// - The numbers of packed lists are in a file of their own, since the two builds share them.
 // - The types have only what this package calls. The rest needs the types of the DOM.
 
 /**
@@ -67,6 +68,8 @@ const BYTES = `    if (!(module instanceof WebAssembly.Module)) {
 const EXPORTS = 'export { initSync,';
 /** The name by its value in the object of an enum. */
 const NAMES_BY_VALUE = /, "\d+": "\w+",/g;
+/** An enum, with its comment. */
+const NUMBERS = /(?:\/\*\*\n(?: \*.*\n)+)?export const \w+ = Object\.freeze\(\{\n[^}]*\}\);\n\n?/g;
 /** An import whose name ends in a hash. */
 const HASHED = /\b__wbg_\w+_[\da-f]{16}\b/g;
 
@@ -114,6 +117,12 @@ export function withoutHashes(glue, wasm) {
     bytes = replaced(bytes, [[name, numbered]]);
   }
   return { glue: text, wasm: Buffer.from(bytes, 'latin1') };
+}
+
+/** Returns the glue without its enums, and these. @param {string} glue */
+export function withoutNumbers(glue) {
+  const numbers = glue.match(NUMBERS) ?? [];
+  return { glue: glue.replace(NUMBERS, ''), numbers: numbers.join('') };
 }
 
 /** @param {string} types the declarations of the glue */

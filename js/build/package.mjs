@@ -58,17 +58,15 @@ const atTheStart = {
 };
 
 rmSync(dist, { recursive: true, force: true });
-const wasm = readFileSync(join(root, 'pkg/adk_session_wasm_bg.wasm'));
-writeModule('core/wasm/loader/wasm_text.js', wasmTextModule(wasm));
+for (const name of ['wasm', 'rules']) {
+  const wasm = readFileSync(join(root, `pkg/adk_session_${name}_bg.wasm`));
+  writeModule(`core/wasm/loader/${name}_text.js`, wasmTextModule(wasm));
+}
 const cases = readFileSync(join(root, 'conformance/cases.json'), 'utf8');
 // Parsed when it is loaded: as an object literal, a case's "__proto__" would set a prototype.
 const literal = JSON.stringify(JSON.stringify(JSON.parse(cases)));
 writeModule('testing/cases.js', `export const cases = JSON.parse(${literal});\n`);
-for (const declaration of [
-  'core/wasm/loader/wasm_text.d.ts',
-  'testing/cases.d.ts',
-  'core/wasm/loader/wasm_module.d.ts',
-]) {
+for (const declaration of ['testing/cases.d.ts', 'core/wasm/loader/wasm_module.d.ts']) {
   writeFileSync(join(dist, declaration), readFileSync(join(root, 'js', declaration)));
 }
 

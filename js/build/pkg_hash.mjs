@@ -21,6 +21,7 @@ const RECORD = 'build.json';
  *   tools: Record<string, string>,
  *   bytes: number,
  *   gzip: number,
+ *   rules: { bytes: number, gzip: number },
  * }} Record `sources` and `outputs` are SHA-256; `bytes` and `gzip` are sizes of the wasm
  */
 

@@ -1,4 +1,4 @@
-// Builds pkg/ from src/: rustc, wasm-bindgen, wasm-opt, then a record of what it was built from, and by what.
+// Builds pkg/ from src/, with all and with the rules alone: rustc, wasm-bindgen, wasm-opt, then a record of what it was built from, and by what.
 //
 //   node js/build/wasm.mjs [FOLDER]     into another folder than pkg/
 
@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { root, wasmEnv } from '../../tests/toolchain/environment.mjs';
-import { adaptedGlue, adaptedTypes, withoutHashes } from './glue.mjs';
+import { adaptedGlue, adaptedTypes, withoutHashes, withoutNumbers } from './glue.mjs';
 import { outputHashes, sourceHash } from './pkg_hash.mjs';
 
 // All features that rustc emits; wasm-opt refuses a module with a feature that it was not given.
@@ -76,32 +76,56 @@ const only = [
   '--target',
   target,
 ];
-run(['cargo', 'rustc', '--release', ...outside, ...only], env);
 const folder = join(env.CARGO_TARGET_DIR ?? 'target', target, 'release');
-// Else bundlers that see `new URL('…_bg.wasm', import.meta.url)` emit a second copy of the wasm.
-const glued = ['--target', 'web', '--omit-default-module-path', '--out-dir', out];
-run(['wasm-bindgen', join(folder, 'adk_session_wasm.wasm'), ...glued], env);
-
-const wasm = join(out, 'adk_session_wasm_bg.wasm');
 const enabled = features.map((name) => `--enable-${name}`);
-run(['wasm-opt', ...shrinking, ...enabled, wasm, '-o', wasm], env);
 
-const glue = join(out, 'adk_session_wasm.js');
-const unhashed = withoutHashes(adaptedGlue(readFileSync(glue, 'utf8')), readFileSync(wasm));
-writeFileSync(glue, unhashed.glue);
-writeFileSync(wasm, unhashed.wasm);
+/**
+ * Builds the wasm and its glue with some of the crate's features, and returns the numbers that both builds share.
+ *
+ * @param {string} name of the files
+ * @param {string[]} ofFeatures options of cargo
+ * @param {string[]} ofTypes options of wasm-bindgen
+ */
+function build(name, ofFeatures, ofTypes = []) {
+  run(['cargo', 'rustc', '--release', ...outside, ...only, ...ofFeatures], env);
+  // Else bundlers that see `new URL('…_bg.wasm', import.meta.url)` emit a second copy of the wasm.
+  const glued = ['--target', 'web', '--omit-default-module-path', '--out-dir', out, ...ofTypes];
+  const compiled = join(folder, 'adk_session_wasm.wasm');
+  run(['wasm-bindgen', compiled, '--out-name', name, ...glued], env);
+  const wasm = join(out, `${name}_bg.wasm`);
+  run(['wasm-opt', ...shrinking, ...enabled, wasm, '-o', wasm], env);
+  const js = join(out, `${name}.js`);
+  const unhashed = withoutHashes(adaptedGlue(readFileSync(js, 'utf8')), readFileSync(wasm));
+  const { glue, numbers } = withoutNumbers(unhashed.glue);
+  writeFileSync(js, glue);
+  writeFileSync(wasm, unhashed.wasm);
+  const size = sizeOf(unhashed.wasm);
+  console.log(`${wasm}: ${size.bytes} bytes, ${size.gzip} gzipped`);
+  return { numbers, size };
+}
+
+/** @param {Buffer} wasm */
+function sizeOf(wasm) {
+  return { bytes: wasm.length, gzip: gzipSync(wasm, { level: 9 }).length };
+}
+
+const rules = build(
+  'adk_session_rules',
+  ['--no-default-features', '--features', 'rules'],
+  ['--no-typescript'],
+);
+const all = build('adk_session_wasm', []);
+if (all.numbers !== rules.numbers) throw new Error('the two builds number differently');
+writeFileSync(join(out, 'adk_session_numbers.js'), all.numbers);
 const types = join(out, 'adk_session_wasm.d.ts');
 writeFileSync(types, adaptedTypes(readFileSync(types, 'utf8')));
 
-const bytes = unhashed.wasm;
-const gzip = gzipSync(bytes, { level: 9 }).length;
 const tools = ['rustc', 'wasm-bindgen', 'wasm-opt'];
 const record = {
   sources: sourceHash(),
   outputs: outputHashes(out),
   tools: Object.fromEntries(tools.map((tool) => [tool, versionOf(tool, env)])),
-  bytes: bytes.length,
-  gzip,
+  ...all.size,
+  rules: rules.size,
 };
 writeFileSync(join(out, 'build.json'), `${JSON.stringify(record, undefined, 2)}\n`);
-console.log(`${wasm}: ${bytes.length} bytes, ${gzip} gzipped`);

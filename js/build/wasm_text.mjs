@@ -20,7 +20,7 @@ function byFrequency(file) {
   return [...counts.keys()].sort((a, b) => counts[b] - counts[a] || a - b);
 }
 
-/** A module with the text, and what `inline.ts` needs to decode it. @param {Buffer} wasm */
+/** A module with the text, and what `text_source.ts` needs to decode it. @param {Buffer} wasm */
 export function wasmTextModule(wasm) {
   /** The bytes by the number of their text; a number with a backslash stands for no byte. */
   const bytes = [];

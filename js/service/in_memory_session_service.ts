@@ -1,5 +1,5 @@
 import { type Call, takeOptions } from '../core/call/call.js';
-import { callCore, createMemoryStorage } from '../core/wasm/core.js';
+import { createMemoryStorage, requireWasm } from '../core/wasm/all.js';
 import type {
   Abortable,
   CreateSessionRequest,
@@ -125,7 +125,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
   ): T {
     const taken = this.#core.calls.begin(request);
     // Throws if the wasm is not loaded and cannot be loaded synchronously. Then nothing is waited for.
-    callCore(() => undefined);
+    requireWasm();
     return work(taken, { signal: taken.signal }) as T;
   }
 }

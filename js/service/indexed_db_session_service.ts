@@ -4,7 +4,7 @@ import {
   deleteDatabase,
   type IndexedDbAccess,
   type OnOpen,
-} from '../core/wasm/core.js';
+} from '../core/wasm/all.js';
 import { isSessionError, SessionError } from '../values/errors/errors.js';
 import { requireId } from '../values/model/values/ids.js';
 import { toListed } from '../stores/indexed_db/listed_records.js';

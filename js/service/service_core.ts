@@ -341,7 +341,7 @@ export class ServiceCore implements Core {
   async open(call: Call): Promise<void> {
     const run = (): Promise<void> => this.callStore(call, (store) => store.open(call));
     // Also over memory, whose other calls load it at once.
-    const wait = loadWasm();
+    const wait = loadWasm(false, this.#parts.rules);
     return wait === undefined ? run() : runAfter(call.signal, wait, run);
   }
 
@@ -393,8 +393,8 @@ export class ServiceCore implements Core {
 
   /** Begins to load the wasm and what the store needs. Returns `undefined` once both are loaded. */
   #load(atOnce: boolean): Promise<void> | undefined {
-    const { load } = this.#parts;
-    const wait = loadWasm(atOnce);
+    const { load, rules } = this.#parts;
+    const wait = loadWasm(atOnce, rules);
     if (load === undefined) return wait;
     return wait === undefined ? load() : wait.then(load);
   }

@@ -7,6 +7,7 @@ import type { StateSchemaOf } from '../values/state/state_schema.js';
 import { takeOptions } from '../core/call/call.js';
 import { requireMilliseconds } from '../values/errors/option_values.js';
 import type { ReadsLoader } from './read/reads.js';
+import type { RulesPlace } from '../core/wasm/loader/source.js';
 import type { StalePolicy } from '../core/wasm/protocol.js';
 import type { Feed } from '../core/watch/feed.js';
 
@@ -67,6 +68,8 @@ export interface ServiceParts {
    * fails, they fail, and the next call loads again.
    */
   readonly load?: (() => Promise<void> | undefined) | undefined;
+  /** Present if the service needs only the rules of the wasm; see `loadWasm`. */
+  readonly rules?: RulesPlace | undefined;
   /** Whether sessions can expire. Otherwise `ttl` and `expireTime` fail with `unsupported`. */
   readonly expires?: boolean | undefined;
   /** Makes the store that the service works on. */

@@ -15,7 +15,7 @@
 // Everything here needs JavaScript. For other systems the crate is empty.
 #![cfg(target_arch = "wasm32")]
 
-#[cfg(feature = "bindings")]
+#[cfg(feature = "rules")]
 mod bindings;
 mod guarded;
 pub mod indexed_db;

@@ -15,6 +15,9 @@ export const PACKAGE_ROUTES: Routes = {
 /** What the modules of the package import by name. */
 const IMPORTED = {
   '#glue': '/package/pkg/adk_session_wasm.js',
+  '#numbers': '/package/pkg/adk_session_numbers.js',
+  '#rules': '/package/js/dist/core/wasm/loader/rules_on_demand.js',
+  '#rules-glue': '/package/pkg/adk_session_rules.js',
   '#wasm-source': '/package/js/dist/core/wasm/loader/inline.js',
   idb: '/idb/index.js',
 };

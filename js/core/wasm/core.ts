@@ -1,32 +1,22 @@
 /**
- * The border to the wasm: calls, the numbers that cross, and loading.
+ * The border to the wasm: calls of the rules, and the numbers that cross.
  *
- * All calls go through this module, so a bundle that does not use it has no wasm. `protocol.ts` and `packed_marks.ts` say
- * what the numbers mean, `loader/` knows where the bytes are on each host, and `loading.ts` loads them once.
+ * `all.ts` has the calls that only the build with all can answer, or that must find it at hand. A bundle without that file
+ * has no wasm in it: its services load the rules. `protocol.ts` and `packed_marks.ts` say what the numbers mean, `loader/`
+ * knows where the bytes are on each host, and `loading.ts` loads them once.
  */
-import {
-  DrivenWrite,
-  artifact_message,
-  ask_history,
-  type DeleteObject,
-  delete_database,
-  describe_missing,
-  has_room,
-  merge_states,
-  scan_template,
-  WasmStorage,
-} from '#glue';
+import type { DeleteObject, DrivenWrite, WasmStorage } from '#glue';
 import {
   isSessionError,
   SessionError,
-  type MissingVariable,
   type SessionErrorCode,
   type StaleReason,
 } from '../../values/errors/errors.js';
 import { tooLongError } from '../../values/json/too_long.js';
 import { isPromise } from '../../values/members/is_promise.js';
 import type { SharedScope } from '../../values/state/scope.js';
-import { loadWasm, requireWasm } from './loading.js';
+import { type Build, buildOf, requireRules } from './loading.js';
+import type { Rules } from './loader/source.js';
 
 /** The names of the numbers of packed lists; see `src/wasm/bindings/packed/numbers.rs`. */
 export {
@@ -49,51 +39,44 @@ export {
   ResponseNumber,
   ViewNumber,
   WrittenNumber,
-} from '#glue';
-export { DrivenWrite };
-export type { DeleteObject, WasmStorage };
-
-/** The cause of the instance's death. Its data is lost, so no call may reach a service in it. */
-let death: { cause: unknown } | undefined;
-/**
- * An error that an export threw, until the check whether the instance died of it has run. Near the
- * end of the stack, that check itself may overflow.
- */
-let suspicion: { thrown: unknown } | undefined;
+} from '#numbers';
+export type { DeleteObject, DrivenWrite, WasmStorage };
 
 /**
  * Calls an export of the wasm with checked arguments. `call` must not run code of callers or
  * storages: a stack overflow in that code would pass for the instance's death.
  */
-export function callCore<T>(call: () => T): T {
-  return callWasmStorage(false, call);
+export function callCore<T>(call: (rules: Rules) => T): T {
+  const build = requireRules();
+  return callBuild(build, () => call(build.glue!));
 }
 
-/**
- * Does the same as {@link callCore} for methods of a `WasmStorage`, which also answer with promises.
- *
- * @param holdsData whether the service holds data in the instance, which is lost if the instance dies
- */
-export function callWasmStorage<T>(holdsData: boolean, call: () => T): T {
-  requireWasm();
-  if (holdsData) requireLive();
+/** Does the same as {@link callCore} for methods of a write. */
+export function callWrite<T>(write: DrivenWrite, call: () => T): T {
+  return callBuild(buildOf(write), call);
+}
+
+/** Calls an export of a build that is loaded. It may answer with a promise. */
+export function callBuild<T>(build: Build, call: () => T): T {
   try {
     const result = call();
-    return isPromise(result) ? (result.catch(fail) as T) : result;
+    return isPromise(result) ? (result.catch(failOf(build)) as T) : result;
   } catch (thrown) {
-    suspicion = { thrown };
-    return fail(thrown);
+    build.suspicion = { thrown };
+    throw coreError(thrown, build);
   }
 }
 
-function fail(thrown: unknown): never {
-  throw coreError(thrown);
+function failOf(build: Build): (thrown: unknown) => never {
+  return (thrown) => {
+    throw coreError(thrown, build);
+  };
 }
 
 /** Fails with `internal` if the instance has died. */
-function requireLive(): void {
-  if (suspicion !== undefined) coreError(suspicion.thrown);
-  if (death !== undefined) throw died(death.cause);
+export function requireLive(build: Build): void {
+  if (build.suspicion !== undefined) coreError(build.suspicion.thrown, build);
+  if (build.death !== undefined) throw died(build.death.cause);
 }
 
 /** In UTF-16 code units. Two texts of this length still fit into one string in every JavaScript engine. */
@@ -106,7 +89,7 @@ const STATE_UNIT = 12;
 /** Bytes that the core needs for each UTF-16 code unit of a text that it keeps unparsed. */
 const TEXT_UNIT = 4;
 /** Bytes that the core needs for each UTF-16 code unit of a template: `{a}` is a placeholder. */
-const TEMPLATE_UNIT = 28;
+export const TEMPLATE_UNIT = 28;
 
 /**
  * Checks that texts fit into the wasm. Its memory ends at 4 GB, and a failed allocation ends the
@@ -120,8 +103,8 @@ const TEMPLATE_UNIT = 28;
 export function requireRoom(state: number, text = 0, unit = STATE_UNIT): void {
   const units = Math.max(state, text);
   if (units <= SHORT_TEXT) return;
-  requireWasm();
-  if (units <= LONGEST_TEXT && has_room(state * unit + text * TEXT_UNIT)) return;
+  const { glue } = requireRules();
+  if (units <= LONGEST_TEXT && glue!.has_room(state * unit + text * TEXT_UNIT)) return;
   throw tooLongError(units);
 }
 
@@ -165,11 +148,11 @@ export function toSessionError(thrown: unknown): SessionError {
  * Like {@link toSessionError}, for errors of an export or of a promise of the core. Notes whether
  * the instance died.
  */
-export function coreError(thrown: unknown): SessionError {
+export function coreError(thrown: unknown, build: Build): SessionError {
   const isFatal = isDeath(thrown);
   // The instance's memory may be half written.
-  if (isFatal) death ??= { cause: thrown };
-  suspicion = undefined;
+  if (isFatal) build.death ??= { cause: thrown };
+  build.suspicion = undefined;
   return isFatal ? died(thrown) : toSessionError(thrown);
 }
 
@@ -194,43 +177,9 @@ function died(cause: unknown): SessionError {
   );
 }
 
-/** Returns six numbers for each placeholder; see `src/wasm/bindings/templates.rs`. */
-export function scanTemplate(text: string): Uint32Array {
-  requireRoom(text.length, 0, TEMPLATE_UNIT);
-  return callCore(() => scan_template(text));
-}
-
-/** The placeholders without a value, and the error message. */
-interface MissingVariables {
-  readonly message: string;
-  readonly missing: readonly MissingVariable[];
-}
-
-/**
- * Returns the error message for placeholders (by position) without a value. `keys` are the keys
- * with a value.
- */
-export function describeMissing(
-  text: string,
-  positions: Uint32Array,
-  keys: string[],
-): MissingVariables {
-  return callCore(() => describe_missing(text, positions, keys) as MissingVariables);
-}
-
-/** Returns the error message for an artifact that could not be loaded. */
-export function artifactMessage(text: string, position: number, failed: boolean): string {
-  return callCore(() => artifact_message(text, position, failed));
-}
-
 /** Answers a question about a history, which `js/core/wasm/packed_marks.ts` packs and whose answer it unpacks. */
 export function askHistory(history: Float64Array): Uint32Array {
-  return callCore(() => ask_history(history));
-}
-
-/** Makes a session service in wasm over a memory of its own. */
-export function createMemoryStorage(): WasmStorage {
-  return callCore(() => WasmStorage.memory());
+  return callCore((rules) => rules.ask_history(history));
 }
 
 /**
@@ -245,33 +194,5 @@ export function mergeStates(
   { user, app }: Record<SharedScope, string | undefined> = { user: undefined, app: undefined },
 ): string {
   requireRoom(state.length + (user?.length ?? 0) + (app?.length ?? 0));
-  return callCore(() => merge_states(user, app, state, record));
-}
-
-/** The database of the browser, and how it is written. */
-export interface IndexedDbAccess {
-  readonly name: string;
-  readonly isStrict: boolean;
-  readonly timeoutMs: number;
-}
-
-/** Called for each new connection to a database. No call uses the connection before it resolves. */
-export type OnOpen = () => Promise<void>;
-
-/**
- * Makes a session service in wasm over a database of the browser, which is opened when it is
- * needed. Services with the same `onOpen` share a connection.
- */
-export function createIndexedDbStorage(
-  access: IndexedDbAccess,
-  onOpen: OnOpen | undefined,
-): WasmStorage {
-  const { name, isStrict, timeoutMs } = access;
-  return callCore(() => WasmStorage.indexed_db(name, isStrict, timeoutMs, onOpen));
-}
-
-/** Deletes a database of the browser. */
-export async function deleteDatabase(name: string, timeoutMs: number): Promise<void> {
-  await loadWasm();
-  await callCore(() => delete_database(name, timeoutMs) as Promise<unknown>);
+  return callCore((rules) => rules.merge_states(user, app, state, record));
 }

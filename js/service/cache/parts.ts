@@ -1,3 +1,4 @@
+import { rules } from '#rules';
 import type { Call } from '../../core/call/call.js';
 import { Diagnostics } from '../../core/call/diagnostics.js';
 import { holdProgramUntil } from '../../core/call/program_hold.js';
@@ -116,6 +117,7 @@ export function openParts(options: TakenOptions) {
   const core: ServiceCore = new ServiceCore(
     {
       storage,
+      rules,
       serverAgent: agent && {
         get isThere() {
           return agent.isThere;

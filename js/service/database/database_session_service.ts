@@ -1,3 +1,4 @@
+import { rules } from '#rules';
 import { SessionError } from '../../values/errors/errors.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import type { Kysely } from 'kysely';
@@ -117,12 +118,9 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
     const all = typeof given === 'string' ? { ...beside, url: given } : given;
     const options = takeOptions(all);
     const database = checkedOptions(options);
-    super(
-      new ServiceCore(
-        partsOver({ ...database, traits: DATABASE_TRAITS }, () => loadStorage(database)),
-        options,
-      ),
-    );
+    const facts = { ...database, traits: DATABASE_TRAITS };
+    const parts = partsOver(facts, () => loadStorage(database));
+    super(new ServiceCore({ ...parts, rules }, options));
   }
 }
 

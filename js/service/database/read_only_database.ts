@@ -1,3 +1,4 @@
+import { rules } from '#rules';
 import type { Compilable } from 'kysely';
 import { partsOver } from '../over_storage.js';
 import { ServiceCore } from '../service_core.js';
@@ -38,7 +39,7 @@ export class ReadOnlyDatabase extends StoredSessionService {
       clock: Date.now,
       waits: new Waits(),
     });
-    super(new ServiceCore(partsOver(storage, storage), {}));
+    super(new ServiceCore({ ...partsOver(storage, storage), rules }, {}));
     this.#storage = storage;
   }
 

@@ -1,3 +1,4 @@
+import { rules } from '#rules';
 import { requireWhole } from '../../values/errors/option_values.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { requireKey } from '../../values/model/values/ids.js';
@@ -86,6 +87,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
     const server = new RemoteServer(connection, feed.runs);
     const parts = {
       storage,
+      rules,
       load: () => server.load(),
       openStore: () => server.store,
       closing: (timeoutMs: number | undefined) => startClosing(closeLimit, timeoutMs),

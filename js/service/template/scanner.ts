@@ -5,7 +5,7 @@
  * than returning one string.
  */
 
-import { scanTemplate } from '../../core/wasm/core.js';
+import { scanTemplate } from '../../core/wasm/all.js';
 
 /**
  * A placeholder `{name}` that is printed with a value, as `Template.placeholders` lists it.

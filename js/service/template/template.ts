@@ -24,7 +24,7 @@ import {
   type ScannedTemplate,
 } from './scanner.js';
 import { markRaw } from '../../values/members/raw.js';
-import { artifactMessage, describeMissing } from '../../core/wasm/core.js';
+import { artifactMessage, describeMissing } from '../../core/wasm/all.js';
 
 /**
  * An instruction with placeholders. It is parsed once and can be rendered many times.

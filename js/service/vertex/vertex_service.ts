@@ -1,3 +1,4 @@
+import { rules } from '#rules';
 import type { OwnStorage } from '../../core/storage/own_storage.js';
 import { VertexStore } from '../../stores/vertex/vertex_store.js';
 import { withVertexIds } from '../../stores/vertex/verbs/session_ids.js';
@@ -23,7 +24,7 @@ export class VertexService<S extends object = StateShape> extends StoredSessionS
     options: SessionServiceOptions<S>,
   ) {
     const parts = partsOver({ kind: 'vertexai', durable: true }, storage, VertexStore);
-    super(new ServiceCore({ ...parts, expires: true }, withVertexIds(options)));
+    super(new ServiceCore({ ...parts, rules, expires: true }, withVertexIds(options)));
   }
 
   /** Appends an event; see `SessionService`. Then removes what is `null` from the state of the session object. */

@@ -1,7 +1,7 @@
 //! Reads appends and creations, which `js/core/storage/wasm/packed.ts` packs. Their numbers are in `packed/numbers.rs`.
 
 use adk_session::error::Error;
-use adk_session::event::{EventText, NewEvent, Replaceable, TextSlice};
+use adk_session::event::{EventText, NewEvent, Replaceable};
 use adk_session::internals::broken_storage;
 use adk_session::session::{DescriptionRow, SessionKey, Timestamp};
 use adk_session::state::Delta;
@@ -18,13 +18,18 @@ use crate::thrown::Thrown;
 /// `js/values/model/event/claim_mark.ts` sets it.
 const CLAIM_MARK: &str = "__adk_internal_run";
 
-/// The place of the events' texts.
-pub(super) enum Texts<'a> {
-    /// Among the parts of this packed text. The events share it.
-    Packed(&'a TextSlice),
-    /// JavaScript strings, two for each event, for storages that keep them. They do not enter the
-    /// wasm.
-    JavaScript(&'a Array),
+/// Where the texts of the events are: two for each event, its text and the one with superseded keys.
+pub(super) trait Texts {
+    /// Returns the text of that position. Packed ones are the next of `parts`, `units` long, or all that is left if
+    /// it `is_last`.
+    fn text(&self, position: u32, parts: &mut Parts<'_>, units: f64, is_last: bool) -> EventText;
+}
+
+/// JavaScript strings, for storages that keep them. They do not enter the wasm.
+impl Texts for Array {
+    fn text(&self, position: u32, _: &mut Parts<'_>, _: f64, _: bool) -> EventText {
+        event_text(self.get(position))
+    }
 }
 
 /// Packed appends, read one by one.
@@ -39,13 +44,13 @@ pub(super) struct Appends<'a> {
     parts: Parts<'a>,
     /// For each append an `AppendNumber` each, and then an `EventNumber` each for its events.
     numbers: &'a [f64],
-    texts: Texts<'a>,
+    texts: &'a dyn Texts,
     /// The index of the next JavaScript text.
     position: u32,
 }
 
 impl<'a> Appends<'a> {
-    pub(super) fn new(packed: &'a str, numbers: &'a [f64], texts: Texts<'a>) -> Self {
+    pub(super) fn new(packed: &'a str, numbers: &'a [f64], texts: &'a dyn Texts) -> Self {
         Self { parts: Parts::of(packed), numbers, texts, position: 0 }
     }
 
@@ -142,8 +147,10 @@ impl<'a> Appends<'a> {
         let [id, delta] = [Id, Delta].map(|name| self.parts.next(number(name) as usize));
         let whole = number(Whole);
         let has_whole = whole > 0.0;
-        let text = self.text(self.position, number(Text), is_last && !has_whole);
-        let whole = has_whole.then(|| self.text(self.position + 1, whole, is_last));
+        let text =
+            self.texts.text(self.position, &mut self.parts, number(Text), is_last && !has_whole);
+        let whole =
+            has_whole.then(|| self.texts.text(self.position + 1, &mut self.parts, whole, is_last));
         self.position += 2;
         let may_be_marker = number(MayBeMarker) > 0.0;
         let time = Timestamp::stored(number(Time));
@@ -155,14 +162,6 @@ impl<'a> Appends<'a> {
             _ => Replaceable::Any,
         };
         Ok(event)
-    }
-
-    fn text(&mut self, position: u32, units: f64, is_last: bool) -> EventText {
-        match self.texts {
-            Texts::Packed(packed) if is_last => packed.part(self.parts.last_range()).into(),
-            Texts::Packed(packed) => packed.part(self.parts.next_range(units as usize)).into(),
-            Texts::JavaScript(texts) => event_text(texts.get(position)),
-        }
     }
 }
 

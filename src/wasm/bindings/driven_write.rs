@@ -19,7 +19,7 @@ use js_sys::{Array, Function};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::bindings::appends::{Appends, Texts};
+use crate::bindings::appends::Appends;
 use crate::bindings::computed::{computing_append, update};
 use crate::bindings::js_write::JsWrite;
 use crate::bindings::packed::Parts;
@@ -42,7 +42,7 @@ pub struct DrivenWrite {
 impl DrivenWrite {
     /// Begins to create a session. For the arguments see `Appends`.
     pub fn create(packed: &str, numbers: &[f64], texts: &Array) -> Result<Self, Thrown> {
-        let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
+        let appends = Appends::new(packed, numbers, texts);
         Ok(Self::of(Box::new(appends.creation()?)))
     }
 
@@ -53,7 +53,7 @@ impl DrivenWrite {
         texts: &Array,
         compute: Option<Function>,
     ) -> Result<Self, Thrown> {
-        let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
+        let appends = Appends::new(packed, numbers, texts);
         Ok(Self::of(computing_append(appends.one()?, compute)?))
     }
 

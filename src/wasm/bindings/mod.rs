@@ -5,15 +5,13 @@
 //! cache (`js/stores/cache/`) makes longer names of the checked ones.
 
 mod appends;
-mod chosen_storage;
 mod computed;
 mod driven_write;
 mod history;
-mod js_call;
 mod js_write;
 mod packed;
-mod requests;
 mod results;
+#[cfg(feature = "bindings")]
+mod storages;
 mod templates;
 mod values;
-mod wasm_storage;

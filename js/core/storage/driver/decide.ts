@@ -1,4 +1,4 @@
-import { type DrivenWrite, callCore, requireRoom } from '../../wasm/core.js';
+import { type DrivenWrite, callWrite, requireRoom } from '../../wasm/core.js';
 import type { EventTexts } from '../../../values/model/event/snapshot.js';
 import type { StoredScope } from '../../../values/state/scope.js';
 import { ABSENT } from '../../wasm/protocol.js';
@@ -35,7 +35,7 @@ export function decide(
   const second = neededState(scopes.includes('user'), user);
   const third = neededState(scopes.includes('app'), app);
   requireRoom(first.length + second.length + third.length);
-  const numbers = callCore(() =>
+  const numbers = callWrite(write, () =>
     write.decide(
       packFound({
         floor,

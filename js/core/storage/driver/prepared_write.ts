@@ -1,4 +1,4 @@
-import { type DrivenWrite, callCore, toSessionError } from '../../wasm/core.js';
+import { type DrivenWrite, callWrite, toSessionError } from '../../wasm/core.js';
 import { type Call, requireNotAborted } from '../../call/call.js';
 import type { SessionError } from '../../../values/errors/errors.js';
 import { type WritePlan, unpackPlan } from '../wasm/packed.js';
@@ -77,7 +77,7 @@ export function prepareWrite<Verb extends DriverVerb, T>(
     if (refusal !== undefined) return fail(refusal);
     if (state !== 'decided') return fail(contractViolation(verb, 'ended without calling decide'));
     state = 'ended';
-    if (!write.replan()) return callCore(end);
+    if (!write.replan()) return callWrite(write, end);
     return prepareWrite(verb, storage, write, parts, end).run();
   };
   const run = async (): Promise<T> => {

@@ -1,6 +1,6 @@
 /** The writes that the core decides. Each is run by a verb that reads rows, calls `decide` and stores what it returns. */
 import type { Call } from '../../call/call.js';
-import { DrivenWrite, callCore, requireRoom } from '../../wasm/core.js';
+import { callCore, requireRoom } from '../../wasm/core.js';
 import type { CreateWrite, PlacedAppend, UpdateWrite } from '../../write.js';
 import type { Appended, CreatedSession, SharedRevisions } from '../store.js';
 import { storageKey } from '../scopes.js';
@@ -31,7 +31,7 @@ export function prepareCreate(
 ): PreparedWrite<CreatedSession | undefined> {
   const { key, events, operation } = creation;
   const { packed, numbers, texts = [] } = packCreation(creation, false);
-  const write = callCore(() => DrivenWrite.create(packed, numbers, texts));
+  const write = callCore(({ DrivenWrite }) => DrivenWrite.create(packed, numbers, texts));
   const parts = { key, call, operation, ...NO_EVENTS, events, creation };
   const end = (): CreatedSession | undefined => {
     const created = write.finish() as PackedCreated | undefined;
@@ -47,7 +47,9 @@ export function prepareAppend(
 ): PreparedWrite<Appended> {
   const { key, position, events, firstTitle, compute, operation } = append;
   const { packed, numbers, texts = [] } = packAppends([append], false, false);
-  const write = callCore(() => DrivenWrite.append(packed, numbers, texts, packComputed(compute)));
+  const write = callCore(({ DrivenWrite }) =>
+    DrivenWrite.append(packed, numbers, texts, packComputed(compute)),
+  );
   const lastEventId = position.kind === 'lastEvent' ? position.lastEventId : undefined;
   // Without a spread of two parts: that took 3 of the 70 µs of an append to SQLite.
   const parts = {
@@ -71,7 +73,9 @@ export function prepareUpdate(
   const { appName, userId } = key;
   const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
   requireRoom(text.length);
-  const write = callCore(() => DrivenWrite.update(appName, userId, text, packComputed(compute)));
+  const write = callCore(({ DrivenWrite }) =>
+    DrivenWrite.update(appName, userId, text, packComputed(compute)),
+  );
   const parts = { key: storageKey(key), call, operation, ...NO_EVENTS };
   const end = () => write.finish() as SharedRevisions;
   return prepareWrite('append', storage, write, parts, end);

@@ -9,7 +9,6 @@ import type { PlacedAppend, Compute, NewSession } from '../../write.js';
 import {
   AppendedNumber,
   AppendNumber,
-  coreError,
   CreatedNumber,
   CreationNumber,
   DecisionNumber,
@@ -289,12 +288,6 @@ function newPlaces(last: number, count: number): EventPlace[] {
 export interface PackedOutcome {
   readonly appended: PackedAppended | undefined;
   readonly error: unknown;
-}
-
-/** @throws SessionError the error of the append */
-export function unpackOutcome({ appended, error }: PackedOutcome, append: PlacedAppend): Appended {
-  if (appended === undefined) throw coreError(error);
-  return unpackAppend(appended, append);
 }
 
 /** What a write reads before it decides; `DrivenWrite::plan`. */

@@ -15,7 +15,8 @@ import type { StorageOperation } from '../../../values/model/diagnostic.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import type { StoredEvents } from '../../../values/model/event_page.js';
-import { callWasmStorage, requireRoom, type WasmStorage } from '../../wasm/core.js';
+import { callWasmStorage, storageError } from '../../wasm/all.js';
+import { requireRoom, type WasmStorage } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import {
   type ChangedSession,
@@ -73,7 +74,6 @@ import {
   type PackedCreated,
   unpackAppend,
   unpackCreated,
-  unpackOutcome,
 } from './packed.js';
 import { after, type MaybePromise } from './maybe_promise.js';
 
@@ -334,7 +334,7 @@ export class WasmStore implements Store, CoreVerbs {
       const outcomes = this.#call<PackedOutcome[]>(() =>
         this.wasm.write_all(packed, numbers, texts, callers),
       );
-      return appends.map(async (write, index) => unpackOutcome((await outcomes)[index]!, write));
+      return appends.map(async (write, index) => outcomeOf((await outcomes)[index]!, write));
     };
   }
 
@@ -377,6 +377,12 @@ export class WasmStore implements Store, CoreVerbs {
   }
 }
 
+/** @throws SessionError the error of the append */
+function outcomeOf({ appended, error }: PackedOutcome, write: PlacedAppend): Appended {
+  if (appended === undefined) throw storageError(error);
+  return unpackAppend(appended, write);
+}
+
 type Caller = (isRetry: boolean) => void;
 
 /** Ends a wait for the browser, which writes nothing, when the signal fires. Memory answers at once. */
@@ -390,7 +396,7 @@ function orAborted<T>(
 
 /**
  * Returns the function by which the wasm asks about a write's call: it throws `aborted` if the signal has
- * fired, and counts a retry. See `src/wasm/bindings/js_call.rs`. A read only counts.
+ * fired, and counts a retry. See `src/wasm/bindings/storages/js_call.rs`. A read only counts.
  */
 function callerOf({ signal, onRetry }: Call): Caller | undefined {
   if (signal === undefined && onRetry === undefined) return undefined;

@@ -1,3 +1,4 @@
+import type * as Glue from '#glue';
 import type { HostWasmModule } from '../../../values/model/host.js';
 
 /** The source of the wasm module. One of the two functions is enough. */
@@ -13,3 +14,26 @@ export interface WasmSource {
    */
   readonly module?: () => Promise<HostWasmModule>;
 }
+
+/** The part of the glue that both builds have. */
+export type Rules = Pick<
+  typeof Glue,
+  | 'DrivenWrite'
+  | 'artifact_message'
+  | 'ask_history'
+  | 'describe_missing'
+  | 'has_room'
+  | 'initSync'
+  | 'merge_states'
+  | 'scan_template'
+  | 'setTextCoders'
+>;
+
+/** A build of the wasm: its part of the glue, and where the wasm is. */
+export interface WasmPart {
+  readonly glue: Rules;
+  readonly source: WasmSource | undefined;
+}
+
+/** Where a service that needs only the rules finds them: loaded on demand, or in the build with all. */
+export type RulesPlace = (() => Promise<WasmPart>) | WasmPart;

@@ -7,7 +7,7 @@ import type { ChangeNote, CreationNote } from '../layout.js';
 import { turnLogOver } from '../log_turnover.js';
 import { findLoss } from '../loss/find_loss.js';
 import { Marker } from '../loss/marker.js';
-import { callWasmStorage, createIndexedDbStorage, type OnOpen } from '../../../core/wasm/core.js';
+import { callWasmStorage, createIndexedDbStorage, type OnOpen } from '../../../core/wasm/all.js';
 import { suspendOnPageHide, whileShown } from '../page_hide.js';
 
 /** Refills a database that was lost. */

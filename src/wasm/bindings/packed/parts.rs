@@ -28,6 +28,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Returns the byte range of the last part. To count its length is not needed.
+    #[cfg(feature = "bindings")]
     pub(in crate::bindings) fn last_range(&mut self) -> Range<usize> {
         let start = self.start;
         self.start = self.packed.len();

@@ -8,7 +8,7 @@ import { ServiceCore } from '../../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../../js/service/stored_session_service.js';
 import { WasmStore } from '../../../../js/core/storage/wasm/wasm_store.js';
 import { parseTexts } from '../../../../js/core/storage/stored_events.js';
-import { createMemoryStorage } from '../../../../js/core/wasm/core.js';
+import { createMemoryStorage } from '../../../../js/core/wasm/all.js';
 
 const OWNER = { appName: 'shop', userId: 'ada' };
 const KEY = { ...OWNER, sessionId: 's1' };

@@ -10,7 +10,7 @@ import type { MaybePromise } from '../../../../js/core/storage/wasm/maybe_promis
 import type { WindowRequest, ReadSession } from '../../../../js/core/read.js';
 import { WasmStore } from '../../../../js/core/storage/wasm/wasm_store.js';
 import { parseTexts } from '../../../../js/core/storage/stored_events.js';
-import { createMemoryStorage } from '../../../../js/core/wasm/core.js';
+import { createMemoryStorage } from '../../../../js/core/wasm/all.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 

@@ -97,7 +97,7 @@ describe("An exception of the caller's or a storage's code", () => {
 it("A storage's write is freed, whatever the storage throws", async () => {
   const [codes, begun, freed, after] = await inChild<[string[], number, number, string[]]>(`
     ${SERVICES}
-    const { DrivenWrite } = await load('core/wasm/core.js');
+    const { DrivenWrite } = await import('#glue');
     const { append: begin } = DrivenWrite;
     const { free } = DrivenWrite.prototype;
     let [begun, freed] = [0, 0];

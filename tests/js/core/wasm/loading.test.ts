@@ -123,7 +123,7 @@ describe('The default entry', () => {
   ]) {
     it(`reports a source that throws ${what}`, async () => {
       const outcomes = await inChild<Outcome[]>(`
-        const loading = await load('core/wasm/loading.js');
+        const loading = await load('core/wasm/all.js');
         loading.provideWasm({ moduleNow() { throw ${thrown}; } });
         const adk = await load('index.js');
         const service = new adk.InMemorySessionService();
@@ -144,7 +144,7 @@ describe('The default entry', () => {
   ]) {
     it(`reports a source that returns ${what}, and tries the next one`, async () => {
       const [wrong, right] = await inChild<[Outcome, Outcome]>(`
-        const loading = await load('core/wasm/loading.js');
+        const loading = await load('core/wasm/all.js');
         loading.provideWasm({ module: async () => ${module} });
         const slim = await load('slim.js');
         const service = new slim.InMemorySessionService();
@@ -161,7 +161,7 @@ describe('The default entry', () => {
 
 /** A service over a storage and one in memory; the source notes which way it went. */
 const BOTH_WAYS = `
-  const loading = await load('core/wasm/loading.js');
+  const loading = await load('core/wasm/all.js');
   const { source } = await import('./js/dist/core/wasm/loader/inline.js');
   const ways = [];
   const both = {

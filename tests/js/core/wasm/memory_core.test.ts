@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { createEvent } from '../../../../js/values/model/event/create_event.js';
 import { snapshotEvent } from '../../../../js/values/model/event/snapshot.js';
 import { packAppends, packCreation, packRead } from '../../../../js/core/storage/wasm/packed.js';
-import { createMemoryStorage } from '../../../../js/core/wasm/core.js';
+import { createMemoryStorage } from '../../../../js/core/wasm/all.js';
 import { loadWasm } from '../../../../js/core/wasm/loading.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };

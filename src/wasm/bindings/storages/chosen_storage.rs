@@ -11,8 +11,7 @@ use adk_session::write::{Decide, Target};
 use js_sys::{Array, Function};
 use wasm_bindgen::JsValue;
 
-use crate::bindings::results::{JsListing, listed_session};
-use crate::bindings::values::{Fragments, fragments};
+use crate::bindings::storages::reads::{Fragments, JsListing, fragments, listed_session};
 use crate::indexed_db::{EventsRead, IndexedDbStorage, ListedTexts, Member};
 
 /// The storage that was chosen at run time.

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use adk_session::event::TextSlice;
-use adk_session::internals::{SPARE, broken_storage, check_owner, has_room};
+use adk_session::event::{EventText, TextSlice};
+use adk_session::internals::{broken_storage, check_owner};
 use adk_session::memory::MemoryStorage;
 use adk_session::read::{Read, Rows};
 use adk_session::session::{Revision, SessionKey, Timestamp};
@@ -15,15 +15,17 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::future_to_promise;
 
 use crate::bindings::appends::{Appends, Texts};
-use crate::bindings::chosen_storage::ChosenStorage;
 use crate::bindings::computed::{computing_append, update};
-use crate::bindings::js_call::JsCall;
 use crate::bindings::js_write::JsWrite;
 use crate::bindings::packed::Parts;
 use crate::bindings::packed::{ReadNumber, number};
-use crate::bindings::requests::{DeleteObject, DescribeObject, ListObject, PageObject};
-use crate::bindings::results::{AppendOutcome, found_events, listing, read_page, read_session};
-use crate::bindings::values::{Fragments, JsResult, state_to_javascript};
+use crate::bindings::storages::chosen_storage::ChosenStorage;
+use crate::bindings::storages::js_call::JsCall;
+use crate::bindings::storages::reads::{
+    AppendOutcome, Fragments, found_events, listing, read_page, read_session, state_to_javascript,
+};
+use crate::bindings::storages::requests::{DeleteObject, DescribeObject, ListObject, PageObject};
+use crate::bindings::values::JsResult;
 use crate::guarded::{Guarded, Task};
 use crate::indexed_db::{EventsRead, IndexedDbOptions, IndexedDbStorage};
 use crate::object::object_of;
@@ -185,7 +187,7 @@ impl WasmStorage {
         texts: &Array,
         callers: &Array,
     ) -> Result<JsValue, Thrown> {
-        let appends = Appends::new(packed, numbers, Texts::JavaScript(texts));
+        let appends = Appends::new(packed, numbers, texts);
         let mut members = Vec::new();
         for (append, caller) in appends.zip(callers.iter()) {
             members.push((append?, JsCall(caller.dyn_into().ok())));
@@ -300,6 +302,14 @@ fn promise(task: Task<'static, JsValue, Thrown>) -> JsValue {
     future_to_promise(async { task.await.map_err(JsValue::from) }).into()
 }
 
+/// Packed texts, which the events share.
+impl Texts for TextSlice {
+    fn text(&self, _: u32, parts: &mut Parts<'_>, units: f64, is_last: bool) -> EventText {
+        let range = if is_last { parts.last_range() } else { parts.next_range(units as usize) };
+        self.part(range).into()
+    }
+}
+
 /// Reads a write from packed texts. Without `texts`, the texts of its events are packed too.
 fn unpack<W>(
     packed: String,
@@ -309,15 +319,9 @@ fn unpack<W>(
 ) -> Result<W, Thrown> {
     let packed = TextSlice::from(packed);
     packed.with(|text| {
-        let texts = texts.map_or(Texts::Packed(&packed), Texts::JavaScript);
+        let texts = texts.map_or(&packed as &dyn Texts, |texts| texts);
         read(Appends::new(text, numbers, texts))
     })
-}
-
-/// Whether so many bytes can be allocated, with some to spare.
-#[wasm_bindgen(js_name = has_room)]
-pub fn has_spare_room(bytes: f64) -> bool {
-    has_room(bytes as usize + SPARE)
 }
 
 /// Deletes an IndexedDB, even if tabs with this package have it open. Waits up to `timeout`
