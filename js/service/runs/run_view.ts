@@ -104,9 +104,16 @@ export class RunView {
       .map(({ event }) => event)
       .filter(({ invocationId }) => !undone.has(invocationId));
     this.#drafts = keep(this.#drafts, drafts, (one, other) => one === other);
-    const questions = this.#openQuestions(pages).map(questionOf);
-    this.#questions = keep(this.#questions, questions, (one, other) => one.callId === other.callId);
     const run = this.#statusOf(pages, isWaiting, isRefused);
+    // Until the last events of a run are read, a call of it may have an answer.
+    if (run?.status !== 'running' || this.#runs.isRunning) {
+      const questions = this.#openQuestions(pages).map(questionOf);
+      this.#questions = keep(
+        this.#questions,
+        questions,
+        (one, other) => one.callId === other.callId,
+      );
+    }
     const isSame = (['status', 'messageId', 'isPaused'] as const).every(
       (member) => run?.[member] === this.#run?.[member],
     );

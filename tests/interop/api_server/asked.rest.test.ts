@@ -156,6 +156,9 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
     });
     assert.equal(page.runs, 2);
     requireOnce(page.seen);
+    // During its run, a call is no question.
+    const early = page.seen.filter(({ run, questions }) => run && questions.length > 0);
+    assert.deepEqual(early, []);
   });
 
   it('answers a long-running call', async () => {

@@ -3,11 +3,23 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 
+import { isSessionError } from '../../../js/index.js';
 import { MemoryLocalStore } from '../../../js/service/cache/index.js';
 import { sqliteServiceFiles } from '../database/shared_databases.js';
-import { type Replies, startScriptedAgents } from '../runs/scripted_agents.js';
+import { type Replies, scriptOf, startScriptedAgents } from '../runs/scripted_agents.js';
 import { type ApiServer, startApiServer } from './api_server.js';
-import { call, calls, linesOf, newKey, Page, piece, requireOnce, says } from './pages.js';
+import {
+  call,
+  calls,
+  lineOf,
+  linesOf,
+  newKey,
+  Page,
+  piece,
+  requireOnce,
+  says,
+  userContent,
+} from './pages.js';
 
 describe('A cached page over adk api_server', { timeout: 180_000 }, () => {
   let server: ApiServer;
@@ -91,38 +103,90 @@ describe('A cached page over adk api_server', { timeout: 180_000 }, () => {
 });
 
 describe('A page over our handler and over adk api_server', { timeout: 180_000 }, () => {
+  let ours: Awaited<ReturnType<typeof startScriptedAgents>>;
+  let theirs: ApiServer;
+  before(async () => {
+    ours = await startScriptedAgents();
+    theirs = await startApiServer((await sqliteServiceFiles()()).python);
+  });
+  after(async () => {
+    await ours.end();
+    await theirs.end();
+  });
+
+  /** Has a page of each server do the same, and requires that it returns the same. */
+  async function requireSame(scenario: (page: Page) => Promise<unknown>): Promise<void> {
+    const shown = [];
+    for (const { url } of [ours, theirs]) {
+      const page = new Page(url);
+      shown.push(await scenario(page));
+      requireOnce(page.seen);
+      await page.close();
+    }
+    assert.deepEqual(shown[0], shown[1]);
+  }
+
+  it('shows the same question and answer of a confirmation', async () => {
+    await requireSame(async (page) => {
+      await page.ask([[calls(call('pay', 1))], [says('paid')]]);
+      const { questions, run } = await page.until(({ questions }) => questions.length === 1);
+      const [{ callId, kind, name, hint } = {}] = questions;
+      await page.chat.answer({ [callId!]: { confirmed: true } });
+      await page.until((snapshot) => linesOf(snapshot).at(-1) === 'paid');
+      const end = await page.settled();
+      return [kind, name, hint, run, linesOf(end).slice(-3), end.questions, end.run];
+    });
+  });
+
+  it('shows the same of an exception of the agent, without the event that google-adk stores of it', async () => {
+    await requireSame(async (page) => {
+      const { id } = await page.chat.ask(userContent(scriptOf([[says('never')]])), {
+        stateDelta: { lost: true },
+      });
+      const { run } = await page.until(({ run }) => run?.status === 'failed');
+      assert.equal(run?.messageId, id);
+      assert.ok(isSessionError(run.error, 'run_failed'));
+      await page.chat.ask(userContent(scriptOf([[says('next')]])), { stateDelta: { lost: null } });
+      await page.until((snapshot) => linesOf(snapshot).at(-1) === 'next');
+      const { events, state } = await page.settled();
+      return [events.filter(({ errorCode }) => errorCode === undefined).map(lineOf), state];
+    });
+  });
+
+  it('shows the same of Stop, without the text that our handler keeps', async () => {
+    await requireSame(async (page) => {
+      const { id } = await page.ask([[piece('Gr'), { wait: 20 }, says('never')]]);
+      await page.until(({ drafts }) => drafts.length === 1);
+      await page.chat.cancel();
+      const { run, events } = await page.until(({ run }) => run?.status === 'cancelled');
+      assert.equal(run?.messageId, id);
+      const lines = events.filter(({ interrupted }) => interrupted !== true).map(lineOf);
+      await page.ask([[says('next')]]);
+      await page.until((snapshot) => linesOf(snapshot).at(-1) === 'next');
+      return lines;
+    });
+  });
+
   it('shows the same', async () => {
-    const ours = await startScriptedAgents();
-    const theirs = await startApiServer((await sqliteServiceFiles()()).python);
     const cases: readonly (readonly [last: string, Replies])[] = [
       ['one', [[piece('o'), { wait: 0.2 }, piece('n'), { wait: 0.2 }, says('one')]]],
       ['both', [[calls(call('buy', 1), call('buy', 2))], [says('both')]]],
       ['ordered', [[calls(call('order', 1))], [says('ordered')]]],
       ['one', [[piece('hm', true), piece('on'), says('one')]]],
     ];
-    try {
-      for (const [last, replies] of cases) {
-        const shown = [];
-        for (const { url } of [ours, theirs]) {
-          const page = new Page(url);
-          await page.ask(replies);
-          // The handler's feed may tell the run a little later.
-          await page.until((snapshot) => linesOf(snapshot).at(-1) === last);
-          const { run, questions } = await page.settled();
-          shown.push({
-            lines: linesOf(page.snapshot),
-            status: run?.status,
-            questions: questions.map(({ kind, name, args }) => ({ kind, name, args })),
-            state: page.snapshot.state,
-          });
-          requireOnce(page.seen);
-          await page.close();
-        }
-        assert.deepEqual(shown[0], shown[1]);
-      }
-    } finally {
-      await ours.end();
-      await theirs.end();
+    for (const [last, replies] of cases) {
+      await requireSame(async (page) => {
+        await page.ask(replies);
+        // The handler's feed may tell the run a little later.
+        await page.until((snapshot) => linesOf(snapshot).at(-1) === last);
+        const { run, questions } = await page.settled();
+        return {
+          lines: linesOf(page.snapshot),
+          status: run?.status,
+          questions: questions.map(({ kind, name, args }) => ({ kind, name, args })),
+          state: page.snapshot.state,
+        };
+      });
     }
   });
 });
