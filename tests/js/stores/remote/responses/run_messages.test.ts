@@ -56,9 +56,10 @@ const jsonOf = (text: unknown) => JSON.parse(text as string) as Json;
 
 /** Reads the events of a feed about runs until one says that a run has ended. */
 async function runEventsOf(feed: ReadableStream<Uint8Array>): Promise<Json[]> {
+  const decoder = new TextDecoder();
   let text = '';
-  for await (const chunk of feed.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
+  for await (const chunk of feed) {
+    text += decoder.decode(chunk, { stream: true });
     const events = text.split('\n').flatMap((line) => {
       const data = line.startsWith('data: {') ? jsonOf(line.slice('data: '.length)) : {};
       return data.type === 'run' || data.type === 'runs' ? [data] : [];
