@@ -21,8 +21,6 @@ export type HandlePosition =
       readonly created: number;
       /** The revision of the last change that the handle has. */
       readonly revision: number;
-      /** Decides nothing. Version 1.0 of the protocol over HTTP has it in each request. */
-      readonly lastEventId?: string | undefined;
     }
   /** The handle came from elsewhere: the id of its last event, if it has events. */
   | { readonly kind: 'lastEvent'; readonly lastEventId: string | undefined }

@@ -1,13 +1,6 @@
 import type { Route } from './requests/route.js';
-import {
-  OBJECT,
-  ref,
-  RESPONSES,
-  type ResponseName,
-  type Schema,
-  TEXT,
-  WHOLE,
-} from './requests/schemas.js';
+import { OBJECT, ref, TEXT, WHOLE } from '../stores/http/schema.js';
+import { type ResponseName, SCHEMAS } from './requests/schemas.js';
 import {
   CREATED_HEADER,
   PROTOCOL_HEADER,
@@ -39,12 +32,12 @@ export function openApiDocument(routes: readonly Route[], basePath: string): obj
     info: { title: 'Sessions', version: PROTOCOL_VERSION },
     servers: [{ url: basePath === '' ? '/' : basePath }],
     paths,
-    components: { schemas: RESPONSES },
+    components: { schemas: SCHEMAS },
   };
 }
 
 function operationOf({ action, method, path, summary, query = {}, body, response }: Route): object {
-  const isStream = response === 'Notices' || response === 'RunEvents';
+  const isStream = response === 'Notices' || response === 'AdkRunEvents';
   const content = isStream ? 'text/event-stream' : 'application/json';
   const errors = Object.entries(ERROR_STATUSES).map(([status, description]): [string, object] => [
     status,
@@ -61,7 +54,13 @@ function operationOf({ action, method, path, summary, query = {}, body, response
     operationId: `${method.toLowerCase()} ${path} ${action}`,
     parameters: [...inPath, ...inQuery],
     ...(body !== undefined && {
-      requestBody: { content: { 'application/json': { schema: bodySchema(body) } } },
+      requestBody: {
+        content: {
+          'application/json': {
+            schema: body === 'any' ? OBJECT : { ...body, additionalProperties: false },
+          },
+        },
+      },
     }),
     responses: {
       200: {
@@ -77,15 +76,10 @@ function operationOf({ action, method, path, summary, query = {}, body, response
 function headersOf(response: ResponseName): object {
   const schemas = {
     [PROTOCOL_HEADER]: TEXT,
-    ...(['Session', 'RewoundSession', 'SessionInfo'].includes(response) && {
+    ...(['AdkSession', 'Session', 'SessionInfo'].includes(response) && {
       [CREATED_HEADER]: WHOLE,
       [REVISION_HEADER]: WHOLE,
     }),
   };
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, { schema }]));
-}
-
-function bodySchema(properties: Readonly<Record<string, Schema>> | 'any'): Schema {
-  if (properties === 'any') return OBJECT;
-  return { ...OBJECT, properties, additionalProperties: false };
 }

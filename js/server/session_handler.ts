@@ -30,7 +30,6 @@ import {
   takeSettings,
 } from './handler_options.js';
 import { HttpRefusal } from './http/http_refusal.js';
-import { HANDLE_ROUTES } from './routes/handle_routes.js';
 import {
   isCompatible,
   OPERATION_HEADER,
@@ -44,6 +43,7 @@ import { openApiDocument } from './open_api.js';
 import { readParameters, takeParameters, TEXT } from './requests/parameters.js';
 import { OWN_FORM, PYTHON_FORM } from './requests/client_form.js';
 import { readJsonObject } from './http/request_body.js';
+import { takeBody } from './requests/call_body.js';
 import { findRoute, routeTable, type Route, type RouteCall, takeNames } from './requests/route.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { JsonObject } from '../values/json/rules.js';
@@ -92,7 +92,6 @@ const ROUTES: readonly Route[] = [
   REWIND_ROUTE,
   ...HISTORY_ROUTES,
   ...EVENT_ROUTES,
-  ...HANDLE_ROUTES,
   ...STATE_ROUTES,
   ...RUN_ROUTES,
   WATCH_ROUTE,
@@ -111,7 +110,8 @@ const DOCUMENT_PATH = '/openapi.json';
  *
  * The handler is a function from a `Request` to a `Response`. It runs in Hono, Next route handlers, Deno and
  * Cloudflare Workers as it is. In `node:http` and Express it runs through {@link nodeListener}. The routes are those
- * of `adk api_server` for sessions, with its casing and units, and more: `/openapi.json` lists them all.
+ * of `adk api_server` for sessions, with its casing and units, and more, with those of this package: `/openapi.json` lists
+ * them all.
  *
  * @param service any service of this package. The handler does not close it.
  * @throws SessionError `invalid_argument` for an invalid option, or a promise of a service
@@ -210,17 +210,20 @@ class Handler {
     const isOwnClient = comesFromOwnClient(request);
     const found = findRoute(TABLE, request.method, path, isOwnClient);
     const { route } = found;
-    const { query: known = {}, body: members } = route;
+    const { query: known = {}, body: schema, isOfApiServer = false } = route;
     // Our own client may be of a later version.
     const query = takeParameters(searchParams, known, isOwnClient);
-    const knownMembers = isOwnClient || members === 'any' ? 'any' : Object.keys(members ?? {});
     const ended = (): SessionError =>
       new SessionError('aborted', 'The client has gone, or the time limit has passed.');
     const limit = new TimeLimit(timeoutMs, ended);
     limit.follow(request.signal, ended);
     const { signal } = limit;
-    const readBody = (): Promise<JsonObject> =>
-      readJsonObject(request, maxBodyBytes, knownMembers, signal);
+    const hasOwnForm = isOwnClient || !isOfApiServer;
+    const readBody = async (): Promise<JsonObject> => {
+      if (schema === undefined) return {};
+      const body = await readJsonObject(request, maxBodyBytes, signal);
+      return schema === 'any' ? body : takeBody(body, schema, isOwnClient, !hasOwnForm);
+    };
     try {
       const { names, body } = route.hasNamesInBody
         ? takeNames(await readBody())
@@ -237,15 +240,14 @@ class Handler {
       if (route.run === undefined && route.stream === undefined) {
         return this.#watch(request, concerned, rights);
       }
-      const form = isOwnClient ? OWN_FORM : PYTHON_FORM;
       const call: RouteCall<object> = {
         service: this.#service,
         core: this.#core,
         appName: names.appName,
         userId: names.userId,
         key: names,
-        query: readParameters(query, known, form),
-        body: body ?? (members ? await readBody() : {}),
+        query: readParameters(query, known),
+        body: body ?? (await readBody()),
         rights,
         requireAccess: ask,
         runs: this.#runs,
@@ -253,7 +255,7 @@ class Handler {
         maxEvents,
         signal,
         gone: request.signal,
-        form,
+        form: hasOwnForm ? OWN_FORM : PYTHON_FORM,
         operation: isOwnClient ? operationOf(request) : undefined,
         headers: {},
       };

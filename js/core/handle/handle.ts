@@ -57,7 +57,7 @@ export function positionOf(
   if (creation !== undefined) return { kind: 'latest' };
   return Number.isNaN(created)
     ? { kind: 'lastEvent', lastEventId }
-    : { kind: 'revision', created, revision, lastEventId };
+    : { kind: 'revision', created, revision };
 }
 
 /** The revisions and the time of the session that a handle is made from. */

@@ -3,7 +3,6 @@ import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import type { SessionError } from '../../values/errors/errors.js';
 import { onAbort } from '../../core/call/on_abort.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
-import { snakeName } from '../../values/python/names.js';
 import { HttpRefusal } from './http_refusal.js';
 import { parseJson } from '../../values/json/parse.js';
 
@@ -11,15 +10,13 @@ import { parseJson } from '../../values/json/parse.js';
  * Reads the JSON object in a request's body. An empty body counts as `{}`.
  *
  * @param maxBytes bytes after which reading stops
- * @param known names of the members that the object may have, also in snake_case
  * @throws HttpRefusal 413 if the body is too large, 415 if it is not declared as JSON, 408 if `signal` fires, 500 if
  *   it was read before
- * @throws SessionError `invalid_argument` if it is not a JSON object or has an unknown member
+ * @throws SessionError `invalid_argument` if it is not a JSON object
  */
 export async function readJsonObject(
   request: Request,
   maxBytes: number,
-  known: readonly string[] | 'any',
   signal: AbortSignal,
 ): Promise<JsonObject> {
   const text = await readText(request, maxBytes, signal);
@@ -27,18 +24,7 @@ export async function readJsonObject(
   requireJsonType(request);
   const value = parse(text);
   if (!isPlainObject(value)) throw invalidValue('body', 'must be an object', value);
-  return known === 'any' ? value : takeMembers(value, known);
-}
-
-/** Takes the known members, in camelCase or snake_case. Of both, Python takes the camelCase one too. */
-function takeMembers(body: JsonObject, known: readonly string[]): JsonObject {
-  const members: Record<string, unknown> = {};
-  for (const [given, value] of Object.entries(body)) {
-    const name = known.find((name) => name === given || snakeName(name) === given);
-    if (name === undefined) throw unknownMember(given, known);
-    if (name === given || !Object.hasOwn(body, name)) members[name] = value;
-  }
-  return members;
+  return value;
 }
 
 /** Returns the error for a member or a parameter that a route does not have. */

@@ -1,15 +1,53 @@
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
-import { optionalCount, requireObject } from '../../values/errors/option_values.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { takeContent } from '../../values/model/event/parts.js';
 import type { NewEvent } from '../../values/model/event/event.js';
-import type { ExpectedEvents } from '../../values/model/session.js';
+import type { RevisionCheck } from '../../values/model/session.js';
 import { joinScopes } from '../../values/state/keys.js';
 import { type SharedScope, storedScopeOf } from '../../values/state/scope.js';
+import { snakeName } from '../../values/python/names.js';
+import { mismatchIn } from '../../stores/http/messages.js';
+import type { Schema } from '../../stores/http/schema.js';
 import { HttpRefusal } from '../http/http_refusal.js';
+import { unknownMember } from '../http/request_body.js';
 import { appendOfClient, type Expected } from '../rights/client_append.js';
 import { mayBeInPart, wholeDelta } from '../rights/whole_values.js';
 import { keyOf, type RouteCall } from './route.js';
+
+/**
+ * Takes the members of a body, which the schema of its route checks. `null` counts as absent where the schema does not admit
+ * it: Python's clients send it so.
+ *
+ * @param isOwnClient whether unknown members are left out, because our own client may be of a later version; else they are
+ *   refused
+ * @param hasPythonNames whether the names may also be in snake_case
+ * @throws SessionError `invalid_argument` naming the wrong member
+ */
+export function takeBody(
+  body: JsonObject,
+  schema: Schema,
+  isOwnClient: boolean,
+  hasPythonNames: boolean,
+): JsonObject {
+  const { properties = {} } = schema;
+  const known = Object.keys(properties);
+  const members: Record<string, unknown> = {};
+  for (const [given, value] of Object.entries(body)) {
+    const name = known.find(
+      (name) => name === given || (hasPythonNames && snakeName(name) === given),
+    );
+    if (name === undefined) {
+      if (isOwnClient) continue;
+      throw unknownMember(given, known);
+    }
+    const isAbsent = value === null && mismatchIn(value, properties[name]!, name) !== undefined;
+    // Of both names, Python takes the camelCase one too.
+    if (!isAbsent && (name === given || !Object.hasOwn(body, name))) members[name] = value;
+  }
+  const wrong = mismatchIn(members, schema, '');
+  if (wrong !== undefined) throw invalidValue(wrong.path, wrong.rule, wrong.value);
+  return members;
+}
 
 /** The right that the keys of a shared state need. */
 const RIGHTS = { user: 'mayWriteUserState', app: 'mayWriteAppState' } as const;
@@ -22,7 +60,7 @@ const RIGHTS = { user: 'mayWriteUserState', app: 'mayWriteAppState' } as const;
  * @throws SessionError `invalid_argument` if it is not an object
  */
 export function stateIn(call: RouteCall, value: unknown, member: string): JsonObject | undefined {
-  if (value === undefined || value === null) return undefined;
+  if (value === undefined) return undefined;
   if (!isPlainObject(value)) throw invalidValue(member, 'must be an object', value);
   for (const key of Object.keys(value)) {
     const scope = storedScopeOf(key);
@@ -31,19 +69,12 @@ export function stateIn(call: RouteCall, value: unknown, member: string): JsonOb
   return value;
 }
 
-/** Takes the `stateDelta` of a body, by the rules of {@link stateIn}. It must be there. */
-function deltaIn(call: RouteCall): JsonObject {
-  const delta = stateIn(call, call.body.stateDelta, 'stateDelta');
-  if (delta === undefined) throw invalid('stateDelta', 'is missing');
-  return delta;
-}
-
 /** A change of a state, or a function that computes it from the stored state. */
 type StateChange = JsonObject | ((state: JsonObject) => JsonObject);
 
 /** Takes the `stateDelta` of a body for an update, without any value that the client has seen only in part. */
 export function changeIn(call: RouteCall): StateChange {
-  const delta = deltaIn(call);
+  const delta = stateIn(call, call.body.stateDelta, 'stateDelta')!;
   if (call.rights.maySeeCredentials || !mayBeInPart(delta)) return delta;
   return (state) => wholeDelta(delta, state);
 }
@@ -79,20 +110,18 @@ export async function initialStateIn(
  * Takes the events of a body, in the form of the service.
  *
  * @throws HttpRefusal 403 if one changes a shared state that the request may not change
- * @throws SessionError `invalid_argument` if it is not a list of objects, or too long
+ * @throws SessionError `invalid_argument` if there are too many
  */
 export function eventsIn(call: RouteCall): NewEvent[] {
-  const { events } = call.body;
-  if (!Array.isArray(events)) throw invalidValue('events', 'must be a list', events);
+  const events = call.body.events as readonly JsonObject[];
   if (events.length > call.maxEvents) {
     throw invalid(
       'events',
       `has ${events.length} events; send at most ${call.maxEvents} at once, or raise maxEvents at the server`,
     );
   }
-  return events.map((json: unknown, at) => {
+  return events.map((json, at) => {
     const path = `events[${at}]`;
-    if (!isPlainObject(json)) throw invalidValue(path, 'must be an object', json);
     const event = call.form.readEvent(json);
     const { author, content } = event as { author?: unknown; content?: unknown };
     if (content !== undefined && content !== null)
@@ -120,19 +149,11 @@ export async function appendBody<Result>(
   call: RouteCall,
   append: (events: NewEvent[], expected: Expected) => Promise<Result>,
 ): Promise<Result> {
-  const { service, body } = call;
-  const events = eventsIn(call);
-  // A client may send null for what is absent.
-  const expectedEvents = body.expectedEvents ?? undefined;
-  if (expectedEvents !== undefined) requireObject('expectedEvents', expectedEvents);
+  const { service, rights, body } = call;
+  const { expectedRevision, expectedEvents } = body as RevisionCheck;
+  const expected = { expectedRevision, expectedEvents };
   return appendOfClient({
-    service,
-    key: keyOf(call),
-    rights: call.rights,
-    events,
-    expectedRevision: optionalCount('expectedRevision', body.expectedRevision ?? undefined),
-    // The service checks the revisions.
-    expectedEvents: expectedEvents as ExpectedEvents | undefined,
-    append,
+    ...{ service, key: keyOf(call), rights, events: eventsIn(call), append },
+    ...expected,
   });
 }

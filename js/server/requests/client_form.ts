@@ -12,7 +12,6 @@ export interface ClientForm {
   readonly readTime: (time: unknown) => unknown;
   /** Returns an event of a request. The service checks what it says. */
   readonly readEvent: (event: JsonObject) => NewEvent;
-  readonly writeTime: (milliseconds: number) => number;
   readonly writeEvent: (event: Event) => unknown;
   readonly writeSession: (session: Session) => JsonObject;
 }
@@ -24,17 +23,15 @@ export const PYTHON_FORM: ClientForm = {
     const named = readNames(event, EVENT) as JsonObject;
     return convertTimes(named, inMilliseconds) as unknown as NewEvent;
   },
-  writeTime: toAllSeconds,
   writeEvent: (event) =>
     writeNames(convertTimes(event as unknown as JsonObject, inSeconds), EVENT, 'camel'),
   writeSession: (session) => sessionToFile(session, { casing: 'camel', timeUnit: 'seconds' }),
 };
 
-/** The form of the remote client: everything as it is. */
+/** Our own form: everything as it is. */
 export const OWN_FORM: ClientForm = {
   readTime: (time) => time,
   readEvent: (event) => event as unknown as NewEvent,
-  writeTime: (milliseconds) => milliseconds,
   writeEvent: (event) => event,
   writeSession: (session) => ({ ...session }),
 };

@@ -1,8 +1,7 @@
 /** The parameters of queries. Each says how the OpenAPI document describes it, and how its text is read. */
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { unknownMember } from '../http/request_body.js';
-import type { ClientForm } from './client_form.js';
-import * as schemas from './schemas.js';
+import * as schemas from '../../stores/http/schema.js';
 
 /** A kind of parameter. */
 export interface Parameter<T> {
@@ -13,7 +12,7 @@ export interface Parameter<T> {
    * @param texts at least one; exactly one unless it is a list
    * @throws SessionError `invalid_argument`
    */
-  readonly read: (name: string, texts: readonly string[], form: ClientForm) => T;
+  readonly read: (name: string, texts: readonly string[]) => T;
 }
 
 /** The parameters of a route, by name. */
@@ -28,12 +27,12 @@ export type ValuesOf<Known extends Parameters> = {
 function single<T>(
   schema: schemas.Schema,
   rule: string,
-  read: (text: string, form: ClientForm) => T | undefined,
+  read: (text: string) => T | undefined,
 ): Parameter<T> {
   return {
     schema,
-    read: (name, [text = ''], form) => {
-      const value = read(text, form);
+    read: (name, [text = '']) => {
+      const value = read(text);
       if (value === undefined) throw invalidValue(name, rule, text);
       return value;
     },
@@ -48,13 +47,17 @@ export const WHOLE = single(schemas.WHOLE, 'must be a whole number', (text) =>
   WHOLE_TEXT.test(text) ? Number(text) : undefined,
 );
 
-export const COUNT = single(schemas.COUNT, "must be a whole number, or 'all'", (text) =>
+const COUNT_SCHEMA: schemas.Schema = { anyOf: [schemas.WHOLE, schemas.oneOf(['all'])] };
+
+export const COUNT = single(COUNT_SCHEMA, "must be a whole number, or 'all'", (text) =>
   text === 'all' ? text : WHOLE_TEXT.test(text) ? Number(text) : undefined,
 );
 
-/** Its value is in milliseconds. */
-export const TIME = single(schemas.SECONDS, 'must be a time since 1970', (text, form) =>
-  /^\d{1,15}(\.\d{1,9})?$/.test(text) ? (form.readTime(Number(text)) as number) : undefined,
+const TIME_SCHEMA: schemas.Schema = { type: 'number', description: 'A time since 1970.' };
+
+/** In the unit of the client. */
+export const TIME = single(TIME_SCHEMA, 'must be a time since 1970', (text) =>
+  /^\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : undefined,
 );
 
 export const FLAG = single(schemas.FLAG, 'must be true or false', (text) =>
@@ -121,11 +124,7 @@ export function takeParameters(
 }
 
 /** Reads the values of parameters. @throws SessionError `invalid_argument` naming the wrong one */
-export function readParameters(
-  given: GivenParameters,
-  known: Parameters,
-  form: ClientForm,
-): ValuesOf<Parameters> {
-  const values = [...given].map(([name, texts]) => [name, known[name]!.read(name, texts, form)]);
+export function readParameters(given: GivenParameters, known: Parameters): ValuesOf<Parameters> {
+  const values = [...given].map(([name, texts]) => [name, known[name]!.read(name, texts)]);
   return Object.fromEntries(values) as ValuesOf<Parameters>;
 }

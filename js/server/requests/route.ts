@@ -10,7 +10,8 @@ import type { SessionAccess, SessionAction, TakenRights } from '../rights/author
 import type { ServerRuns } from '../runs/server_runs.js';
 import type { ClientForm } from './client_form.js';
 import type { Parameters, ValuesOf } from './parameters.js';
-import type { ResponseName, Schema } from './schemas.js';
+import type { Schema } from '../../stores/http/schema.js';
+import type { ResponseName } from './schemas.js';
 
 /** A request that is allowed, taken apart. */
 export interface RouteCall<Query = unknown> {
@@ -39,6 +40,7 @@ export interface RouteCall<Query = unknown> {
   readonly signal: AbortSignal;
   /** Fires when the client has gone. */
   readonly gone: AbortSignal;
+  /** How the sessions and events of the request and its response are written. */
   readonly form: ClientForm;
   /** Which write of the client this is. */
   readonly operation: StorageOperation | undefined;
@@ -69,10 +71,15 @@ export interface Route<Query extends Parameters = Parameters> {
   readonly summary: string;
   /** The parameters that the query may have. */
   readonly query?: Query;
-  /** The members that the body may have, with their schemas; absent: the body is not read. */
-  readonly body?: Readonly<Record<string, Schema>> | 'any';
+  /** The schema of the body; absent: the body is not read. */
+  readonly body?: Schema | 'any';
   /** Name of the response's schema in the OpenAPI document. */
   readonly response: ResponseName;
+  /**
+   * Whether `adk api_server` has this route too: other clients than ours then speak its form. All other routes speak our own
+   * form alone.
+   */
+  readonly isOfApiServer?: true;
   /** Whether the body has the names of the app, the user and the session. It is then read before `authorize` is asked. */
   readonly hasNamesInBody?: true;
   /**
@@ -151,7 +158,7 @@ function namesIn(
 /**
  * Takes the names out of a body.
  *
- * @throws SessionError `invalid_argument` if one is missing
+ * @throws SessionError `invalid_argument` if one is empty
  */
 export function takeNames({ appName, userId, sessionId, ...body }: JsonObject): {
   readonly names: CompositeSessionKey;

@@ -2,7 +2,8 @@
 import { EVENTS_PER_TASK, mapInTasks } from '../../core/call/next_task.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { publicView } from '../rights/public_view.js';
-import { JSON_TEXT, RESPONSES, type ResponseName, type Schema } from './schemas.js';
+import { JSON_TEXT, nameOf, type Schema } from '../../stores/http/schema.js';
+import { type ResponseName, SCHEMAS } from './schemas.js';
 
 /**
  * Returns the part of a response that a client may see: that of each JSON value in it, and of each JSON value whose text
@@ -15,7 +16,7 @@ function shownResponse(
   response: ResponseName,
   maySeeCredentials: boolean,
 ): unknown {
-  const shown = showTexts(value, RESPONSES[response], maySeeCredentials);
+  const shown = showTexts(value, SCHEMAS[response], maySeeCredentials);
   return publicView(shown, maySeeCredentials);
 }
 
@@ -75,19 +76,9 @@ function shownText(text: string, maySeeCredentials: boolean): string {
   return shown === value ? text : JSON.stringify(shown);
 }
 
-/** The members of a schema that lead to its texts. */
-interface SchemaOfText {
-  readonly contentMediaType?: string;
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly $ref?: string;
-}
-
-function resolved(schema: Schema): SchemaOfText {
-  const { $ref } = schema as SchemaOfText;
-  const named: Schema =
-    $ref === undefined ? schema : RESPONSES[$ref.split('/').at(-1) as ResponseName];
-  return named;
+function resolved(schema: Schema): Schema {
+  const { $ref } = schema;
+  return $ref === undefined ? schema : SCHEMAS[nameOf($ref) as ResponseName];
 }
 
 const KNOWN = new Map<Schema, boolean>();

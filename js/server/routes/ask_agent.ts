@@ -3,22 +3,21 @@
  * `run`: the run goes on when the client has gone. The runs of `/run` and `/run_sse` are in `run_routes.ts`, and those of
  * edited messages in `rewind_route.ts`.
  */
-import { optionalCount } from '../../values/errors/option_values.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import { raceSignal } from '../../core/call/time_limit.js';
 import { requireSameMessage } from '../../core/history/session_history.js';
 import { isEqualJson } from '../../values/json/equal.js';
-import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
+import type { JsonObject } from '../../values/json/rules.js';
 import { type AdmittedMessage, isClaimed } from '../../service/runs/agent/run_storage.js';
 import { RUN_HEADER } from '../../stores/http/protocol.js';
 import type { AskedRun } from '../../values/model/asked_run.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import { partsOf } from '../../values/model/event/parts.js';
+import type { RevisionCheck } from '../../values/model/session.js';
 import { isId } from '../../values/model/values/ids.js';
-import { unknownMember } from '../http/request_body.js';
 import { eventsIn } from '../requests/call_body.js';
 import type { RouteCall } from '../requests/route.js';
 import { admitMessage } from '../rights/client_append.js';
@@ -57,7 +56,7 @@ export async function askAgent(
 ): Promise<AskResult> {
   const runs = await requireRuns(call);
   const message = messageIn(call);
-  const expected = optionalCount('expectedRevision', call.body.expectedRevision ?? undefined);
+  const { expectedRevision: expected } = call.body as RevisionCheck;
   const storing = storeOrFind(call, runs, message, streaming, {
     created: handle.created,
     revision: expected ?? handle.revision,
@@ -145,23 +144,6 @@ export function runsOf({ runs }: RouteCall): ServerRuns {
 export async function requireRuns(call: RouteCall): Promise<ServerRuns> {
   await call.requireAccess({ action: 'run', sessionId: call.key.sessionId });
   return runsOf(call);
-}
-
-/** Takes the member `run` of a body. @throws SessionError `invalid_argument` */
-export function runIn({ run }: JsonObject): AskedRun | undefined {
-  // A client may send null for what is absent.
-  if (run === undefined || run === null) return undefined;
-  if (!isPlainObject(run)) throw invalidValue('run', 'must be an object', run);
-  const { streaming, ...others } = run;
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw unknownMember(`run.${unknown}`, ['streaming']);
-  return { streaming: streamingIn('run.streaming', streaming) };
-}
-
-/** Takes whether a run is to stream; an absent value counts as `false`. @throws SessionError `invalid_argument` naming the member */
-export function streamingIn(name: string, streaming: unknown = null): boolean {
-  if (streaming === null || typeof streaming === 'boolean') return streaming ?? false;
-  throw invalidValue(name, 'must be true or false', streaming);
 }
 
 /** Takes the only event of a body: a message, or answers to calls. @throws SessionError `invalid_argument`; HttpRefusal 403 */

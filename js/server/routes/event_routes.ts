@@ -1,44 +1,55 @@
-import { setAppendRules } from '../../service/append/append_rules.js';
-import { orderedWriter } from '../../service/append/state_writer.js';
+/** The routes of events, which `adk api_server` does not have. Our own client uses all of them. */
+import { takeDescription } from '../../values/model/description.js';
+import type { HandlePosition, PlacedAppend } from '../../core/write.js';
+import type { Appended } from '../../core/storage/store.js';
+import { takeEventLimit } from '../../service/read/event_pages.js';
+import type { Event, NewEvent } from '../../values/model/event/event.js';
+import { isPartial } from '../../values/model/event/snapshot.js';
 import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
-import type { AskedRun } from '../../values/model/asked_run.js';
-import type { Event } from '../../values/model/event/event.js';
-import type { Session } from '../../values/model/session.js';
+import { APPEND, EVENT_IDS } from '../../stores/http/request_bodies.js';
+import type { Expected } from '../rights/client_append.js';
 import { appendBody } from '../requests/call_body.js';
-import { askAgent, runIn } from './ask_agent.js';
-import { isTemp } from '../../values/state/scope.js';
 import { FLAG, oneOf, TEXT, WHOLE } from '../requests/parameters.js';
 import { keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
-import {
-  EVENTS_MEMBER,
-  EXPECTED,
-  listOf,
-  RUN_MEMBER,
-  TEXT as STRING,
-} from '../requests/schemas.js';
-import { requireSession, SESSION } from './session_routes.js';
+import { requireCore, startsOf, summarisedIn } from '../requests/session_response.js';
+import { askAgent } from './ask_agent.js';
+import { SESSION } from './session_routes.js';
 
 const EVENTS = `${SESSION}/events`;
 
-/** The routes of events, which `adk api_server` does not have. */
 export const EVENT_ROUTES: readonly Route[] = [
   routeWithQuery({
     method: 'GET',
     path: EVENTS,
     action: 'listEvents',
-    summary: 'Returns a page of the events: the last ones, or those before or after a cursor.',
+    summary:
+      'Returns a page of the events, the last ones or those beside an event, and what the session says about itself.',
     query: {
-      before: TEXT,
-      after: TEXT,
+      direction: oneOf(['before', 'after']),
+      eventId: TEXT,
       limit: WHOLE,
       withCount: FLAG,
       view: oneOf(HISTORY_VIEWS),
+      isShown: FLAG,
     },
     response: 'EventsPage',
+    givesNull: true,
     run: async (call) => {
-      const request = { ...keyOf(call), ...call.query };
-      const { events, ...page } = await call.service.listEvents(request);
-      return { events: events.map(call.form.writeEvent), ...page };
+      const { key, signal, query } = call;
+      const { direction = 'before', view, eventId, isShown } = query;
+      const request = {
+        key,
+        direction,
+        eventId,
+        limit: takeEventLimit(query.limit),
+        withCount: query.withCount ?? eventId === undefined,
+        view,
+        isShown,
+      };
+      const pages = await requireCore(call).pages({ signal });
+      const page = await pages.readPage(request, { signal });
+      const starts = page.hasOlder === true ? await startsOf(call, page.events) : {};
+      return { ...page, ...summarisedIn(page.events), ...starts };
     },
   }),
   {
@@ -46,19 +57,12 @@ export const EVENT_ROUTES: readonly Route[] = [
     path: `${EVENTS}/by-id`,
     action: 'getSession',
     summary: 'Returns events by their ids, at most 100, with their revisions.',
-    body: { eventIds: listOf(STRING) },
+    body: EVENT_IDS,
     response: 'StoredEvents',
     givesNull: true,
-    run: async (call) => {
-      const { service, form, body } = call;
-      // The service checks them.
-      const eventIds = body.eventIds as readonly string[];
-      const { events, ...session } = await service.getEvents({ ...keyOf(call), eventIds });
-      const written = events.map(({ event, ...place }) => ({
-        ...place,
-        event: form.writeEvent(event),
-      }));
-      return { ...session, events: written };
+    run: (call) => {
+      const eventIds = call.body.eventIds as readonly string[];
+      return call.service.getEvents({ ...keyOf(call), eventIds });
     },
   },
   {
@@ -66,37 +70,83 @@ export const EVENT_ROUTES: readonly Route[] = [
     path: EVENTS,
     action: 'appendEvents',
     summary:
-      'Appends events, all or none. An event whose id is stored replaces that event; an equal one changes nothing. ' +
-      'With `run` the agent answers the only event, unless it is stored already.',
-    body: { events: EVENTS_MEMBER, ...EXPECTED, run: RUN_MEMBER },
-    response: 'AppendedEvents',
-    run: async (call) => {
-      const { service, form } = call;
-      const run = runIn(call.body);
-      const [session, appended] = await (run === undefined ? append(call) : ask(call, run));
-      const revision = service.revisionOf(session);
-      // The handle has `temp:` keys, and the events that it missed. The response has only what is stored, and the new ones.
-      const stored = Object.entries(session.state).filter(([key]) => !isTemp(key));
-      const state = Object.fromEntries(stored);
-      const head = form.writeSession({ ...session, state, events: [] });
-      return { session: head, events: appended.map(form.writeEvent), revision };
-    },
+      'Appends events, all or none, and returns what the handle at `position` lacks. An event whose id is stored replaces ' +
+      'that event; an equal one changes nothing. With `run` the agent answers the only event, unless it is stored already.',
+    body: APPEND,
+    response: 'Appended',
+    run: append,
   },
+  routeWithQuery({
+    method: 'GET',
+    path: `${SESSION}/changes`,
+    action: 'getSession',
+    summary: 'Returns what has changed in a session since a revision, and what it is now.',
+    query: { since: WHOLE, created: WHOLE },
+    response: 'ChangesSince',
+    givesNull: true,
+    run: async (call) => {
+      const { query, signal } = call;
+      // The service checks that it is there.
+      const request = { ...keyOf(call), ...query, since: query.since! };
+      const pages = await requireCore(call).pages({ signal });
+      const changes = await pages.changes(request, { signal });
+      const events = changes.events?.map(({ event }) => event);
+      return { ...changes, ...(await startsOf(call, events)) };
+    },
+  }),
 ];
 
-/** The session after an append, and the stored events. */
-type AppendedTo = readonly [Session, readonly Event[]];
-
-function append(call: RouteCall): Promise<AppendedTo> {
-  const { service, signal } = call;
-  return appendBody(call, async (events, expected) => {
-    const session = await requireSession(call, { numRecentEvents: 0 });
-    setAppendRules(events, { stale: 'merge', writer: orderedWriter });
-    return [session, await service.appendEvents({ session, events, ...expected, signal })];
-  });
+/** The members of a body of {@link APPEND} besides the events and what {@link appendBody} takes. */
+interface AppendBody extends Partial<Pick<PlacedAppend, 'stale' | 'runRevision' | 'run'>> {
+  readonly position?: { created?: number; revision?: number; lastEventId?: string };
+  readonly firstTitle?: string;
 }
 
-async function ask(call: RouteCall, run: AskedRun): Promise<AppendedTo> {
-  const { stored } = await askAgent(call, run);
-  return [await requireSession(call, { numRecentEvents: 0 }), [stored]];
+/** What the client gets. */
+interface AppendResponse extends Appended {
+  /** The ids and the times of the events, if the server has filled in one. */
+  readonly filled?: readonly Pick<Event, 'id' | 'timestamp'>[];
+}
+
+async function append(call: RouteCall): Promise<AppendResponse> {
+  const { key, signal, operation } = call;
+  const { stale = 'append', runRevision, run, ...body } = call.body as AppendBody;
+  const { title: firstTitle } = takeDescription({ title: body.firstTitle });
+  const position = positionOf(body);
+  const { calls, appender } = requireCore(call);
+  const placed = {
+    kind: 'append',
+    key,
+    position,
+    runRevision,
+    stale,
+    firstTitle,
+    operation,
+  } as const;
+  const append = async (
+    events: readonly NewEvent[],
+    expected: Partial<Expected>,
+  ): Promise<AppendResponse> => {
+    const isGiven = events.every(({ id, timestamp }) => id && timestamp !== undefined);
+    const appended = await calls.run('appendEvents', { signal }, (_, call) =>
+      appender.appendPlaced({ ...placed, ...expected }, events, call),
+    );
+    if (isGiven) return appended;
+    // The append sets them.
+    const stored = (events as readonly Event[]).filter((event) => !isPartial(event));
+    return { ...appended, filled: stored.map(({ id, timestamp }) => ({ id, timestamp })) };
+  };
+  if (run === undefined) return appendBody(call, append);
+  const { created, revision } = position.kind === 'revision' ? position : {};
+  const seen = { created, revision: stale === 'reject' ? revision : undefined };
+  const { stored, isAsSent } = await askAgent(call, run, seen);
+  const appended = await append([stored], {});
+  return isAsSent ? appended : { ...appended, message: JSON.stringify(stored) };
+}
+
+function positionOf({ position }: AppendBody): HandlePosition {
+  if (position === undefined) return { kind: 'latest' };
+  const { created, revision = 0, lastEventId } = position;
+  if (created === undefined) return { kind: 'lastEvent', lastEventId };
+  return { kind: 'revision', created, revision };
 }

@@ -4,7 +4,7 @@ import { newEventId } from '../../values/model/event/create_event.js';
 import { isBlank, requireId } from '../../values/model/values/ids.js';
 import { TEXT } from '../requests/parameters.js';
 import { keyOf, type Route, routeWithQuery } from '../requests/route.js';
-import * as schemas from '../requests/schemas.js';
+import { FORK } from '../../stores/http/request_bodies.js';
 import { respondWithSession } from '../requests/session_response.js';
 import { SESSION } from './session_routes.js';
 
@@ -16,12 +16,7 @@ export const HISTORY_ROUTES: readonly Route[] = [
     action: 'getSession',
     summary:
       'Makes a new session with the history up to a place. The same request again returns that session.',
-    body: {
-      newSessionId: schemas.TEXT,
-      at: schemas.PLACE,
-      before: schemas.PLACE,
-      title: schemas.TEXT,
-    },
+    body: FORK,
     response: 'Session',
     run: async (call) => {
       const { newSessionId: id, at, before, title } = call.body;

@@ -2,7 +2,7 @@
  * A rewind over HTTP. `rewindIn` takes it from the body. `rewindFor` stores it by the rights of the request, and ends the run
  * under way. `rewindAndAnswer` then has the agent answer an edited message.
  */
-import { invalid, invalidValue } from '../../values/errors/invalid.js';
+import { invalid } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
 import { raceSignal } from '../../core/call/time_limit.js';
 import { takePlace } from '../../core/history/session_history.js';
@@ -16,9 +16,9 @@ import type {
   Rewound,
 } from '../../core/history_types.js';
 import { requireHistory } from '../../core/history/histories.js';
-import { REVISION_HEADER } from '../../stores/http/protocol.js';
+import type { AskedRun } from '../../values/model/asked_run.js';
+import { REWIND } from '../../stores/http/request_bodies.js';
 import { isEqualJson } from '../../values/json/equal.js';
-import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { takeContent } from '../../values/model/event/parts.js';
 import type { Content } from '../../values/model/event/content.js';
 import { newEventId } from '../../values/model/event/create_event.js';
@@ -35,95 +35,62 @@ import { withWholeDelta } from '../rights/whole_values.js';
 import type { ServerRuns } from '../runs/server_runs.js';
 import { eventsIn, stateIn } from '../requests/call_body.js';
 import { HttpRefusal } from '../http/http_refusal.js';
-import { OWN_FORM } from '../requests/client_form.js';
 import type { Route, RouteCall } from '../requests/route.js';
-import * as schemas from '../requests/schemas.js';
-import { respondWithSession } from '../requests/session_response.js';
-import { requireRuns, runIn, tellMark } from './ask_agent.js';
-import { requireSession, SESSION } from './session_routes.js';
+import { requireRuns, tellMark } from './ask_agent.js';
+import { SESSION } from './session_routes.js';
 
 export const REWIND_ROUTE: Route = {
   method: 'POST',
   path: `${SESSION}/rewind`,
   action: 'rewind',
-  // `rewindBeforeInvocationId` is the form that is proposed for `adk api_server` (google/adk-python#7178).
   summary:
     'Undoes an invocation and everything after it, or a rewind, or a turn whose message is sent again, by an event. ' +
     'The same request again changes nothing if it names its marker. It ends a run under way. With `run` the ' +
     'agent answers the message.',
-  body: {
-    rewindBeforeInvocationId: schemas.TEXT,
-    place: schemas.objectOf(
-      {},
-      { before: schemas.PLACE, undo: schemas.TEXT, branch: schemas.TEXT, turn: schemas.TEXT },
-    ),
-    marker: schemas.objectOf({ id: schemas.TEXT, invocationId: schemas.TEXT }),
-    message: schemas.objectOf(
-      { id: schemas.TEXT, invocationId: schemas.TEXT },
-      { content: schemas.OBJECT },
-    ),
-    events: schemas.EVENTS_MEMBER,
-    run: schemas.RUN_MEMBER,
-  },
-  response: 'RewoundSession',
+  body: REWIND,
+  response: 'Rewound',
   run: async (call) => {
-    const write = rewindIn(call);
-    const { event, message, unknownKeys, revision, isNew } = await rewindWithRuns(call, write);
-    const { form, headers } = call;
-    // Our own client asks for the revision alone.
-    const isOwn = form === OWN_FORM;
-    const session = await requireSession(call, isOwn ? { numRecentEvents: 0 } : {});
-    const response = {
-      ...(await respondWithSession(call, session)),
-      event: form.writeEvent(event),
-      message: message && form.writeEvent(message),
-      unknownKeys,
-    };
-    if (!isOwn) return response;
-    headers[REVISION_HEADER] = String(revision);
-    return { ...response, isNew };
+    const rewound = await rewindWithRuns(call, rewindIn(call));
+    const { event, message, unknownKeys, revision, isNew } = rewound;
+    return { event, message, unknownKeys, revision, isNew };
   },
 };
+
+/** The members of a body of {@link REWIND} besides the events. */
+interface RewindBody {
+  readonly place: Readonly<Record<string, unknown>>;
+  readonly marker?: RewindWrite['marker'];
+  readonly message?: Omit<RepeatedMessage, 'content'> & { readonly content?: unknown };
+  readonly run?: AskedRun;
+}
 
 /** Takes the rewind of a body. @throws SessionError `invalid_argument` */
 function rewindIn(call: RouteCall): RewindWrite {
   const { key, body } = call;
-  const { rewindBeforeInvocationId: invocationId, events } = body;
-  const marker = isAbsent(body.marker)
-    ? { id: newEventId(), invocationId: `e-${newEventId()}` }
-    : idsIn('marker', body.marker);
-  let place: RewindPlace;
-  if (isAbsent(body.place)) {
-    requireText('rewindBeforeInvocationId', invocationId);
-    place = { before: { invocationId } };
-  } else place = placeIn(body.place);
-  const message = isAbsent(body.message) ? undefined : messageIn(call, body.message);
+  const { marker, run, ...given } = body as unknown as RewindBody;
+  const place = placeIn(given.place);
+  const message = given.message && messageIn(given.message);
   if ('turn' in place !== (message !== undefined)) {
     throw invalid('message', 'must be given with place.turn, and with no other place');
   }
-  const run = runIn(body);
   if (run !== undefined && message === undefined) {
     throw invalid('run', 'must be given with place.turn and message, which the agent answers');
   }
   return {
-    ...{ kind: 'rewind', key, marker, place, message, run },
-    events: isAbsent(events) ? undefined : eventsIn(call).map(withId),
+    ...{ kind: 'rewind', key, place, message, run },
+    marker: marker
+      ? idsIn('marker', marker)
+      : { id: newEventId(), invocationId: `e-${newEventId()}` },
+    events: body.events === undefined ? undefined : eventsIn(call).map(withId),
   };
-}
-
-/** A client may send null for what is absent. */
-function isAbsent(value: unknown): value is undefined | null {
-  return value === undefined || value === null;
 }
 
 function withId(event: NewEvent): NewEvent {
   return { ...event, id: event.id ?? newEventId() };
 }
 
-function placeIn(place: unknown): RewindPlace {
-  const given = objectIn('place', place);
-  const names = ['before', 'undo', 'branch', 'turn'].filter((name) => !isAbsent(given[name]));
-  const [name, another] = names;
+function placeIn(given: RewindBody['place']): RewindPlace {
+  const [name, another] = ['before', 'undo', 'branch', 'turn'].filter((name) => name in given);
   if (name === undefined || another !== undefined) {
     throw invalid('place', 'must have one of before, undo, branch and turn');
   }
@@ -133,25 +100,20 @@ function placeIn(place: unknown): RewindPlace {
   return { [name]: value } as unknown as RewindPlace;
 }
 
-function messageIn(call: RouteCall, value: unknown): RepeatedMessage {
-  const { content, ...ids } = objectIn('message', value);
+function messageIn({ content, ...ids }: NonNullable<RewindBody['message']>): RepeatedMessage {
   const message = idsIn('message', ids);
-  if (isAbsent(content)) return message;
-  const event = call.form.readEvent({ content: takeContent(content, 'user', 'message.content') });
-  return { ...message, content: event.content as Content };
+  if (content === undefined) return message;
+  return { ...message, content: takeContent(content, 'user', 'message.content') };
 }
 
-function idsIn(name: string, value: unknown): { id: string; invocationId: string } {
-  const { id, invocationId } = objectIn(name, value);
+function idsIn(
+  name: string,
+  { id, invocationId }: RewindWrite['marker'],
+): { id: string; invocationId: string } {
   return {
     id: requireId(`${name}.id`, id),
     invocationId: requireId(`${name}.invocationId`, invocationId),
   };
-}
-
-function objectIn(name: string, value: unknown): JsonObject {
-  if (isPlainObject(value)) return value;
-  throw invalidValue(name, 'must be an object', value);
 }
 
 /** Rewinds, and has the agent answer the message if the write says so. The run under way ends with the append. */

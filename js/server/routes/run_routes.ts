@@ -16,47 +16,34 @@ import { HttpRefusal } from '../http/http_refusal.js';
 import { answersIn } from '../rights/client_event.js';
 import { publicView } from '../rights/public_view.js';
 import type { RunFailure, ServerRun } from '../runs/server_runs.js';
-import {
-  answeredMessage,
-  type ClientMessage,
-  requireRuns,
-  runsOf,
-  streamingIn,
-} from './ask_agent.js';
+import { answeredMessage, type ClientMessage, requireRuns, runsOf } from './ask_agent.js';
 import { stateIn } from '../requests/call_body.js';
-import { TEXT as TEXT_PARAMETER } from '../requests/parameters.js';
+import { TEXT } from '../requests/parameters.js';
 import { type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
 import { requireSession, SESSION } from './session_routes.js';
-import { FLAG, OBJECT, TEXT } from '../requests/schemas.js';
+import { RUN_AGENT } from '../../stores/http/request_bodies.js';
 
-const BODY = {
-  appName: TEXT,
-  userId: TEXT,
-  sessionId: TEXT,
-  newMessage: OBJECT,
-  streaming: FLAG,
-  stateDelta: OBJECT,
-  customMetadata: OBJECT,
-  functionCallEventId: TEXT,
-  invocationId: TEXT,
-  serviceTier: TEXT,
-};
-
-const ROUTE = { method: 'POST', action: 'appendEvents', body: BODY, hasNamesInBody: true } as const;
+const ROUTE = {
+  method: 'POST',
+  action: 'appendEvents',
+  body: RUN_AGENT,
+  hasNamesInBody: true,
+  isOfApiServer: true,
+} as const;
 
 export const RUN_ROUTES: readonly Route[] = [
   {
     ...ROUTE,
     path: '/run',
     summary: 'Lets the agent answer a message, and returns the events of its run.',
-    response: 'Events',
+    response: 'AdkEvents',
     run: runToEnd,
   },
   {
     ...ROUTE,
     path: '/run_sse',
     summary: 'Lets the agent answer a message, and sends the events of its run as they come.',
-    response: 'RunEvents',
+    response: 'AdkRunEvents',
     stream: streamRun,
   },
   routeWithQuery({
@@ -65,13 +52,19 @@ export const RUN_ROUTES: readonly Route[] = [
     action: 'run',
     summary:
       'Cancels the run of a session, and answers when it has ended and is sealed. Seals the named message if nothing runs.',
-    query: { messageId: TEXT_PARAMETER },
+    query: { messageId: TEXT },
     response: 'Cancelled',
     run: async (call) => ({
       cancelled: await runsOf(call).cancel(call.key, call.query.messageId),
     }),
   }),
 ];
+
+/** The members that need no rights. */
+interface RunAgentBody {
+  readonly streaming?: boolean;
+  readonly functionCallEventId?: string;
+}
 
 /** The bytes that wait for the reader of a stream, above which pieces are left out. */
 const MAX_PIECES_BYTES = 2 ** 16;
@@ -88,8 +81,8 @@ async function runToEnd(call: RouteCall): Promise<unknown[]> {
 }
 
 async function streamRun(call: RouteCall): Promise<ReadableStream<Uint8Array>> {
-  const streaming = streamingIn('streaming', call.body.streaming);
-  const isSplit = call.body.functionCallEventId == null;
+  const { streaming = false, functionCallEventId } = call.body as RunAgentBody;
+  const isSplit = functionCallEventId === undefined;
   const { maySeeCredentials } = call.rights;
   const encoder = new TextEncoder();
   const left = new AbortController();
@@ -164,8 +157,8 @@ async function begin(
 /** Takes the message of a body: the user's parts, or answers to calls. @throws SessionError `invalid_argument`, `unsupported` */
 function messageIn(call: RouteCall): ClientMessage {
   const { newMessage, customMetadata, stateDelta, invocationId, serviceTier } = call.body;
-  const isResumed = invocationId != null;
-  if (newMessage == null) {
+  const isResumed = invocationId !== undefined;
+  if (newMessage === undefined) {
     throw isResumed ? cannot('invocationId', 'resume a run') : invalid('newMessage', 'is missing');
   }
   const delta = stateIn(call, stateDelta, 'stateDelta');
@@ -173,12 +166,12 @@ function messageIn(call: RouteCall): ClientMessage {
     ...{ id: newEventId(), invocationId: `e-${newEventId()}`, author: 'user' },
     content: { role: 'user', ...takeContent(newMessage, 'user', 'newMessage') },
     ...(delta !== undefined && { actions: { stateDelta: delta } }),
-    ...(customMetadata != null && { customMetadata }),
+    ...(customMetadata !== undefined && { customMetadata }),
   });
   if (partsOf(event as Event).length === 0) throw invalid('newMessage.parts', 'must have a part');
   // Beside answers it is ignored: the calls are found by their ids.
   if (isResumed && answersIn(event).length === 0) throw cannot('invocationId', 'resume a run');
-  if (serviceTier != null) throw cannot('serviceTier', 'choose a service tier');
+  if (serviceTier !== undefined) throw cannot('serviceTier', 'choose a service tier');
   return event as ClientMessage;
 }
 

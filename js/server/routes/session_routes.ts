@@ -6,6 +6,7 @@ import type {
   Session,
   SessionChanges,
 } from '../../values/model/session.js';
+import { isEqualText } from '../../values/json/equal.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import type { SessionInfo } from '../../values/model/session_info.js';
@@ -23,9 +24,16 @@ import {
 import { HttpRefusal } from '../http/http_refusal.js';
 import { COUNT, FLAG, LABELS, oneOf, TEXT, TEXTS, TIME, WHOLE } from '../requests/parameters.js';
 import { callOf, keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
-import * as schemas from '../requests/schemas.js';
+import {
+  CREATION,
+  DELETE_UNCHANGED,
+  DESCRIBE,
+  GET_OR_CREATE,
+  STATE_CHANGE,
+} from '../../stores/http/request_bodies.js';
 import {
   addRevisions,
+  requireCore,
   respondWithSession,
   revisionsOf,
   startsOf,
@@ -39,12 +47,7 @@ const SESSIONS = '/apps/{appName}/users/{userId}/sessions';
 /** The path of a session. */
 export const SESSION = `${SESSIONS}/{sessionId}`;
 
-const DESCRIPTION = {
-  title: schemas.orNull(schemas.TEXT),
-  labels: schemas.orNull(schemas.LABELS),
-};
-
-/** The routes of sessions. Those that `adk api_server` has too answer as it does. */
+/** The routes of sessions. */
 export const SESSION_ROUTES: readonly Route[] = [
   {
     method: 'POST',
@@ -52,18 +55,9 @@ export const SESSION_ROUTES: readonly Route[] = [
     action: 'createSession',
     summary:
       'Creates a session, with a fresh id unless one is given, and with its events if there are any.',
-    body: {
-      sessionId: schemas.TEXT,
-      state: schemas.OBJECT,
-      events: schemas.EVENTS_MEMBER,
-      ...DESCRIPTION,
-      parent: schemas.PARENT,
-      stateDelta: schemas.OBJECT,
-      lastUpdateTime: schemas.SECONDS,
-      sharedState: schemas.oneOf(['apply', 'keep']),
-      initialState: schemas.oneOf(['unknown']),
-    },
-    response: 'Session',
+    body: CREATION,
+    response: 'AdkSession',
+    isOfApiServer: true,
     run: async (call) =>
       respondWithSession(call, await call.service.createSession(await createRequestIn(call))),
   },
@@ -73,7 +67,8 @@ export const SESSION_ROUTES: readonly Route[] = [
     action: 'createSession',
     summary: 'Creates a session with that id. The members of the body are its state.',
     body: 'any',
-    response: 'Session',
+    response: 'AdkSession',
+    isOfApiServer: true,
     run: async (call) => {
       const state = await initialStateIn(call, call.body, 'body');
       return respondWithSession(call, await call.service.createSession({ ...keyOf(call), state }));
@@ -84,7 +79,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: SESSION,
     action: 'getOrCreateSession',
     summary: 'Returns the session with that id, and creates it if it does not exist.',
-    body: { state: schemas.OBJECT },
+    body: GET_OR_CREATE,
     response: 'Session',
     run: async (call) => {
       const state = await initialStateIn(call, call.body.state, 'state');
@@ -100,10 +95,12 @@ export const SESSION_ROUTES: readonly Route[] = [
     action: 'getSession',
     summary: 'Returns a session with all of its events, or with the last or later ones.',
     query: { numRecentEvents: COUNT, afterTimestamp: TIME, view: oneOf(HISTORY_VIEWS) },
-    response: 'Session',
+    response: 'AdkSession',
+    isOfApiServer: true,
     givesNull: true,
     run: async (call) => {
-      const { query } = call;
+      const afterTimestamp = call.form.readTime(call.query.afterTimestamp) as number | undefined;
+      const query = { ...call.query, afterTimestamp };
       const session = await requireSession(call, query);
       const isPart = query.numRecentEvents !== undefined || query.afterTimestamp !== undefined;
       const starts = isPart ? await startsOf(call, session.events) : {};
@@ -115,8 +112,9 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: SESSION,
     action: 'updateState',
     summary: 'Changes state by an event, and returns the session.',
-    body: { stateDelta: schemas.OBJECT },
-    response: 'Session',
+    body: STATE_CHANGE,
+    response: 'AdkSession',
+    isOfApiServer: true,
     run: async (call) => {
       const stateDelta = changeIn(call);
       await call.service.updateState({ ...keyOf(call), stateDelta });
@@ -128,7 +126,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: `${SESSION}/description`,
     action: 'updateSession',
     summary: 'Changes the title and the labels, without an event. null removes them.',
-    body: DESCRIPTION,
+    body: DESCRIBE,
     response: 'Nothing',
     run: async (call) => {
       // The service checks both.
@@ -145,13 +143,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       'Returns the times of a session, and the number, the size and the tokens of its events.',
     response: 'SessionInfo',
     givesNull: true,
-    run: async (call) => {
-      const { createTime, lastUpdateTime, ...info } = await infoFor(call);
-      const { writeTime } = call.form;
-      const times = { lastUpdateTime: writeTime(lastUpdateTime) };
-      if (createTime === undefined) return { ...times, ...info };
-      return { createTime: writeTime(createTime), ...times, ...info };
-    },
+    run: infoFor,
   },
   routeWithQuery({
     method: 'DELETE',
@@ -160,6 +152,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: 'Deletes a session. It is no error if it does not exist.',
     query: { created: WHOLE },
     response: 'Nothing',
+    isOfApiServer: true,
     run: async (call) => {
       const request: ReturnType<typeof keyOf> & HiddenMembers = { ...keyOf(call), ...call.query };
       await call.service.deleteSession(request);
@@ -167,11 +160,22 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
   }),
   {
+    method: 'POST',
+    path: `${SESSION}/delete-unchanged`,
+    action: 'deleteSession',
+    summary:
+      'Deletes a session if it still has this revision and these labels; returns whether it did.',
+    body: DELETE_UNCHANGED,
+    response: 'Whether',
+    run: deleteUnchanged,
+  },
+  {
     method: 'GET',
     path: SESSIONS,
     action: 'listSessions',
     summary: 'Lists all sessions of a user without their events, by lastUpdateTime.',
-    response: 'Sessions',
+    response: 'AdkSessions',
+    isOfApiServer: true,
     run: async (call) => {
       const { appName, userId, signal } = call;
       const { sessions } = await call.service.listSessions({ appName, userId, signal });
@@ -197,14 +201,14 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
     response: 'SessionsPage',
     run: async (call) => {
-      const { appName, signal, form } = call;
+      const { appName, signal } = call;
       const { label: labels, limit = DEFAULT_LIMIT, ...query } = call.query;
       if (limit > MAX_LIMIT) throw invalid('limit', `must be at most ${MAX_LIMIT}; it is ${limit}`);
       const request = { appName, ...query, labels, limit, signal };
       const { sessions, ...page } = await call.service.listSessions(request);
       return {
         ...page,
-        sessions: sessions.map(form.writeSession),
+        sessions: sessions.map((session) => ({ ...session })),
         revisions: sessions.map((session) => revisionsOf(call, session)),
       };
     },
@@ -239,6 +243,20 @@ export async function requireSession(call: RouteCall, config: GetSessionConfig):
   return session;
 }
 
+async function deleteUnchanged(call: RouteCall): Promise<boolean> {
+  const { key, signal, body } = call;
+  const { appName, userId, sessionId } = key;
+  const { revision, labels: expected = {} } = body as { revision: number; labels?: unknown };
+  const core = requireCore(call);
+  const last = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
+  const pages = await core.pages({ signal });
+  const { labels } = await pages.readPage({ key, ...last, skipCorrupt: true }, { signal });
+  // A database prints the text of labels in its own way, and compares that.
+  if (!isEqualText(labels ?? '{}', JSON.stringify(expected))) return false;
+  const unchanged = { userId, sessionId, revision, labels };
+  return core.deletable.deleteUnchanged(appName, unchanged, { signal });
+}
+
 /** Reads what a session holds, as a client sees it, and adds its revisions to the headers. A service of a user's own does not tell them. */
 async function infoFor(call: RouteCall): Promise<SessionInfo> {
   const { core, service, rights, signal } = call;
@@ -256,12 +274,10 @@ async function createRequestIn(call: RouteCall) {
   const { sessionId, state, events, stateDelta, lastUpdateTime, ...checked } =
     body as Partial<ImportedSessionRequest>;
   const { title, labels, parent, sharedState, initialState } = checked;
-  // Python's clients send null for what is absent.
-  const hasEvents = events !== undefined && events !== null;
   const given = {
     stateDelta: stateIn(call, stateDelta, 'stateDelta'),
     state: stateIn(call, state, 'state'),
-    events: hasEvents ? eventsOfClient(eventsIn(call), call.rights) : undefined,
+    events: events && eventsOfClient(eventsIn(call), call.rights),
   };
   const deltas = given.events?.map(({ actions }) => actions?.stateDelta) ?? [];
   const shared = await sharedStateFor(call, [given.stateDelta, given.state, ...deltas]);

@@ -1,6 +1,6 @@
 import { changeIn, requireRightTo } from '../requests/call_body.js';
 import { callOf, type Route, type RouteCall } from '../requests/route.js';
-import { OBJECT } from '../requests/schemas.js';
+import { STATE_CHANGE } from '../../stores/http/request_bodies.js';
 
 const USER = '/apps/{appName}/users/{userId}';
 const APP = '/apps/{appName}';
@@ -22,7 +22,7 @@ export const STATE_ROUTES: readonly Route[] = [
     action: 'updateState',
     summary:
       "Changes the user's state and the app's, if that is allowed. The keys have their prefixes.",
-    body: { stateDelta: OBJECT },
+    body: STATE_CHANGE,
     response: 'Nothing',
     run: updateState,
   },
@@ -65,7 +65,7 @@ export const STATE_ROUTES: readonly Route[] = [
     path: `${APP}/state`,
     action: 'updateState',
     summary: "Changes the app's state. The keys have their prefix.",
-    body: { stateDelta: OBJECT },
+    body: STATE_CHANGE,
     response: 'Nothing',
     run: updateState,
   },

@@ -1,8 +1,9 @@
 /**
- * The protocol between the HTTP handler and the remote client. It is the REST interface of `adk api_server` and more.
+ * The protocol between the HTTP handler and the remote client: the REST interface of `adk api_server`, and routes of this
+ * package. `messages.ts` and `request_bodies.ts` have its schemas.
  *
- * A request with {@link PROTOCOL_HEADER} comes from the remote client. Its times are milliseconds, and its names
- * are those of this package, so that nothing is lost on the way. The responses have the same form.
+ * Times are milliseconds, and names are those of this package, so that nothing is lost on the way. A request without
+ * {@link PROTOCOL_HEADER} does not come from the remote client: the routes that `adk api_server` has too then speak its form.
  */
 
 /**

@@ -8,12 +8,10 @@ import { LIST_CURSOR } from '../../core/storage/reads/list_cursor.js';
 import type { Placed, WriteKind } from '../../core/write.js';
 import type { Call } from '../../core/call/call.js';
 import { SessionError } from '../../values/errors/errors.js';
-import { isPlainObject } from '../../values/json/rules.js';
 import { parseLabels } from '../../values/model/description.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StoredEvents } from '../../values/model/event_page.js';
 import { cursorText, readPlace } from '../../values/json/cursor.js';
-import { isRevision } from '../../core/storage/checked_rows.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 import {
   runRead,
@@ -36,21 +34,21 @@ import type {
   StoreTraits,
 } from '../../core/storage/store.js';
 import {
-  branchesIn,
   changedSessionIn,
   infoIn,
   pageIn,
-  sessionIn,
+  readAs,
+  responseIn,
+  type SessionJson,
+  sessionOf,
   sessionReader,
-  stateIn,
-  storedEventsIn,
 } from './responses.js';
 import type { QueryParameters } from '../http/exchange.js';
 import { RUN_HEADER } from '../http/protocol.js';
 import type { MessageOfRun, RunReports } from './run_reports.js';
 import type { HttpConnection, ReadResponse } from './connection/connection.js';
 import type { ServerStore } from './server_store.js';
-import { absentIfEmpty, bodyOf, HANDLE_EVENTS, pathTo, sendWrite } from './write_request.js';
+import { absentIfEmpty, bodyOf, pathTo, sendWrite } from './write_request.js';
 import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
 import { askServerKind } from './version.js';
 
@@ -93,7 +91,7 @@ export class HandlerStore implements ServerStore, ReadVerbs {
   page(request: PageRequest, call: Call): Promise<ReadPage | undefined> {
     const { key, direction, eventId, limit, withCount, view, isShown } = request;
     const query = { direction, eventId, limit, withCount, view, isShown };
-    return this.#get(pathTo(key, HANDLE_EVENTS), query, call, pageIn);
+    return this.#get(pathTo(key, '/events'), query, call, pageIn);
   }
 
   info({ key }: InfoRequest, call: Call): Promise<ReadInfo | undefined> {
@@ -105,7 +103,7 @@ export class HandlerStore implements ServerStore, ReadVerbs {
     // The ids may be too long for a URL.
     const body = bodyOf({}, { eventIds });
     const post = { method: 'POST', path, body, isIdempotent: true, none: 'not_found' } as const;
-    return this.#connection.request(post, call, storedEventsIn);
+    return this.#connection.request(post, call, readAs('StoredEvents'));
   }
 
   since({ key, since, created }: SinceRequest, call: Call): Promise<ChangedSession | undefined> {
@@ -116,12 +114,12 @@ export class HandlerStore implements ServerStore, ReadVerbs {
   branches({ key, fromEventId }: BranchesRead, call: Call): Promise<SessionBranches | undefined> {
     const path = pathTo(key, '/branches');
     const request = { method: 'GET', path, query: { fromEventId } } as const;
-    return this.#connection.request(request, call, branchesIn);
+    return this.#connection.request(request, call, readAs('Branches'));
   }
 
   stateAt({ key, eventId }: StateAtRead, call: Call): Promise<HistoryState | undefined> {
     const request = { method: 'GET', path: pathTo(key, '/state'), query: { eventId } } as const;
-    return this.#connection.request(request, call, stateIn);
+    return this.#connection.request(request, call, readAs('StateAt'));
   }
 
   list(request: ListRequest, call: Call): Promise<ReadList> {
@@ -173,9 +171,7 @@ export class HandlerStore implements ServerStore, ReadVerbs {
 
   async state({ appName, userId }: StateRequest, call: Call): Promise<string> {
     const request = { method: 'GET', path: pathTo({ appName, userId }, '/state') } as const;
-    const state = await this.#connection.request(request, call, (json) =>
-      isPlainObject(json) ? json : undefined,
-    );
+    const state = await this.#connection.request(request, call, readAs('State'));
     return JSON.stringify(state);
   }
 
@@ -187,11 +183,8 @@ export class HandlerStore implements ServerStore, ReadVerbs {
   ): Promise<boolean> {
     const path = pathTo({ appName, userId, sessionId }, '/run');
     const request = { method: 'DELETE', path, query: { messageId }, isIdempotent: true } as const;
-    const cancelled = await this.#connection.request(request, call, (json) => {
-      const { cancelled } = Object(json) as { readonly cancelled?: unknown };
-      return typeof cancelled === 'boolean' ? { cancelled } : undefined;
-    });
-    return cancelled!.cancelled;
+    const read = readAs<{ readonly cancelled: boolean }>('Cancelled');
+    return (await this.#connection.request(request, call, read))!.cancelled;
   }
 
   run(): never {
@@ -249,18 +242,23 @@ interface ListedPart {
   readonly nextCursor: string | undefined;
 }
 
+interface ListedJson {
+  readonly sessions: readonly SessionJson[];
+  readonly revisions: readonly { readonly created?: number; readonly revision?: number }[];
+  readonly totalItems?: number;
+  readonly nextCursor?: string;
+}
+
 /** @param owner that of the cursor */
 function listedIn(json: unknown, owner: readonly unknown[]): ListedPart | undefined {
-  if (!isPlainObject(json)) return undefined;
-  const { sessions: given, revisions, totalItems = 0, nextCursor } = json;
-  if (!Array.isArray(given) || !Array.isArray(revisions) || !isRevision(totalItems))
-    return undefined;
-  if (nextCursor !== undefined && typeof nextCursor !== 'string') return undefined;
+  const page = responseIn<ListedJson>('SessionsPage', json);
+  if (page === undefined) return undefined;
+  const { sessions: given, revisions, totalItems = 0, nextCursor } = page;
   const sessions: ListedRemoteSession[] = [];
   for (const [index, item] of given.entries()) {
-    const session = sessionIn(item);
-    const { created, revision } = Object(revisions[index]) as Readonly<Record<string, unknown>>;
-    if (session === undefined || !isRevision(created) || !isRevision(revision)) return undefined;
+    const session = sessionOf(item);
+    const { created, revision } = revisions[index] ?? {};
+    if (created === undefined || revision === undefined) return undefined;
     // The server sends the createTime only of the last session, in the cursor. No other is needed.
     const isLast = index === given.length - 1;
     const createTime = isLast ? timeOf(nextCursor, owner) : undefined;

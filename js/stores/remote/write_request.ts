@@ -2,12 +2,8 @@
 import { SessionError } from '../../values/errors/errors.js';
 import type { Call } from '../../core/call/call.js';
 import type { CreateWrite, HandlePosition, Placed, WriteKind } from '../../core/write.js';
-import { REVISION_HEADER } from '../http/protocol.js';
-import { isPlainObject } from '../../values/json/rules.js';
 import { NO_REVISIONS, type Results } from '../../core/storage/store.js';
-import { isRevision } from '../../core/storage/checked_rows.js';
 import type { StateOwner } from '../../core/storage/scopes.js';
-import { isEvent } from '../../core/storage/stored_events.js';
 import {
   type HttpConnection,
   pathOf,
@@ -15,7 +11,7 @@ import {
   type RemoteRequest,
   type ServerKind,
 } from './connection/connection.js';
-import { appendedIn, areTexts, nothingIn, sessionReader } from './responses.js';
+import { nothingIn, readAs, responseIn, sessionReader } from './responses.js';
 
 /** How a write is sent. */
 interface WriteRequest<Result> extends RemoteRequest {
@@ -30,9 +26,6 @@ type WriteRequests = {
     server: ServerKind | undefined,
   ) => WriteRequest<Results[Kind]>;
 };
-
-/** The path of a handle's events, below that of its session. */
-export const HANDLE_EVENTS = '/handle/events';
 
 const REQUESTS: WriteRequests = {
   create(write) {
@@ -61,7 +54,7 @@ const REQUESTS: WriteRequests = {
     };
     const body = bodyOf({ events: listText(events) }, others);
     // The ids of the events tell the handler what is stored already.
-    return { ...postOnce(pathTo(key, HANDLE_EVENTS), body), read: appendedIn };
+    return { ...postOnce(pathTo(key, '/events'), body), read: readAs('Appended') };
   },
   describe({ key, title, labels }) {
     // An empty text removes the title or the labels.
@@ -81,13 +74,15 @@ const REQUESTS: WriteRequests = {
     if (what === 'session' && write.unchanged !== undefined) {
       const { revision, labels = '{}' } = write.unchanged;
       return {
-        ...{
-          method: 'DELETE',
-          path: pathTo(key, '/handle'),
-          body: bodyOf({ labels }, { revision }),
+        method: 'POST',
+        path: pathTo(key, '/delete-unchanged'),
+        body: bodyOf({ labels }, { revision }),
+        read(json) {
+          const isDeleted = responseIn<boolean>('Whether', json);
+          return isDeleted === undefined ? undefined : { isDeleted };
         },
-        read: (json) => (typeof json === 'boolean' ? { isDeleted: json } : undefined),
-        ...{ none: 'not_found', absent: { isDeleted: false } },
+        none: 'not_found',
+        absent: { isDeleted: false },
       };
     }
     return {
@@ -101,7 +96,7 @@ const REQUESTS: WriteRequests = {
     // Without `run`, a server that has no agent stores the edited message all the same.
     const asked = server?.runsAgents === true ? run : undefined;
     const body = JSON.stringify({ marker, place, message, events, run: asked });
-    return { ...postOnce(pathTo(key, '/rewind'), body), read: rewoundIn };
+    return { ...postOnce(pathTo(key, '/rewind'), body), read: readAs('Rewound') };
   },
   fork({ key, newSessionId, end, title }) {
     const body = JSON.stringify({ newSessionId, ...end, title });
@@ -110,20 +105,9 @@ const REQUESTS: WriteRequests = {
   },
 };
 
-/** Returns the position of a handle as the protocol has it. */
-function positionBody(position: HandlePosition): object {
-  switch (position.kind) {
-    case 'revision':
-      return {
-        created: position.created,
-        revision: position.revision,
-        lastEventId: position.lastEventId,
-      };
-    case 'lastEvent':
-      return { created: null, revision: 0, lastEventId: position.lastEventId };
-    case 'latest':
-      return { created: -1, revision: 0 };
-  }
+/** Returns the position of a handle as the protocol has it: without a member `kind`, and none at all without a handle. */
+function positionBody({ kind, ...position }: HandlePosition): object | undefined {
+  return kind === 'latest' ? undefined : position;
 }
 
 /**
@@ -214,19 +198,6 @@ function listText(events: readonly { readonly text: string }[]): string {
 export function absentIfEmpty(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
-
-const rewoundIn: ReadResponse<Results['rewind']> = (json, headers) => {
-  if (!isPlainObject(json)) return undefined;
-  const { event, message, unknownKeys, isNew } = json;
-  const revision = Number(headers.get(REVISION_HEADER) ?? NaN);
-  const isRewound =
-    isEvent(event) &&
-    (message === undefined || isEvent(message)) &&
-    areTexts(unknownKeys) &&
-    isRevision(revision);
-  // A server of an earlier version does not tell.
-  return isRewound ? { event, message, unknownKeys, revision, isNew: isNew !== false } : undefined;
-};
 
 function noFunctions(): SessionError {
   const message = 'Over HTTP stateDelta must be an object.';

@@ -1,32 +1,41 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { eventJson, idsIn, KEY, seed, serve, SESSION } from './fixture.js';
+import type { ReadPage } from '../../../js/core/read.js';
+import type { Event } from '../../../js/index.js';
+import { eventJson, idsIn, KEY, seed, serve, SESSION, SESSIONS } from './fixture.js';
 
 const EVENTS = `${SESSION}/events`;
 
 describe('Events over HTTP', () => {
-  it('events are appended in order, and the response has the new state and revision', async () => {
+  it('events are appended in order, and the response has their places and the new revision', async () => {
     const { ask, service } = serve();
     await seed(service);
     const events = [eventJson('e2', { turn: 2, 'user:name': 'Ada' }), eventJson('e3')];
     const { status, body } = await ask(EVENTS, { body: { events } });
     assert.equal(status, 200);
-    const appended = body as { session: { state: unknown; events: unknown }; revision: number };
-    assert.deepEqual(idsIn(body), ['e2', 'e3']);
-    assert.deepEqual(appended.session.state, { topic: 'tea', turn: 2, 'user:name': 'Ada' });
-    const stored = await service.getSession(KEY);
+    const appended = body as { placed: { seq: number }[]; revision: number };
+    const stored = (await service.getSession(KEY))!;
     assert.deepEqual(idsIn(stored), ['e1', 'e2', 'e3']);
-    assert.equal(stored?.events[1]?.timestamp, 1741218414968.405);
-    assert.equal(appended.revision, service.revisionOf(stored));
+    assert.deepEqual(stored.state, { topic: 'tea', turn: 2, 'user:name': 'Ada' });
+    assert.equal(stored.events[1]?.timestamp, events[0]!.timestamp);
+    const revision = service.revisionOf(stored)!;
+    assert.equal(appended.revision, revision);
+    assert.deepEqual(
+      appended.placed.map(({ seq }) => seq),
+      [revision - 1, revision],
+    );
   });
 
   it('an append that is sent again is stored once', async () => {
     const { ask, service } = serve();
     await seed(service);
     const body = { events: [eventJson('e2', { turn: 2 })] };
-    const [first, second] = [await ask(EVENTS, { body }), await ask(EVENTS, { body })];
-    assert.deepEqual(second.body, first.body);
+    const placed = [];
+    for (let sent = 0; sent < 2; sent += 1) {
+      placed.push(((await ask(EVENTS, { body })).body as { placed: object }).placed);
+    }
+    assert.deepEqual(placed[1], placed[0]);
     assert.deepEqual(idsIn(await service.getSession(KEY)), ['e1', 'e2']);
   });
 
@@ -48,29 +57,42 @@ describe('Events over HTTP', () => {
     assert.equal((await service.getSession(KEY))?.state.turn, 2);
   });
 
-  it('the response to an append has no temp: keys', async () => {
+  it('the response has the ids and the times of the events if one comes without', async () => {
     const { ask, service } = serve();
     await seed(service);
-    const events = [eventJson('e2', { 'temp:draft': 'secret', turn: 2 })];
-    const { body } = await ask(EVENTS, { body: { events } });
-    assert.deepEqual((body as { session: { state: unknown } }).session.state, {
-      topic: 'tea',
-      turn: 2,
-    });
-    assert.ok(!JSON.stringify(body).includes('temp:'));
+    const { id, timestamp, ...event } = eventJson('e2');
+    const { body } = await ask(EVENTS, { body: { events: [event, { ...event, partial: true }] } });
+    const stored = (await service.getSession(KEY))!.events.slice(1);
+    assert.equal(stored.length, 1);
+    const filled = stored.map(({ id, timestamp }) => ({ id, timestamp }));
+    assert.deepEqual((body as { filled: unknown }).filled, filled);
+    const whole = await ask(EVENTS, { body: { events: [{ ...event, id, timestamp }] } });
+    assert.equal('filled' in (whole.body as object), false);
   });
 
-  it('field names may have the casing of Python', async () => {
+  it('the events of a handle that its client holds are told with what the handle lacks', async () => {
     const { ask, service } = serve();
     await seed(service);
-    const event = {
-      id: 'e2',
-      invocation_id: 'i',
-      author: 'user',
-      actions: { state_delta: { a: 1 } },
+    const { created, revision } = await service.listChanges({ ...KEY, since: 0 });
+    const append = async (position: object | undefined, id: string) => {
+      const body = { events: [eventJson(id)], stale: 'merge', position };
+      return (await ask(EVENTS, { body })).body as { missed: { text: string }[] };
     };
-    assert.equal((await ask(EVENTS, { body: { events: [event] } })).status, 200);
-    assert.equal((await service.getSession(KEY))?.state.a, 1);
+    const texts = async (position: object | undefined, id: string) =>
+      (await append(position, id)).missed.map(({ text }) => (JSON.parse(text) as Event).id);
+    assert.deepEqual(await texts(undefined, 'e2'), []);
+    assert.deepEqual(await texts({ created, revision }, 'e3'), ['e2']);
+    assert.deepEqual(await texts({ lastEventId: 'e2' }, 'e4'), ['e3']);
+  });
+
+  it('a name in the casing of Python is refused, and a time in seconds is none', async () => {
+    const { ask, service } = serve();
+    await seed(service);
+    const body = { events: [eventJson('e2')], expected_revision: 1 };
+    assert.equal((await ask(EVENTS, { body })).status, 400);
+    assert.equal((await ask(EVENTS, { body: { events: body.events } })).status, 200);
+    const { events } = (await ask(EVENTS)).body as { events: Event[] };
+    assert.equal(events[1]?.timestamp, body.events[0]!.timestamp);
   });
 
   it('all events are stored or none', async () => {
@@ -104,15 +126,14 @@ describe('Events over HTTP', () => {
     const { ask, service } = serve();
     const events = ['e1', 'e2', 'e3'].map((id) => ({ id, author: 'user', invocationId: 'i' }));
     await service.createSession({ ...KEY, events });
-    const last = (await ask(`${EVENTS}?limit=2`)).body as { before: string; eventCount: number };
-    assert.deepEqual([idsIn(last), last.eventCount], [['e2', 'e3'], 3]);
-    const before = encodeURIComponent(last.before);
-    const first = (await ask(`${EVENTS}?limit=2&before=${before}`)).body;
-    assert.deepEqual(idsIn(first), ['e1']);
-    assert.equal('before' in (first as object) || 'eventCount' in (first as object), false);
-    const counted = (await ask(`${EVENTS}?limit=2&before=${before}&withCount=true`)).body;
-    assert.equal((counted as typeof last).eventCount, 3);
-    assert.equal((await ask(`${EVENTS}?before=made-up`)).status, 400);
+    const page = async (query: string) => (await ask(`${EVENTS}?limit=2${query}`)).body as ReadPage;
+    const last = await page('');
+    assert.deepEqual([idsIn(last), last.hasOlder, last.eventCount], [['e2', 'e3'], true, 3]);
+    const first = await page('&eventId=e2');
+    assert.deepEqual([idsIn(first), first.hasOlder], [['e1'], false]);
+    assert.equal((await page('&eventId=e2&withCount=true')).eventCount, 3);
+    assert.deepEqual(idsIn(await page('&eventId=e1&direction=after')), ['e2', 'e3']);
+    assert.equal((await page('&eventId=made-up')).events, undefined);
     assert.equal((await ask(`${SESSION}-none/events`)).status, 404);
   });
 
@@ -151,21 +172,21 @@ describe('Events over HTTP', () => {
   });
 });
 
-it('The time of an event keeps every digit over HTTP', async () => {
-  const { ask, service } = serve();
-  await service.createSession(KEY);
+it('The time of an event keeps every digit over HTTP, in seconds or in milliseconds', async () => {
+  const { ask } = serve();
   const times = [1741218414.9684057, 1741218414.968405, 1741218415.123457, 1741218416];
   const events = times.map((timestamp, at) => ({ ...eventJson(`e${at}`), timestamp }));
-  const append = await ask(EVENTS, { body: { events } });
+  const created = await ask(SESSIONS, { body: { sessionId: 's1', events } });
   const read = await ask(SESSION);
+  const timesIn = ({ body }: { body: unknown }) =>
+    (body as { events: { timestamp: number }[] }).events.map(({ timestamp }) => timestamp);
+  for (const answer of [created, read]) assert.deepEqual(timesIn(answer), times);
   const page = await ask(EVENTS);
-  for (const { body } of [append, read, page]) {
-    const shown = (body as { events: { timestamp: number }[] }).events;
-    assert.deepEqual(
-      shown.map(({ timestamp }) => timestamp),
-      times,
-    );
-  }
+  const milliseconds = [1741218414968.4057, 1741218414968.405, 1741218415123.457, 1741218416000];
+  assert.deepEqual(timesIn(page), milliseconds);
+  const { events: own } = page.body as { events: object[] };
+  assert.equal((await ask(EVENTS, { body: { events: own } })).status, 200);
+  assert.deepEqual(timesIn(await ask(SESSION)), times);
   const later = (await ask(`${SESSION}?afterTimestamp=${times[0]}`)).body;
   assert.deepEqual(idsIn(later), ['e0', 'e2', 'e3']);
 });
@@ -177,7 +198,6 @@ it('A request for a session that does not exist is refused with the code not_fou
     [SESSION, { method: 'PATCH', body: { stateDelta: { a: 1 } } }],
     [EVENTS],
     [EVENTS, { body: { events: [eventJson('e1')] } }],
-    [`${SESSION}/handle/events`, { body: { events: [eventJson('e1')], stale: 'append' } }],
   ];
   for (const asked of requests) {
     const { status, body } = await ask(...asked);
@@ -195,7 +215,7 @@ it('An append of a run over HTTP is refused behind what ended the run, also thro
   await service.appendEvent({ session: before, event: seal });
   const position = { created, revision: service.revisionOf(before) };
   const append = (more: object) =>
-    ask(`${SESSION}/handle/events`, {
+    ask(`${SESSION}/events`, {
       body: { events: [eventJson('e9')], stale: 'merge', position, ...more },
     });
   const refused = await append({ runRevision });

@@ -134,7 +134,7 @@ describe('Limits of requests', () => {
       ['/apps/shop/sessions?label=a:b&label=a:c', 'label'],
       ['/apps/shop/changes?userId=ada&userId=bob', 'userId'],
       [`${SESSION}?numRecentEvents=1&numRecentEvents=2`, 'numRecentEvents'],
-      [`${SESSION}/events?before=a&before=b`, 'before'],
+      [`${SESSION}/events?eventId=a&eventId=b`, 'eventId'],
     ] as const) {
       for (const headers of [{}, { [PROTOCOL_HEADER]: PROTOCOL_VERSION }]) {
         const { status, body } = await ask(path, { headers });

@@ -29,7 +29,7 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
     'post',
     '/apps/{appName}/users/{userId}/sessions/{sessionId}/events',
     `${SESSION}/events`,
-    { events: [eventJson('e1', { turn: 1 })] },
+    { events: [{ ...eventJson('e1', { turn: 1 }), timestamp: undefined }] },
   ],
   ['patch', '/apps/{appName}/users/{userId}/sessions/{sessionId}', SESSION, { stateDelta: {} }],
   [
@@ -45,17 +45,6 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
     'get',
     '/apps/{appName}/users/{userId}/sessions/{sessionId}/changes',
     `${SESSION}/changes?since=1`,
-  ],
-  [
-    'post',
-    '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle/events',
-    `${SESSION}/handle/events`,
-    { events: [eventJson('e2')], position: { created: -1 }, stale: 'append' },
-  ],
-  [
-    'get',
-    '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle/events',
-    `${SESSION}/handle/events`,
   ],
   [
     'post',
@@ -86,9 +75,9 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
     `${SESSION}/state?eventId=e1`,
   ],
   [
-    'delete',
-    '/apps/{appName}/users/{userId}/sessions/{sessionId}/handle',
-    `${SESSION}/handle`,
+    'post',
+    '/apps/{appName}/users/{userId}/sessions/{sessionId}/delete-unchanged',
+    `${SESSION}/delete-unchanged`,
     { revision: 0 },
   ],
   ['get', '/apps/{appName}/users/{userId}/sessions', SESSIONS],
@@ -157,8 +146,8 @@ describe('The OpenAPI document', () => {
     const headers = { 'adk-session-protocol': '1.0' };
     await ask(SESSIONS, { method: 'POST', body: { sessionId: 's1' }, headers });
     await ask(`${SESSION}/events`, { method: 'POST', body: { events: [eventJson('e1')] } });
-    const page = await ask(`${SESSION}/handle/events`, { headers });
-    isComplete('StoredPage', page.body as object);
+    const page = await ask(`${SESSION}/events`, { headers });
+    isComplete('EventsPage', page.body as object);
     const { body } = await ask('/apps/shop/sessions', { headers });
     isComplete('SessionsPage', body as object);
     const { revisions } = body as { revisions: object[] };

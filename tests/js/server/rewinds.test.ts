@@ -38,28 +38,25 @@ const marker = (id: string, target = 'i2') => ({
 });
 
 describe('POST …/rewind', () => {
-  for (const name of ['rewindBeforeInvocationId', 'rewind_before_invocation_id']) {
-    it(`undoes what ${name} names, and returns the session`, async () => {
-      const { ask, stored } = await serveTurns();
-      const { status, body } = await ask(REWIND, { body: { [name]: 'i2' } });
-      assert.equal(status, 200);
-      const { state, events } = body as { state: object; events: Record<string, unknown>[] };
-      assert.deepEqual(state, { topic: 'tea', turn: 1 });
-      assert.equal(events.length, 3);
-      const { actions, author, content } = events[2]!;
-      assert.deepEqual(actions, {
-        stateDelta: { topic: 'tea', turn: 1, added: null },
-        artifactDelta: {},
-        requestedAuthConfigs: {},
-        requestedToolConfirmations: {},
-        rewindBeforeInvocationId: 'i2',
-      });
-      assert.deepEqual([author, content], ['user', undefined]);
-      assert.deepEqual((await stored()).state, state);
+  it('undoes what its place names, and returns the marker', async () => {
+    const { ask, stored } = await serveTurns();
+    const { status, body } = await ask(REWIND, { body: { place } });
+    assert.equal(status, 200);
+    const { event } = body as { event: Record<string, unknown> };
+    assert.deepEqual(event.actions, {
+      stateDelta: { topic: 'tea', turn: 1, added: null },
+      artifactDelta: {},
+      requestedAuthConfigs: {},
+      requestedToolConfirmations: {},
+      rewindBeforeInvocationId: 'i2',
     });
-  }
+    assert.deepEqual([event.author, event.content], ['user', undefined]);
+    const { state, events } = await stored();
+    assert.deepEqual([state, events.length], [{ topic: 'tea', turn: 1 }, 3]);
+    assert.deepEqual(events[2]?.id, event.id);
+  });
 
-  it('reads the history once to answer, and has the revision of the rewound session', async () => {
+  it('reads no history to answer, and has the revision of the rewound session', async () => {
     const { ask, service, stored } = await serveTurns();
     const { getSession } = service;
     let reads = 0;
@@ -67,20 +64,20 @@ describe('POST …/rewind', () => {
       reads += 1;
       return Reflect.apply(getSession, service, [request]);
     };
-    const { headers } = await ask(REWIND, { body: { rewindBeforeInvocationId: 'i2' } });
-    assert.equal(reads, 1);
-    assert.equal(Number(headers.get('adk-session-revision')), service.revisionOf(await stored()));
+    const { body } = await ask(REWIND, { body: { place } });
+    assert.equal(reads, 0);
+    assert.equal((body as { revision: number }).revision, service.revisionOf(await stored()));
   });
 
   it('is refused for unknown places, and writes nothing', async () => {
     const { ask, stored } = await serveTurns();
     for (const [path, body, status] of [
-      [REWIND, { rewindBeforeInvocationId: 'none' }, 404],
-      [REWIND, { rewindBeforeInvocationId: '' }, 404],
-      [REWIND, { rewindBeforeInvocationId: 1 }, 400],
+      [REWIND, { place: { before: { invocationId: 'none' } } }, 404],
+      [REWIND, { place: { before: { invocationId: '' } } }, 404],
+      [REWIND, { place: { before: { invocationId: 1 } } }, 400],
       [REWIND, {}, 400],
-      [REWIND, { rewindBeforeInvocationId: 'i2', more: 1 }, 400],
-      [`${SESSIONS}/none/rewind`, { rewindBeforeInvocationId: 'i2' }, 404],
+      [REWIND, { place, more: 1 }, 400],
+      [`${SESSIONS}/none/rewind`, { place }, 404],
     ] as const) {
       assert.equal((await ask(path, { body })).status, status, JSON.stringify(body));
     }
@@ -93,7 +90,7 @@ const ids = { id: 'r1', invocationId: 'e-r1' };
 const place = { before: { invocationId: 'i2' } };
 
 describe('A rewind', () => {
-  const body = { rewindBeforeInvocationId: 'i2' };
+  const body = { place };
 
   it('is an action of its own', async () => {
     const actions: string[] = [];
@@ -116,7 +113,7 @@ describe('A rewind', () => {
     assert.equal(first.status, 200);
     const { events } = await stored();
     const { body: second } = await ask(REWIND, { body: turn });
-    assert.deepEqual(second, first.body);
+    assert.deepEqual(second, { ...(first.body as object), isNew: false });
     assert.deepEqual((await stored()).events, events);
     assert.deepEqual(
       events.map(({ id }) => id),
@@ -243,14 +240,12 @@ describe('The marker of a rewind', () => {
   it('is appended by no client that may not write the events of agents', async () => {
     const { ask, stored } = await serveTurns();
     assert.equal((await ask(REWIND, { body: { place, marker: ids } })).status, 200);
-    const handle = `${SESSION}/handle/events`;
     for (const [path, body] of [
       [EVENTS, { events: [marker('r2')] }],
       [EVENTS, { events: [marker('i2')] }],
       [EVENTS, { events: [marker('r1', 'i1')] }],
       [EVENTS, { events: [eventJson('r1')] }],
-      [handle, { events: [marker('r2')], stale: 'append' }],
-      [handle, { events: [marker('i2')], stale: 'append' }],
+      [EVENTS, { events: [marker('r2')], stale: 'merge', position: {} }],
       [SESSIONS, { events: [marker('r2')] }],
     ] as const) {
       assert.equal((await ask(path, { body })).status, 403, JSON.stringify(body));
@@ -315,9 +310,9 @@ describe('GET …/branches and …/state', () => {
 
 describe('The views of a session', () => {
   it('are those of its reads and of its pages', async () => {
-    const { ask } = await serveTurns();
-    const { body } = await ask(REWIND, { body: { rewindBeforeInvocationId: 'i2' } });
-    const all = idsIn(body);
+    const { ask, stored } = await serveTurns();
+    await ask(REWIND, { body: { place } });
+    const all = (await stored()).events.map(({ id }) => id);
     for (const path of [SESSION, EVENTS]) {
       assert.deepEqual(idsIn((await ask(path)).body), all);
       assert.deepEqual(idsIn((await ask(`${path}?view=raw`)).body), all);
@@ -333,7 +328,7 @@ describe('The views of a session', () => {
 describe('A response with a part of the events', () => {
   const PARTS = {
     'GET …/S': `${SESSION}?numRecentEvents=2`,
-    'GET …/S/handle/events': `${SESSION}/handle/events?limit=2`,
+    'GET …/S/events': `${SESSION}/events?limit=2`,
     'GET …/S/changes': `${SESSION}/changes?since=1`,
   } as const;
   const starts = [{ invocationId: 'i1', eventId: 'i1' }, { invocationId: 'never' }];

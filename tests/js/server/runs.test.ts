@@ -138,10 +138,6 @@ describe('POST …/events with run', () => {
     const message = { id: 'm2', invocationId: 'i-m2' };
     for (const [path, body] of [
       [EVENTS, asked('m1').body],
-      [
-        `${SESSION}/handle/events`,
-        { ...asked('m1').body, position: { created: -1 }, stale: 'append' },
-      ],
       [`${SESSION}/rewind`, { place, message }],
     ] as const) {
       const { status, body: answer } = await ask(path, {

@@ -217,7 +217,7 @@ describe('Sessions over HTTP', () => {
   it('a session that does not exist is null for our own client', async () => {
     const { ask } = serve();
     const headers = { 'adk-session-protocol': '1.0' };
-    for (const path of ['', '/info', '/changes?since=0', '/handle/events']) {
+    for (const path of ['', '/info', '/changes?since=0', '/events']) {
       const { status, body } = await ask(`${SESSION}${path}`, { headers });
       assert.deepEqual([status, body], [200, null], path);
     }

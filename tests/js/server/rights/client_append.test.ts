@@ -12,10 +12,6 @@ import type { SessionService } from '../../../../js/values/model/session_service
 import { nodeListener, type Rights, sessionHandler } from '../../../../js/server/index.js';
 import { eventJson, KEY, SESSION } from '../fixture.js';
 
-const ROUTES: Readonly<Record<string, object>> = {
-  '/events': {},
-  '/handle/events': { position: { created: -1, revision: 0 }, stale: 'append' },
-};
 const CLIENTS: Readonly<Record<string, true | Rights>> = {
   'a user': true,
   'a page that runs agents': { mayWriteAgentEvents: true },
@@ -41,18 +37,18 @@ async function serve(t: TestContext, service: SessionService, rights: true | Rig
   t.after(() => server.close().closeAllConnections());
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const post = (route: string, events: readonly object[], members: object = {}) =>
-    fetch(`${origin}${SESSION}${route}`, {
+  const post = (events: readonly object[], members: object = {}) =>
+    fetch(`${origin}${SESSION}/events`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ events, ...ROUTES[route], ...members }),
+      body: JSON.stringify({ events, ...members }),
     });
   /** Sends a request, loses the answer once its events are stored, and sends the request again. */
-  const postTwice = async (route: string, events: readonly object[], members?: object) => {
+  const postTwice = async (events: readonly object[], members?: object) => {
     losses.toLose = 1;
-    await assert.rejects(post(route, events, members));
+    await assert.rejects(post(events, members));
     const stored = await service.getSession(KEY);
-    const { status } = await post(route, events, members);
+    const { status } = await post(events, members);
     return { stored, status };
   };
   return { post, postTwice };
@@ -65,84 +61,81 @@ function tickingService(): InMemorySessionService {
 }
 
 describe('An event that is sent again without an answer', () => {
-  for (const route of Object.keys(ROUTES)) {
-    for (const [client, rights] of Object.entries(CLIENTS)) {
-      const name = `by ${client} to ${route}`;
+  for (const [client, rights] of Object.entries(CLIENTS)) {
+    const name = `by ${client}`;
 
-      it(`${name} is stored once, with its first time`, async (t) => {
-        const service = tickingService();
-        await service.createSession(KEY);
-        const { postTwice } = await serve(t, service, rights);
-        const { stored, status } = await postTwice(route, [{ id: 'e1', author: 'user' }]);
-        assert.equal(status, 200);
-        assert.equal(stored?.events.length, 1);
-        assert.deepEqual(await service.getSession(KEY), stored);
-      });
-
-      it(`${name} changes a state once`, async (t) => {
-        const service = tickingService();
-        const session = await service.createSession(KEY);
-        const { post, postTwice } = await serve(t, service, rights);
-        const event = { id: 'e1', author: 'user', actions: { stateDelta: { turn: 1 } } };
-        const { status } = await postTwice(route, [event]);
-        assert.equal(status, 200);
-        const turn = createEvent({ id: 'e2', actions: { stateDelta: { turn: 2 } } });
-        await service.appendEvent({ session, event: turn });
-        assert.equal((await post(route, [event])).status, 200);
-        assert.equal((await service.getSession(KEY))?.state.turn, 2);
-      });
-
-      it(`${name} is not in conflict with itself`, async (t) => {
-        const service = tickingService();
-        const session = await service.createSession(KEY);
-        const { postTwice } = await serve(t, service, rights);
-        const members = {
-          expectedRevision: service.revisionOf(session),
-          expectedEvents: { e1: null },
-        };
-        const { stored, status } = await postTwice(route, [{ id: 'e1', author: 'user' }], members);
-        assert.equal(status, 200);
-        assert.deepEqual(await service.getSession(KEY), stored);
-      });
-
-      it(`${name} answers a call once, and is not refused`, async (t) => {
-        const service = tickingService();
-        const content = { role: 'model', parts: [{ functionCall: CALL }] };
-        const question = createEvent({
-          id: 'q',
-          author: 'shop',
-          content,
-          longRunningToolIds: ['c1'],
-        });
-        await service.createSession({ ...KEY, events: [question] });
-        const { post, postTwice } = await serve(t, service, rights);
-        const { stored, status } = await postTwice(route, [ANSWER]);
-        assert.equal(status, 200);
-        assert.deepEqual(await service.getSession(KEY), stored);
-        if (rights === true)
-          assert.equal((await post(route, [{ ...ANSWER, id: 'e2' }])).status, 409);
-      });
-
-      it(`${name} replaces the stored one if it gives another time`, async (t) => {
-        const service = tickingService();
-        await service.createSession(KEY);
-        const { post, postTwice } = await serve(t, service, rights);
-        await postTwice(route, [{ id: 'e1', author: 'user' }]);
-        await post(route, [{ id: 'e1', author: 'user', timestamp: 5 }]);
-        const { events } = (await service.getSession(KEY))!;
-        assert.equal(events.length, 1);
-        assert.equal(events[0]?.timestamp, 5000);
-      });
-    }
-
-    it(`to ${route} without an id is a new one each time`, async (t) => {
+    it(`${name} is stored once, with its first time`, async (t) => {
       const service = tickingService();
       await service.createSession(KEY);
-      const { postTwice } = await serve(t, service);
-      await postTwice(route, [{ author: 'user' }, { id: '', author: 'user' }]);
-      assert.equal((await service.getSession(KEY))?.events.length, 4);
+      const { postTwice } = await serve(t, service, rights);
+      const { stored, status } = await postTwice([{ id: 'e1', author: 'user' }]);
+      assert.equal(status, 200);
+      assert.equal(stored?.events.length, 1);
+      assert.deepEqual(await service.getSession(KEY), stored);
+    });
+
+    it(`${name} changes a state once`, async (t) => {
+      const service = tickingService();
+      const session = await service.createSession(KEY);
+      const { post, postTwice } = await serve(t, service, rights);
+      const event = { id: 'e1', author: 'user', actions: { stateDelta: { turn: 1 } } };
+      const { status } = await postTwice([event]);
+      assert.equal(status, 200);
+      const turn = createEvent({ id: 'e2', actions: { stateDelta: { turn: 2 } } });
+      await service.appendEvent({ session, event: turn });
+      assert.equal((await post([event])).status, 200);
+      assert.equal((await service.getSession(KEY))?.state.turn, 2);
+    });
+
+    it(`${name} is not in conflict with itself`, async (t) => {
+      const service = tickingService();
+      const session = await service.createSession(KEY);
+      const { postTwice } = await serve(t, service, rights);
+      const members = {
+        expectedRevision: service.revisionOf(session),
+        expectedEvents: { e1: null },
+      };
+      const { stored, status } = await postTwice([{ id: 'e1', author: 'user' }], members);
+      assert.equal(status, 200);
+      assert.deepEqual(await service.getSession(KEY), stored);
+    });
+
+    it(`${name} answers a call once, and is not refused`, async (t) => {
+      const service = tickingService();
+      const content = { role: 'model', parts: [{ functionCall: CALL }] };
+      const question = createEvent({
+        id: 'q',
+        author: 'shop',
+        content,
+        longRunningToolIds: ['c1'],
+      });
+      await service.createSession({ ...KEY, events: [question] });
+      const { post, postTwice } = await serve(t, service, rights);
+      const { stored, status } = await postTwice([ANSWER]);
+      assert.equal(status, 200);
+      assert.deepEqual(await service.getSession(KEY), stored);
+      if (rights === true) assert.equal((await post([{ ...ANSWER, id: 'e2' }])).status, 409);
+    });
+
+    it(`${name} replaces the stored one if it gives another time`, async (t) => {
+      const service = tickingService();
+      await service.createSession(KEY);
+      const { post, postTwice } = await serve(t, service, rights);
+      await postTwice([{ id: 'e1', author: 'user' }]);
+      await post([{ id: 'e1', author: 'user', timestamp: 5000 }]);
+      const { events } = (await service.getSession(KEY))!;
+      assert.equal(events.length, 1);
+      assert.equal(events[0]?.timestamp, 5000);
     });
   }
+
+  it('without an id is a new one each time', async (t) => {
+    const service = tickingService();
+    await service.createSession(KEY);
+    const { postTwice } = await serve(t, service);
+    await postTwice([{ author: 'user' }, { id: '', author: 'user' }]);
+    assert.equal((await service.getSession(KEY))?.events.length, 4);
+  });
 });
 
 it('three events that are sent again cost as many calls of the storage as one', async (t) => {
@@ -164,9 +157,9 @@ it('three events that are sent again cost as many calls of the storage as one', 
     const { post } = await serve(t, service);
     const events = Array.from({ length: count }, (_, n) => eventJson(`e${n}`));
     const untimed = events.map((event) => ({ ...event, timestamp: undefined }));
-    await post('/handle/events', untimed);
+    await post(untimed);
     calls = 0;
-    assert.equal((await post('/handle/events', untimed)).status, 200);
+    assert.equal((await post(untimed)).status, 200);
     counts.push(calls);
   }
   assert.deepEqual(counts, [3, 3, 3]);

@@ -41,12 +41,6 @@ const WAYS: Readonly<Record<string, (ask: Ask, key: string, value: unknown) => P
     const event = { author: 'user', invocationId: 'i1', actions: { stateDelta: { [key]: value } } };
     return (await ask(`${SESSION}/events`, { body: { events: [event] } })).status;
   },
-  async 'an append through a handle'(ask, key, value) {
-    const event = { author: 'user', invocationId: 'i1', actions: { stateDelta: { [key]: value } } };
-    const body = { events: [event], stale: 'append', position: { created: -1 } };
-    const headers = { 'adk-session-protocol': '1.0' };
-    return (await ask(`${SESSION}/handle/events`, { body, headers })).status;
-  },
 };
 
 for (const [way, change] of Object.entries(WAYS)) {
@@ -115,7 +109,7 @@ describe('A credential that a client has seen in part', () => {
       const events = [
         { author: 'user', invocationId: 'i2', actions: { stateDelta: { mail: value } } },
       ];
-      const body = { rewindBeforeInvocationId: 'i1', events };
+      const body = { place: { before: { invocationId: 'i1' } }, events };
       assert.equal((await ask(`${SESSION}/rewind`, { body })).status, status);
     }
     assert.deepEqual(await stored(), STATE);

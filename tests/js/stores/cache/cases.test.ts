@@ -252,7 +252,7 @@ it('at 200 conversations, a message and a list ask only for what has changed', a
   await cache.close();
   assert.deepEqual([...asked].sort(), [
     'GET /api/apps/shop/sessions',
-    'POST /api/apps/shop/users/ada/sessions/s1/handle/events',
+    'POST /api/apps/shop/users/ada/sessions/s1/events',
   ]);
   assert.ok(bytes < 10_000, `${bytes} bytes`);
 });

@@ -283,7 +283,7 @@ describe('An edit through a cache', () => {
     await cache.sync();
     assert.deepEqual(await shown(server.service), [message.id]);
     assert.equal((await server.service.getSession(KEY))?.title, 'user i1');
-    assert.equal(server.requests.filter((one) => one.includes('/handle/events')).length, 0);
+    assert.equal(server.requests.filter((one) => one.includes('/events')).length, 0);
     assert.ok(untilSent(cache));
     await cache.close();
   });

@@ -106,7 +106,7 @@ describe('A session of 3,000 events', () => {
     await cache.getSession({ ...KEY, config: { numRecentEvents: 5 } });
     let pages = 0;
     server.intercept = async ({ url }) => {
-      if (!url.includes('/handle/events') || ++pages < 3) return undefined;
+      if (!url.includes('/events') || ++pages < 3) return undefined;
       throw new TypeError('fetch failed');
     };
     const config = { numRecentEvents: 'all' } as const;
@@ -114,7 +114,7 @@ describe('A session of 3,000 events', () => {
     server.intercept = undefined;
     server.requests.length = 0;
     assert.equal((await cache.getSession({ ...KEY, config }))?.events.length, COUNT);
-    const fetched = server.requests.filter((request) => request.endsWith('/handle/events'));
+    const fetched = server.requests.filter((request) => request.endsWith('/events'));
     assert.equal(fetched.length, 1);
     await cache.close();
   });

@@ -50,7 +50,7 @@ const storedIds = async ({ service }: Server) => idsOf(await service.getSession(
 function cutAnswer(server: Server, length: number): { cuts: number } {
   const cut = { cuts: 0 };
   server.intercept = async (request) => {
-    if (!request.url.endsWith('/handle/events') || cut.cuts > 0) return undefined;
+    if (!request.url.endsWith('/events') || cut.cuts > 0) return undefined;
     const answer = await server.send(request.clone());
     cut.cuts += 1;
     const text = (await answer.text()).slice(0, length);
@@ -142,7 +142,7 @@ describe('Messages that a cache sends to the agent of its remote', () => {
       begin(call, pause < 200 ? pause : 1_000_000).unref(),
     );
     await cache.appendEvent({ session, event: message('m2'), run });
-    await until(() => server.requests.filter((one) => one.endsWith('/handle/events')).length === 2);
+    await until(() => server.requests.filter((one) => one.endsWith('/events')).length === 2);
     gate.isOpen = true;
     await until(async () => (await storedIds(server)).length === 4);
     assert.deepEqual(runs, ['m1', 'm2']);
@@ -164,7 +164,7 @@ describe('Messages that a cache sends to the agent of its remote', () => {
     t.mock.method(globalThis, 'setTimeout', (call: () => void, pause: number) =>
       begin(call, pause < 200 ? pause : 1_000_000).unref(),
     );
-    const sent = () => server.requests.filter((one) => one.endsWith('/handle/events')).length;
+    const sent = () => server.requests.filter((one) => one.endsWith('/events')).length;
     await cache.appendEvent({ session, event: message('m1'), run });
     await until(() => sent() === 2);
     gate.isOpen = true;
@@ -307,8 +307,7 @@ describe('A cancelled message of the outbox', () => {
     await cache.appendEvent({ session, event: message('m2'), run });
     await until(
       () =>
-        runs.length === 1 &&
-        server.requests.filter((one) => one.endsWith('/handle/events')).length === 2,
+        runs.length === 1 && server.requests.filter((one) => one.endsWith('/events')).length === 2,
     );
     assert.equal(await cache.cancelRun({ ...KEY, messageId: 'm2' }), true);
     gate.isOpen = true;
@@ -355,7 +354,7 @@ describe('A cancelled message of the outbox', () => {
     const session = (await cache.getSession(KEY))!;
     let isLost = false;
     server.intercept = ({ url }) => {
-      if (!url.endsWith('/handle/events')) return Promise.resolve(undefined);
+      if (!url.endsWith('/events')) return Promise.resolve(undefined);
       isLost = true;
       return Promise.reject(new TypeError('fetch failed'));
     };
@@ -375,7 +374,7 @@ describe('A cancelled message of the outbox', () => {
     const session = (await cache.getSession(KEY))!;
     gate.isOpen = false;
     server.intercept = async (request) => {
-      if (!request.url.endsWith('/handle/events')) return undefined;
+      if (!request.url.endsWith('/events')) return undefined;
       server.isOffline = true;
       server.cutFeeds();
       await server.send(request);

@@ -201,7 +201,7 @@ describe('A first message that is given up', () => {
     const server = serverWith();
     const { creation, cache, store, id } = await askWhileCreating(server);
     await store.cancel(id);
-    const deletion = hold(server, 'DELETE', '/s1/handle');
+    const deletion = hold(server, 'POST', '/s1/delete-unchanged');
     creation.resume();
     await until(deletion.isHeld);
     const session = (await server.service.getSession(KEY))!;
