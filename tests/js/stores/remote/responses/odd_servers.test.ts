@@ -94,7 +94,8 @@ it('A list ends although each of its pages is empty and names a next one', async
     if (!url.includes('/apps/shop/sessions')) return undefined;
     pages += 1;
     assert.ok(pages < 10);
-    return Response.json({ sessions: [], revisions: [], totalItems: 0, nextCursor: `c${pages}` });
+    const page = { page: 1, limit: 1000, totalItems: 0 };
+    return Response.json({ ...page, sessions: [], revisions: [], nextCursor: `c${pages}` });
   });
   assert.deepEqual((await remote.listSessions({ appName: 'shop' })).sessions, []);
 });
@@ -104,7 +105,7 @@ it('A list whose pages never end stops at the timeout of the call', async () => 
   const page = {
     sessions: [{ ...session, lastUpdateTime: 5 }],
     revisions: [{ created: 1, revision: 1 }],
-    totalItems: 2,
+    ...{ page: 1, limit: 1000, totalItems: 2 },
     nextCursor: 'again',
   };
   const { remote } = openBehind(
