@@ -22,8 +22,7 @@ async function appendsAt(stored) {
 
   /** @param {(request: Request) => Promise<Response>} respond */
   async function requestTo(respond) {
-    const { timestamp, ...rest } = event();
-    const body = JSON.stringify({ events: [{ ...rest, timestamp: timestamp / 1000 }] });
+    const body = JSON.stringify({ events: [event()] });
     const response = await respond(new Request(url, { method: 'POST', headers, body }));
     if (response.status !== 200) throw new Error(await response.text());
     return response.json();
@@ -32,9 +31,7 @@ async function appendsAt(stored) {
   /** @param {Request} request */
   async function bare(request) {
     const { events } = await request.json();
-    const [{ timestamp, ...rest }] = events;
-    const sent = { ...rest, timestamp: timestamp * 1000 };
-    return Response.json(await service.appendEvent({ session, event: sent }));
+    return Response.json(await service.appendEvent({ session, event: events[0] }));
   }
 
   return inTurns({

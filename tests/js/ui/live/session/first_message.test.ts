@@ -233,7 +233,7 @@ describe('A first message that is given up', () => {
     creation.release();
     server.intercept = (request) =>
       Promise.resolve(
-        request.method === 'POST'
+        request.method === 'POST' && request.url.endsWith('/sessions')
           ? Response.json({ code: 'access_denied', detail: 'No.' }, { status: 403 })
           : undefined,
       );
