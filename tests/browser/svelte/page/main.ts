@@ -90,7 +90,6 @@ async function giveBack(others: number): Promise<Record<string, unknown>> {
       title: after.title,
       unsent: Object.keys(after.unsent).length,
       isHeld: held !== before || Object.isFrozen(before),
-      hasGetter: Object.getOwnPropertyDescriptor(before, 'events')?.get !== undefined,
     };
   }
   for (const stop of stops) stop();
