@@ -51,6 +51,11 @@ const cargoSteps = {
       `cargo clippy --workspace --no-default-features ${wasm32} -- -D warnings`,
       'wasm',
     ),
+    check(
+      'clippy-rules',
+      `cargo clippy --package adk-session-wasm --no-default-features --features rules ${wasm32} -- -D warnings`,
+      'wasm',
+    ),
     check('rustdoc', `${rustdoc} --package adk-session-core`),
     check('rustdoc-wasm', `${rustdoc} --workspace ${wasm32}`, 'wasm'),
     check('pkg-rebuild', 'node js/build/pkg_hash.mjs --rebuild', 'wasm'),

@@ -58,20 +58,24 @@ export async function bundleWithVite(folder: string): Promise<string> {
   return join(folder, 'out');
 }
 
-/** Copies of the wasm below a folder: as files, and within JavaScript. */
-export function wasmCopies(folder: string): { files: number; inlined: number } {
-  const inline = readFileSync(
-    join(install().folder, 'js/dist/core/wasm/loader/wasm_text.js'),
-    'utf8',
-  );
-  // Long enough that nothing else has it.
-  const sample = inline.slice(-1000, -920);
+/** Copies of the wasm below a folder: as files, and within JavaScript with all and with the rules alone. */
+export function wasmCopies(folder: string): { files: number; inlined: number; rules: number } {
   const files = filesBelow(folder);
-  const inlined = files
-    .filter((file) => extname(file) !== '.map')
-    .map((file) => readFileSync(file, 'latin1').split(sample).length - 1)
-    .reduce((sum, count) => sum + count, 0);
-  return { files: files.filter((file) => extname(file) === '.wasm').length, inlined };
+  const copies = (build: Build): number =>
+    files
+      .filter((file) => extname(file) !== '.map')
+      .map((file) => readFileSync(file, 'latin1').split(sampleOf(build)).length - 1)
+      .reduce((sum, count) => sum + count, 0);
+  const count = files.filter((file) => extname(file) === '.wasm').length;
+  return { files: count, inlined: copies('wasm'), rules: copies('rules') };
+}
+
+type Build = 'wasm' | 'rules';
+
+/** A part of the wasm's text, long enough that nothing else has it. */
+export function sampleOf(build: Build): string {
+  const text = join(install().folder, `js/dist/core/wasm/loader/${build}_text.js`);
+  return readFileSync(text, 'utf8').slice(-1000, -920);
 }
 
 export function filesBelow(folder: string): string[] {

@@ -8,7 +8,7 @@ import { type Host, type Pages, type Project, projectWith } from './host.js';
 import { assertServes, HANDLER } from './servers/handler.js';
 import { withServer } from './servers/host_server.js';
 
-const ONE_WASM = { files: 0, inlined: 1 };
+const ONE_WASM = { files: 0, inlined: 1, rules: 0 };
 
 async function assertAnswer(url: string): Promise<void> {
   const response = await fetch(url);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { type Browser, openBrowser } from '../../browser/browser.js';
 import { serve } from '../../browser/server.js';
-import { bundleWithEsbuild, bundleWithVite } from '../bundles.js';
+import { bundleWithEsbuild, bundleWithVite, wasmCopies } from '../bundles.js';
 import { page } from '../consumer.js';
 import { write } from '../installed.js';
 
@@ -66,6 +66,40 @@ for (const [name, use, result] of [
     assert.deepEqual(await visit(name, use), { files: 1, result });
   });
 }
+
+it('A page with a cache loads the rules of the wasm at its first call, in one file and without the rest', async () => {
+  const main = `
+import { CachedSessionService } from 'adk-session-wasm/cache';
+import { RemoteSessionService } from 'adk-session-wasm/remote';
+
+const loaded = () => performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).length;
+
+async function run() {
+  const remote = new RemoteSessionService({ url: new URL('/nobody', location.href).href });
+  const service = new CachedSessionService({ remote, owner: 'ada', readTimeoutMs: 100 });
+  const before = loaded();
+  const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+  const session = await service.createSession({ ...key, state: { a: 1 } });
+  await service.appendEvent({ session, event: { author: 'user', actions: { stateDelta: { b: 2 } } } });
+  const { state } = await service.getSession(key);
+  return { files: loaded() - before, result: state };
+}
+
+globalThis.report = run();
+`;
+  const files = { 'index.html': page('/main.js', POLICY), 'main.js': main };
+  const out = await bundleWithVite(write('parts-rules', files));
+  assert.deepEqual(wasmCopies(out), { files: 0, inlined: 0, rules: 1 });
+  const server = await serve({ '/': out });
+  try {
+    assert.deepEqual(await browser.value(`${server.origin}/`), {
+      files: 1,
+      result: { a: 1, b: 2 },
+    });
+  } finally {
+    await server.close();
+  }
+});
 
 it('A page in one file lists without loading another', async () => {
   const use = `service.listSessions(key).then(({ sessions }) => sessions.length)`;

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { bundleWithEsbuild, bundleWithVite } from '../bundles.js';
+import { bundleWithEsbuild, bundleWithVite, filesBelow, sampleOf } from '../bundles.js';
 import { page } from '../consumer.js';
 import { install, root, write } from '../installed.js';
 
@@ -28,28 +28,72 @@ function loadedAtStart(file: string, files = new Set<string>()): string[] {
   return [...files];
 }
 
-const wasm = (): string => join(install().folder, 'pkg/adk_session_wasm_bg.wasm');
+const wasm = (build = 'wasm'): string => join(install().folder, `pkg/adk_session_${build}_bg.wasm`);
 
-async function esbuildPage(name: string, text: string): Promise<number> {
-  const out = await bundleWithEsbuild(write(name, { 'main.js': text }), { splitting: true });
-  return gzipped(...loadedAtStart(join(out, 'main.js')));
+/** What a bundler makes: the files that the page loads before it calls anything, and all of them. */
+interface Bundled {
+  readonly start: readonly string[];
+  readonly all: readonly string[];
 }
 
-async function vitePage(name: string, text: string): Promise<number> {
+function bundled(out: string, main: string): Bundled {
+  const all = filesBelow(out).filter((file) => file.endsWith('.js'));
+  return { start: loadedAtStart(join(out, main)), all };
+}
+
+async function byEsbuild(name: string, text: string): Promise<Bundled> {
+  const out = await bundleWithEsbuild(write(name, { 'main.js': text }), { splitting: true });
+  return bundled(out, 'main.js');
+}
+
+async function byVite(name: string, text: string): Promise<Bundled> {
   const files = { 'index.html': page('/main.js'), 'main.js': text };
   const out = await bundleWithVite(write(name, files));
   const [, script] = /<script [^>]*src="\/([^"]+)"/.exec(
     readFileSync(join(out, 'index.html'), 'utf8'),
   )!;
-  return gzipped(...loadedAtStart(join(out, script!)));
+  return bundled(out, script!);
+}
+
+const esbuildPage = async (name: string, text: string): Promise<number> =>
+  gzipped(...(await byEsbuild(name, text)).start);
+const vitePage = async (name: string, text: string): Promise<number> =>
+  gzipped(...(await byVite(name, text)).start);
+
+/** A whole page: what it loads before its first call with the wasm of its services, and that with all chunks. */
+function wholePage({ start, all }: Bundled): { loaded: number; inAll: number } {
+  const has = (file: string, build: 'wasm' | 'rules') =>
+    readFileSync(file, 'latin1').includes(sampleOf(build));
+  const isAtHand = start.some((file) => has(file, 'wasm'));
+  const wasm = isAtHand ? [] : all.filter((file) => has(file, 'rules'));
+  const loaded = new Set([...start, ...wasm.flatMap((file) => loadedAtStart(file))]);
+  return { loaded: gzipped(...loaded), inAll: gzipped(...all) };
 }
 
 /** In both pages, so it is left out: each build of it moves the difference of their gzipped sizes by some bytes. */
-const WASM = '#wasm-source';
+const WASM = ['#wasm-source', '#rules'];
 
 /** Without the class of the service in memory, which has all parts from the start. */
 const INDEXED_DB = `import { openSessionService, Template, Invocation } from 'adk-session-wasm';
 globalThis.all = { openSessionService, Template, Invocation };`;
+
+const CHAT_STORES = `import { liveSession, liveSessions } from 'adk-session-wasm/live';\n`;
+const chat = (names: string, imports: string): string =>
+  `${CHAT_STORES}${imports}\nglobalThis.all = { liveSession, liveSessions, ${names} };`;
+const CHAT = {
+  indexedDb: chat('openSessionService', `import { openSessionService } from 'adk-session-wasm';`),
+  memory: `import { InMemorySessionService } from 'adk-session-wasm';
+globalThis.all = { InMemorySessionService };`,
+  http: chat(
+    'RemoteSessionService',
+    `import { RemoteSessionService } from 'adk-session-wasm/remote';`,
+  ),
+  cache: chat(
+    'CachedSessionService, RemoteSessionService',
+    `import { CachedSessionService } from 'adk-session-wasm/cache';
+import { RemoteSessionService } from 'adk-session-wasm/remote';`,
+  ),
+};
 
 /** Loaded on demand, by few pages. */
 const CHUNKS = [
@@ -70,7 +114,7 @@ const hooksOf = (entry: string): string =>
 
 /** In one file, since each bound between files moves the difference too. */
 async function fileSize(name: string, text: string): Promise<number> {
-  const external = [WASM, ...CHUNKS, 'react', 'vue'];
+  const external = [...WASM, ...CHUNKS, 'react', 'vue'];
   const out = await bundleWithEsbuild(write(name, { 'main.js': text }), { external });
   return gzipped(join(out, 'main.js'));
 }
@@ -87,7 +131,8 @@ const SIZES: readonly [
   kilobytes: number,
   measured: () => number | Promise<number>,
 ][] = [
-  ['the wasm', 126.2, () => gzipped(wasm())],
+  ['the wasm', 130.1, () => gzipped(wasm())],
+  ['the wasm with the rules alone', 63.2, () => gzipped(wasm('rules'))],
   [
     'a page bundled with esbuild',
     186.5,
@@ -136,6 +181,32 @@ for (const [what, kilobytes, measured] of SIZES) {
   });
 }
 
+/** Chats over each storage, and the most kilobytes that they load with each bundler: before the first call, and in all. */
+const PAGES: readonly [
+  what: string,
+  text: string,
+  vite: readonly [number, number],
+  esbuild: readonly [number, number],
+][] = [
+  ['IndexedDB', CHAT.indexedDb, [192, 226], [203, 230]],
+  ['memory', CHAT.memory, [182, 182], [185, 193]],
+  ['a cache', CHAT.cache, [174, 200], [180, 210]],
+  ['HTTP', CHAT.http, [123, 154], [128, 161]],
+];
+
+for (const [what, text, vite, esbuild] of PAGES) {
+  it(`a chat over ${what} loads at most ${vite[0]} KB before its first call with Vite, ${esbuild[0]} with esbuild`, async (t) => {
+    const name = `size-chat-${what.replace(' ', '-')}`;
+    const bundles = [await byVite(name, text), await byEsbuild(`${name}-esbuild`, text)];
+    for (const [index, [most, mostInAll]] of [vite, esbuild].entries()) {
+      const { loaded, inAll } = wholePage(bundles[index]!);
+      t.diagnostic(`${loaded.toFixed(1)} KB, ${inAll.toFixed(1)} KB with all chunks`);
+      assert.ok(loaded <= most, `${loaded} KB`);
+      assert.ok(inAll <= mostInAll, `${inAll} KB with all chunks`);
+    }
+  });
+}
+
 it('the documents say what a page over IndexedDB loads, and how much of it is the wasm', async () => {
   const read = (file: string) => readFileSync(join(root, file), 'utf8');
   const stated = ['README.md', 'docs/index.md', 'docs/entries.md'].map((file) =>
@@ -145,6 +216,24 @@ it('the documents say what a page over IndexedDB loads, and how much of it is th
   const size = await vitePage('size-documents', INDEXED_DB);
   for (const kilobytes of stated) assert.ok(Math.abs(kilobytes - size) < 2, `${size} KB`);
   assert.ok(Math.abs(Number(ofWasm) - gzipped(wasm())) < 2, `${gzipped(wasm())} KB of wasm`);
+});
+
+it('docs/entries.md has a row for each chat, with its sizes', async () => {
+  const table = readFileSync(join(root, 'docs/entries.md'), 'utf8');
+  for (const [what, text] of PAGES) {
+    const row = new RegExp(
+      `^\\| ${what}.*\\| (\\d+) KB .*\\| (\\d+) KB .*\\| (\\d+) KB `,
+      'm',
+    ).exec(table);
+    const [, loaded, , inAll] = (row ?? []).map(Number);
+    const sizes = wholePage(await byVite(`size-row-${what.replace(' ', '-')}`, text));
+    for (const [stated, size] of [
+      [loaded, sizes.loaded],
+      [inAll, sizes.inAll],
+    ] as const) {
+      assert.ok(Math.abs(Number(stated) - size) < 3, `${what}: ${size} KB`);
+    }
+  }
 });
 
 it('the wasm names source locations of panics', () => {
