@@ -26,7 +26,6 @@ const OTHERS = [
   'package.json',
   'pkg/adk_session_numbers.js',
   'pkg/adk_session_rules.js',
-  'pkg/adk_session_rules_bg.wasm',
   'pkg/adk_session_wasm.d.ts',
   'pkg/adk_session_wasm.js',
   'pkg/adk_session_wasm_bg.wasm',
@@ -144,13 +143,13 @@ describe('the tarball', () => {
     assert.deepEqual(telling, []);
   });
 
-  it('has about 1,340 KB beside its docs', (t) => {
+  it('has about 1,360 KB beside its docs', (t) => {
     const { archive, files, folder } = install();
     const docs = files.filter((file) => file.endsWith('.md'));
     const bytes = docs.map((file) => gzipSync(readFileSync(join(folder, file))).length);
     const kilobytes = (statSync(archive).size - bytes.reduce((sum, each) => sum + each, 0)) / 1024;
     t.diagnostic(`${kilobytes.toFixed(1)} KB`);
-    assert.ok(kilobytes <= 1340 * 1.05);
+    assert.ok(kilobytes <= 1360 * 1.05);
   });
 
   it('satisfies publint', async () => {

@@ -10,9 +10,21 @@ import type { Host } from './host.js';
 import { inWorkerd } from './workerd.js';
 
 async function workerd(): Promise<string> {
-  // Within a request: workerd has no random numbers, so no fresh ids, while it loads a worker.
+  // The cache needs the rules: they are in the one module too. Within a request: workerd has no random numbers, so no fresh ids, while it loads a worker.
   const main = `${program()}
-    export default { fetch: async () => Response.json(await run()) };`;
+    import { CachedSessionService } from 'adk-session-wasm/cache';
+    import { RemoteSessionService } from 'adk-session-wasm/remote';
+
+    async function write() {
+      const remote = new RemoteSessionService({ url: 'http://127.0.0.1:1' });
+      const cache = new CachedSessionService({ remote, owner: 'ada', local: 'memory', readTimeoutMs: 10 });
+      await cache.createSession({ appName: 'shop', userId: 'ada', sessionId: 's1' });
+    }
+    const fetch = async () => {
+      await write();
+      return Response.json(await run());
+    };
+    export default { fetch };`;
   await inWorkerd('workerd', main, async (origin) => {
     const response = await fetch(origin);
     const text = await response.text();

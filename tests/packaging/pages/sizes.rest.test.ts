@@ -7,7 +7,7 @@ import { it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { bundleWithEsbuild, bundleWithVite, filesBelow, sampleOf } from '../bundles.js';
 import { page } from '../consumer.js';
-import { install, root, write } from '../installed.js';
+import { root, write } from '../installed.js';
 
 const NAMES = 'openSessionService, InMemorySessionService, Template, Invocation';
 const main = (entry: string): string =>
@@ -28,7 +28,7 @@ function loadedAtStart(file: string, files = new Set<string>()): string[] {
   return [...files];
 }
 
-const wasm = (build = 'wasm'): string => join(install().folder, `pkg/adk_session_${build}_bg.wasm`);
+const wasm = (build = 'wasm'): string => join(root, `pkg/adk_session_${build}_bg.wasm`);
 
 /** What a bundler makes: the files that the page loads before it calls anything, and all of them. */
 interface Bundled {
