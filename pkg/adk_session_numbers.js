@@ -353,7 +353,7 @@ export const FoundNumber = Object.freeze({
 /**
  * The numbers of a history before those of its marks, calls, responses, pauses, older invocations and asked names,
  * which follow in this order. Those from `Question` on say what is asked.
- * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15}
+ * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14}
  */
 export const HistoryNumber = Object.freeze({
     /**
@@ -393,35 +393,30 @@ export const HistoryNumber = Object.freeze({
      */
     Count: 8,
     /**
-     * How many of the last items of a tail are asked for besides; NaN for none.
+     * The index of the first known event that is no marker; NaN if all events are known.
      */
-    Within: 9,
+    KnownFrom: 9,
     /**
-     * The index of the first known event that is no marker; NaN if all events are known. For the question whether events
-     * follow a view: how many events come before them.
+     * 1 if there are no events before these.
      */
-    KnownFrom: 10,
+    IsFromStart: 10,
     /**
-     * 1 if there are no events before these, or if the view begins with the earlier tail.
+     * One of `PLACES` in `js/core/wasm/protocol.ts`, for a page, or for the event from whose turn on branches
+     * are wanted.
      */
-    IsFromStart: 11,
-    /**
-     * One of `PLACES` in `js/core/wasm/protocol.ts`, for a page, for the first item of an earlier tail, or for
-     * the event from whose turn on branches are wanted.
-     */
-    Place: 12,
+    Place: 11,
     /**
      * The index of the event or of the compaction at that place.
      */
-    PlaceEvent: 13,
+    PlaceEvent: 12,
     /**
      * 1 if a page follows the place.
      */
-    IsAfter: 14,
+    IsAfter: 13,
     /**
      * The end of the list.
      */
-    Length: 15,
+    Length: 14,
 });
 
 /**
@@ -572,7 +567,7 @@ export const ResponseNumber = Object.freeze({
 
 /**
  * The numbers of a view before those of its lists, which follow in this order.
- * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11}
+ * @enum {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8}
  */
 export const ViewNumber = Object.freeze({
     /**
@@ -592,37 +587,25 @@ export const ViewNumber = Object.freeze({
      */
     FirstWaiting: 3,
     /**
-     * How many sources of a tail, one number each.
-     */
-    Sources: 4,
-    /**
      * Where the items begin in the whole view.
      */
-    Start: 5,
+    Start: 4,
     /**
      * How many items the whole view has.
      */
-    Total: 6,
-    /**
-     * Where the last items of a tail begin that are asked for besides, among its items.
-     */
-    Within: 7,
+    Total: 5,
     /**
      * The anchor of a page's first item plus 1, or 0.
      */
-    First: 8,
+    First: 6,
     /**
      * The anchor of a page's last item plus 1, or 0.
      */
-    Last: 9,
-    /**
-     * The compaction that ends last plus 1, or 0.
-     */
-    LastCompaction: 10,
+    Last: 7,
     /**
      * The end of the list.
      */
-    Length: 11,
+    Length: 8,
 });
 
 /**

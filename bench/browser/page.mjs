@@ -12,6 +12,7 @@ const cases = {
   'long-session': async () => (await import('./reads.mjs')).longSession(),
   'event-pages': async () => (await import('./event_pages.mjs')).pagesOfEvents(),
   'model-view': async () => (await import('./model_view.mjs')).viewOfModel(),
+  'rewound-view': async () => (await import('./model_view.mjs')).viewAfterRewind(),
   imports: async () => (await import('./imports.mjs')).longImports(),
   'appends-with-title': async () => (await import('./imports.mjs')).appendsWithTitle(),
   'late-page': async () => (await import('./reads.mjs')).latePage(),

@@ -1,4 +1,4 @@
-// Views of a long history with rewinds and compactions, over memory, SQLite, PostgreSQL and IndexedDB.
+// Views of long histories with rewinds and compactions, over memory, SQLite, PostgreSQL and IndexedDB.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { DatabaseSessionService } from 'adk-session-wasm/database';
 import { tsImport } from 'tsx/esm/api';
 import { withPages } from '../browser/pages.mjs';
 import { Clock, key, modelView } from '../model_view.mjs';
+import { rewoundView } from '../rewound_view.mjs';
 import { OurService } from '../services.mjs';
 
 /** @type {typeof import('../../tests/js/stores/database/servers.js')} */
@@ -27,10 +28,17 @@ const program = fileURLToPath(new URL('../database/sessions.py', import.meta.url
  */
 export default async function history(browserNames) {
   const results = await modelView('memory', new OurService());
+  results.push(...(await rewoundView('memory', new OurService(), { most: 1 })));
   const folder = await mkdtemp(join(tmpdir(), 'history-'));
   const file = join(folder, 'history.db');
   const pythonUrl = `sqlite+aiosqlite:///${file}`;
   results.push(...(await overDatabase('SQLite', `sqlite:${file}`, pythonUrl)));
+  const clock = new Clock();
+  const service = new DatabaseSessionService(`sqlite:${join(folder, 'rewound.db')}`, {
+    clock: clock.read,
+  });
+  results.push(...(await rewoundView('SQLite', service, { most: 2, clock })));
+  await service.close();
   await rm(folder, { recursive: true });
   const server = await startPostgres();
   try {
@@ -42,6 +50,7 @@ export default async function history(browserNames) {
   }
   for (const browserName of browserNames) {
     results.push(...(await withPages(browserName, (run) => run('model-view'))));
+    results.push(...(await withPages(browserName, (run) => run('rewound-view'))));
   }
   return results;
 }

@@ -157,8 +157,6 @@ export interface ChangedSession extends SessionHead, PartialEvents {
   readonly title?: string | undefined;
   /** JSON text. */
   readonly labels?: string | undefined;
-  /** JSON text. Only a store whose views are continued tells it. */
-  readonly parent?: string | undefined;
   /** The JSON object of the state, with the keys of all scopes. Absent without events, or if the state is as it was. */
   readonly state?: string | undefined;
   /**

@@ -184,8 +184,6 @@ export interface StoreTraits {
   readonly computesHistories?: boolean | undefined;
   /** Whether the store computes views itself, as a server does. Over other stores the service computes them. */
   readonly computesViews?: boolean | undefined;
-  /** Whether a view that was read is continued by what has changed since. Otherwise it is read again. */
-  readonly continuesViews?: boolean | undefined;
   /** Whether it has no pages of events, so that a whole session is read at once. */
   readonly lacksPages?: boolean | undefined;
 }

@@ -83,16 +83,14 @@ export interface PartRequest {
   readonly question: 'view' | 'tail' | 'page';
   /** How many items; absent: all. */
   readonly count?: number | undefined;
-  /** A smaller number of last items. The answer's `within` tells where they begin in the tail. */
-  readonly within?: number | undefined;
   /**
    * The index of the first known event. Before it are markers and the first events of the invocations that rewinds name.
    * Absent: all events are known.
    */
   readonly knownFrom?: number | undefined;
-  /** Whether there are no events before these, or whether the view begins with the earlier tail. */
+  /** Whether there are no events before these. */
   readonly isFromStart?: boolean | undefined;
-  /** The place that a page follows or ends before, or where an earlier tail begins. */
+  /** The place that a page follows or ends before. */
   readonly place?: ViewPlace | undefined;
   /** Whether a page follows its place. */
   readonly isAfter?: boolean | undefined;
@@ -106,7 +104,11 @@ type HistoryQuestion = Omit<PartRequest, 'question'> & {
 };
 
 /** What the wasm answers if the given events do not decide. */
-export type Undecided = (typeof ANSWERS)[number];
+export interface Undecided {
+  readonly answer: (typeof ANSWERS)[number];
+  /** The index of the event before which the next events to read end. Those from it on are known, or undone. */
+  readonly before: number;
+}
 
 /** A view of a history, or a part of it. Numbers are indices of events. */
 export interface HistoryItems {
@@ -117,19 +119,13 @@ export interface HistoryItems {
   readonly changes: readonly PartChange[];
   /** An event that waits, if the framework's own summary is not older. */
   readonly firstWaiting: number | undefined;
-  /** The events that the view for models makes a tail of, in order. */
-  readonly sources: readonly number[];
   /** Where the items begin in the whole view. */
   readonly start: number;
   /** How many items the whole view has. */
   readonly total: number;
-  /** The index in `items` of the first of the last `PartRequest.within` items of a tail. */
-  readonly within: number;
   /** The stored events that cursors of a page name. */
   readonly first: number | undefined;
   readonly last: number | undefined;
-  /** The compaction that ends last, whether or not a rewind has undone it. */
-  readonly lastCompaction: number | undefined;
 }
 
 /** A stored event, or the summary of a compaction. */
@@ -171,13 +167,9 @@ export function partOfItems(
   request: PartRequest,
 ): HistoryItems | Undecided {
   const numbers = askHistory(packMarks(marks, reader, request));
-  return numbers.length === 1 ? ANSWERS[numbers[0]!]! : unpackView(numbers);
-}
-
-/** Returns whether a view goes on with the events from `known` on as with new ones, and nothing before them changes. */
-export function followsView(marks: HistoryMarks, reader: Reader, known: number): boolean {
-  const [follows] = askHistory(packMarks(marks, reader, { question: 'follows', knownFrom: known }));
-  return follows === 1;
+  if (numbers.length >= ViewNumber.Length) return unpackView(numbers);
+  const [answer = 0, before = 0] = numbers;
+  return { answer: ANSWERS[answer]!, before };
 }
 
 /** Returns the indices of the events that no rewind has undone. */
@@ -232,7 +224,7 @@ function packMarks(
   reader: Reader,
   request: HistoryQuestion,
 ): Float64Array {
-  const { question, count, within, knownFrom, isFromStart, place, isAfter, asked = [] } = request;
+  const { question, count, knownFrom, isFromStart, place, isAfter, asked = [] } = request;
   const numbers = new Float64Array(
     HistoryNumber.Length +
       marks.length * MarkNumber.Length +
@@ -251,7 +243,6 @@ function packMarks(
   numbers[HistoryNumber.Asked] = asked.length;
   numbers[HistoryNumber.Question] = QUESTIONS[question];
   numbers[HistoryNumber.Count] = count ?? NaN;
-  numbers[HistoryNumber.Within] = within ?? NaN;
   numbers[HistoryNumber.KnownFrom] = knownFrom ?? NaN;
   numbers[HistoryNumber.IsFromStart] = isFromStart === true ? 1 : 0;
   numbers[HistoryNumber.Place] = PLACES[place?.kind ?? 'none'];
@@ -317,16 +308,13 @@ function unpackView(numbers: Uint32Array): HistoryItems {
       suffix: number(start + ChangeNumber.Suffix),
     };
   });
-  const sources = listOf(number(ViewNumber.Sources), 1, number);
   return {
-    ...{ items, summarised, changes, sources },
+    ...{ items, summarised, changes },
     firstWaiting: indexAt(numbers, ViewNumber.FirstWaiting),
     start: number(ViewNumber.Start),
     total: number(ViewNumber.Total),
-    within: number(ViewNumber.Within),
     first: indexAt(numbers, ViewNumber.First),
     last: indexAt(numbers, ViewNumber.Last),
-    lastCompaction: indexAt(numbers, ViewNumber.LastCompaction),
   };
 }
 

@@ -38,10 +38,9 @@ export const QUESTIONS = {
   view: 0,
   tail: 1,
   page: 2,
-  follows: 3,
-  activeEvents: 4,
-  branches: 5,
-  openCalls: 6,
+  activeEvents: 3,
+  branches: 4,
+  openCalls: 5,
 } as const;
 
 /** The kinds of places in a view; `Packed::place` in `history.rs`. */

@@ -34,7 +34,6 @@ import type * as onDemandReads from './on_demand.js';
 import type { ReadsLoader } from './reads.js';
 import type { MissingCalls } from './window/missing_calls.js';
 import { HISTORY_VIEWS, type HistoryView } from '../../values/model/values/history_view.js';
-import type { ViewReader } from './view/view_reader.js';
 import { parseTexts } from '../../core/storage/stored_events.js';
 import { messageOf } from '../../values/errors/describe.js';
 import { SessionError } from '../../values/errors/errors.js';
@@ -60,9 +59,9 @@ function takeRead(request: Omit<GetSessionRequest, 'signal'>): TakenRequest | un
   return { request: { kind: 'window', key, last, after, skipCorrupt }, view };
 }
 
-/** The parts that compute the views of one service. */
+/** The parts that read the views of one service. */
 interface Views {
-  readonly reader: ViewReader;
+  readonly readView: typeof onDemandReads.readView;
   readonly missingCalls: MissingCalls;
 }
 
@@ -87,8 +86,8 @@ export class SessionReader {
     const { request: window, view } = taken;
     const read = await this.#parts.callStore<ReadSession | undefined>(call, async (store) => {
       if (view === 'raw') return store.read(window, call);
-      const { reader } = await this.#loadViews(call);
-      const plan = reader.get(store.traits, { ...window, view });
+      const { readView } = await this.#loadViews(call);
+      const plan = readView(store.traits, { ...window, view });
       return runPlan(plan, (request) => store.read(request, call));
     });
     return read && this.#openRead(taken, read);
@@ -108,7 +107,7 @@ export class SessionReader {
       const read = now.find(window, call);
       return read && this.#openRead(taken, read);
     }
-    const plan = this.#viewsOf(reads).reader.get(traits, { ...window, view });
+    const plan = this.#viewsOf(reads).readView(traits, { ...window, view });
     const read = runPlanNow(plan, (request) => now.find(request, call));
     return read && this.#openRead(taken, read);
   }
@@ -117,8 +116,8 @@ export class SessionReader {
     return this.#views ?? this.#viewsOf(await this.#loadReads(signal));
   }
 
-  #viewsOf({ MissingCalls, ViewReader }: typeof onDemandReads): Views {
-    return (this.#views ??= { reader: new ViewReader(), missingCalls: new MissingCalls() });
+  #viewsOf({ MissingCalls, readView }: typeof onDemandReads): Views {
+    return (this.#views ??= { readView, missingCalls: new MissingCalls() });
   }
 
   #openRead<S extends object>({ request, view }: TakenRequest, read: ReadSession): Session<S> {

@@ -225,7 +225,7 @@ export class CacheReads {
       if (policy === 'cache-only' || isAbsent || !hasGrown) return local;
       lastCount = copiedCount;
       remote.ended.throwIfAborted();
-      const fetching = fetch.require(key, mostOf(need, nextLast(copiedCount, { factor: 2 })));
+      const fetching = fetch.require(key, mostOf(need, nextLast(copiedCount, 2)));
       try {
         // A write meanwhile makes an unknown session known, even if the remote never answers.
         const waited = result === undefined ? data.untilChanged(key, fetching) : fetching;

@@ -17,7 +17,7 @@
 //! `Model` also gets each function call with its response, and nothing else of them: see `pairs`. For
 //! this reader no compaction hides what waits for an answer: see `waiting`.
 //!
-//! Whoever has only the last events and the markers asks for a part of a view: its [`Tail`], or a [`Page`].
+//! Whoever has only the last events and the markers asks for a part of a view: its tail, or a [`Page`].
 //! The answer may be that it [`Needs`] more events.
 
 mod branches;
@@ -34,14 +34,13 @@ pub use branches::{Branch, branches};
 pub use calls::{CallLists, CallMark, EventTraits, PauseMark, ResponseMark};
 pub use page::{Page, PageRequest, Place};
 pub use pairs::{CallPart, PartChange};
-pub use tail::{Known, Tail, follows, last_compaction};
 pub use waiting::open_calls;
 
 use calls::{ActiveEvents, recover};
 use compactions::Summaries;
 use numbers::NumberSet;
 use pairs::pair;
-pub use rewinds::active_events;
+pub use rewinds::{active_events, end_before};
 use waiting::Waiting;
 
 /// A history, so far as the rules need to know it.

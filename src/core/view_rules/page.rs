@@ -116,7 +116,7 @@ impl View {
     }
 
     /// Returns the position of a place; `None` if the view shows nothing of that name there.
-    pub(super) fn position_of(&self, place: Place) -> Option<usize> {
+    fn position_of(&self, place: Place) -> Option<usize> {
         let is_there = |item: &Item| match (*item, place) {
             (Item::Event(event), Place::Shown(shown)) => event == shown,
             (Item::Summary { compaction, .. }, Place::Summary(shown)) => compaction == shown,

@@ -1,18 +1,39 @@
 //! Rewinds.
 
+use std::ops::RangeInclusive;
+
 use super::numbers::NumberMap;
 use super::{Kind, Mark};
 
-/// Returns which events are active: no rewind has undone them. A walk from the end finds the rewinds.
-/// Each undoes itself and all events back to the first one of the invocation that it names, and the
-/// walk continues before that event. If no such event comes before it, a rewind undoes only itself.
+/// Returns which events are active: no rewind has undone them.
 ///
 /// `older` are the invocations that begin before the events: a rewind before one undoes all up to it.
 pub fn active_events(marks: &[Mark], older: &[u32]) -> Vec<bool> {
     let mut active = vec![true; marks.len()];
+    for undone in undone_ranges(marks, older) {
+        if let Some(undone) = active.get_mut(undone) {
+            undone.fill(false);
+        }
+    }
+    active
+}
+
+/// Returns where the events end that matter before the event `from`: before what a rewind from there on has undone,
+/// or before `from` itself.
+pub fn end_before(marks: &[Mark], older: &[u32], from: usize) -> usize {
+    let ranges = undone_ranges(marks, older);
+    let undone = ranges.into_iter().find(|undone| undone.contains(&from));
+    undone.map_or(from, |undone| *undone.start())
+}
+
+/// Returns what rewinds undo. A walk from the end finds the rewinds. Each undoes itself and all events back to
+/// the first one of the invocation that it names, and the walk continues before that event. If no such event comes
+/// before it, a rewind undoes only itself.
+fn undone_ranges(marks: &[Mark], older: &[u32]) -> Vec<RangeInclusive<usize>> {
+    let mut ranges = Vec::new();
     let is_rewind = |mark: &Mark| mark.kind.is_rewind();
     if !marks.iter().any(is_rewind) {
-        return active;
+        return ranges;
     }
     let first = first_events(marks, older);
     let mut end = marks.len();
@@ -22,12 +43,10 @@ pub fn active_events(marks: &[Mark], older: &[u32]) -> Vec<bool> {
             _ => None,
         };
         let cut = before.filter(|cut| *cut < at).unwrap_or(at);
-        if let Some(undone) = active.get_mut(cut..=at) {
-            undone.fill(false);
-        }
+        ranges.push(cut..=at);
         end = cut;
     }
-    active
+    ranges
 }
 
 /// Returns the first event of each invocation; for one that begins before the events, the first of all.

@@ -3,9 +3,9 @@
 use std::num::NonZeroU32;
 
 use adk_session::internals::view_rules::{
-    CallLists, CallMark, CallPart, EventTraits, History, Item, Kind, Known, Mark, Needs, Page,
+    CallLists, CallMark, CallPart, EventTraits, History, Item, Kind, Mark, Needs, Page,
     PageRequest, PartChange, PauseMark, Place, Reader, ResponseMark, View, active_events, branches,
-    follows, last_compaction, open_calls,
+    end_before, open_calls,
 };
 use wasm_bindgen::prelude::*;
 
@@ -17,7 +17,8 @@ use crate::bindings::packed::{
 /// Stands for an id that is absent; `NO_ID` in `js/core/wasm/protocol.ts`.
 const NO_ID: u32 = u32::MAX;
 
-/// The answers without a view; `ANSWERS` in `js/core/wasm/protocol.ts`.
+/// The answers without a view; `ANSWERS` in `js/core/wasm/protocol.ts`. With the first one comes the event before which
+/// those events end.
 const NEEDS_EARLIER: u32 = 0;
 const NEEDS_ALL: u32 = 1;
 const NOT_SHOWN: u32 = 2;
@@ -31,10 +32,9 @@ const PAUSE: usize = PauseNumber::Length as usize;
 /// The questions; `QUESTIONS` in `js/core/wasm/protocol.ts`. Any other number asks for the whole view.
 const TAIL: u8 = 1;
 const PAGE: u8 = 2;
-const FOLLOWS: u8 = 3;
-const ACTIVE_EVENTS: u8 = 4;
-const BRANCHES: u8 = 5;
-const OPEN_CALLS: u8 = 6;
+const ACTIVE_EVENTS: u8 = 3;
+const BRANCHES: u8 = 4;
+const OPEN_CALLS: u8 = 5;
 
 /// Answers a question about a history: one number for each `HistoryNumber`, and then its lists.
 #[wasm_bindgen]
@@ -44,10 +44,6 @@ pub fn ask_history(history: &[f64]) -> Vec<u32> {
     let lists = CallLists { calls, responses, pauses, traits };
     let history = History { marks, lists, older };
     match packed.question() {
-        FOLLOWS => {
-            let known = packed.index(HistoryNumber::KnownFrom).unwrap_or_default();
-            vec![u32::from(follows(&history, packed.reader(), known))]
-        }
         ACTIVE_EVENTS => {
             let mut numbers = Vec::new();
             for (event, is_active) in active_events(marks, older).into_iter().enumerate() {
@@ -66,7 +62,10 @@ pub fn ask_history(history: &[f64]) -> Vec<u32> {
             numbers
         }
         _ => view_of(&packed, &history).unwrap_or_else(|needs| match needs {
-            Needs::Earlier => vec![NEEDS_EARLIER],
+            Needs::Earlier => {
+                let from = packed.index(HistoryNumber::KnownFrom).unwrap_or_default();
+                vec![NEEDS_EARLIER, end_before(marks, older, from) as u32]
+            }
             Needs::All => vec![NEEDS_ALL],
         }),
     }
@@ -183,17 +182,8 @@ fn view_of(packed: &Packed<'_>, history: &History<'_>) -> Result<Vec<u32>, Needs
     let mut shown = 0..part.total;
     match packed.question() {
         TAIL => {
-            let known = match (packed.place(), known_from) {
-                (Some(first), _) => Known::Sources { first, is_whole: is_from_start },
-                (None, Some(from)) => Known::Last { from },
-                (None, None) => Known::All,
-            };
-            let tail = view.tail(history, reader, count.unwrap_or(part.total), known)?;
-            (part.start, part.sources) = (tail.start, tail.sources);
-            let within = packed.index(HistoryNumber::Within);
-            let within = within.and_then(|count| view.start_of(history, reader, count));
-            part.within = within.unwrap_or(0).saturating_sub(tail.start);
-            shown = tail.start..part.total;
+            part.start = view.tail(history, reader, count.unwrap_or(part.total), known_from)?;
+            shown = part.start..part.total;
         }
         PAGE => {
             let (place, is_after) = (packed.place(), packed.is(HistoryNumber::IsAfter));
@@ -205,7 +195,6 @@ fn view_of(packed: &Packed<'_>, history: &History<'_>) -> Result<Vec<u32>, Needs
         }
         _ => {}
     }
-    part.last_compaction = last_compaction(history.marks).map(|(event, _)| event);
     Ok(pack(&view, view.items.get(shown).unwrap_or_default(), &part))
 }
 
@@ -214,11 +203,8 @@ fn view_of(packed: &Packed<'_>, history: &History<'_>) -> Result<Vec<u32>, Needs
 struct Part {
     total: usize,
     start: usize,
-    within: usize,
-    sources: Vec<usize>,
     first: Option<usize>,
     last: Option<usize>,
-    last_compaction: Option<usize>,
 }
 
 fn plus(added: usize, event: Option<usize>) -> u32 {
@@ -233,13 +219,10 @@ fn pack(view: &View, items: &[Item], part: &Part) -> Vec<u32> {
         (ViewNumber::Summarised as usize, summarised.len() as u32),
         (ViewNumber::Changes as usize, changes.len() as u32),
         (ViewNumber::FirstWaiting as usize, plus(1, *first_waiting)),
-        (ViewNumber::Sources as usize, part.sources.len() as u32),
         (ViewNumber::Start as usize, part.start as u32),
         (ViewNumber::Total as usize, part.total as u32),
-        (ViewNumber::Within as usize, part.within as u32),
         (ViewNumber::First as usize, plus(1, part.first)),
         (ViewNumber::Last as usize, plus(1, part.last)),
-        (ViewNumber::LastCompaction as usize, plus(1, part.last_compaction)),
     ]));
     for item in items {
         let (event, agent) = match *item {
@@ -265,7 +248,6 @@ fn pack(view: &View, items: &[Item], part: &Part) -> Vec<u32> {
             (ChangeNumber::Suffix as usize, suffix.map_or(0, NonZeroU32::get)),
         ]));
     }
-    push_all(&mut numbers, &part.sources);
     numbers
 }
 

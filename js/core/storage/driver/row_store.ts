@@ -86,10 +86,10 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
    */
   constructor(
     storage: OwnStorage | (() => Promise<OwnStorage>),
-    traits?: StoreTraits,
+    traits: StoreTraits = {},
     onConnectionLost?: (error: unknown) => void,
   ) {
-    this.traits = { continuesViews: true, ...traits };
+    this.traits = traits;
     this.#onConnectionLost = onConnectionLost;
     const isLate = typeof storage === 'function';
     this.#load = isLate ? storage : () => Promise.resolve(storage);

@@ -139,7 +139,7 @@ export class WasmStore implements Store, CoreVerbs {
     this.#storage = storage;
     const { holdsData, operations } = storage;
     const keepsOperations = operations !== undefined;
-    this.traits = { continuesViews: true, keepsOperations };
+    this.traits = { keepsOperations };
     // Over memory these verbs return no promise, unless a write has an operation.
     if (holdsData) this.now = this as SynchronousStore;
   }
@@ -239,16 +239,17 @@ export class WasmStore implements Store, CoreVerbs {
     return this.#read(call, (caller) => this.wasm.get(names, numbers, caller));
   }
 
-  async page(request: PageRequest, call: Call): Promise<ReadPage | undefined> {
-    const { sessionId } = request.key;
-    const page = await this.#read<CorePage | undefined>(call, (caller) =>
+  page(request: PageRequest, call: Call): MaybePromise<ReadPage | undefined> {
+    const { key, skipCorrupt = false } = request;
+    const read = this.#read<CorePage | undefined>(call, (caller) =>
       this.wasm.page(request, caller),
     );
-    if (page === undefined) return undefined;
-    const { events, ...session } = page;
-    if (events === undefined) return session;
-    const { skipCorrupt = false } = request;
-    return { ...session, events: this.#storage.parse(events, sessionId, skipCorrupt) };
+    return after(read, (page) => {
+      if (page === undefined) return undefined;
+      const { events, ...session } = page;
+      if (events === undefined) return session;
+      return { ...session, events: this.#storage.parse(events, key.sessionId, skipCorrupt) };
+    });
   }
 
   markers(request: MarkersRequest, call: Call): MaybePromise<ReadMarkers | undefined> {

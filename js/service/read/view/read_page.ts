@@ -2,24 +2,31 @@
 import type { Call } from '../../../core/call/call.js';
 import { hasCallParts } from '../../../core/history/calls/call_marks.js';
 import { isMarker } from '../../../core/history/marks.js';
-import type { EventCount } from '../../../values/model/values/event_count.js';
-import type { ComputedView } from '../../../values/model/values/history_view.js';
 import type { PageRequest, ReadMarkers, ReadPage } from '../../../core/read.js';
-import type { Store } from '../../../core/storage/store.js';
-import { pageOfLast, pageOfView } from './view_parts.js';
-import { nextLast } from '../../../core/storage/reads/growing_read.js';
+import { find, type ReadPlan, runPlan } from '../../../core/storage/reads/read_plan.js';
+import type { Store, StoreTraits } from '../../../core/storage/store.js';
+import type { ComputedView } from '../../../values/model/values/history_view.js';
+import { readBack } from './read_back.js';
+import { pageOfKnown, pageOfView } from './view_parts.js';
 
 /** Reads a page. Loads the whole history only if the page needs it. Returns `undefined` if there is no session. */
 export async function readPage(
   store: Store,
-  { view = 'raw', ...page }: PageRequest,
+  page: PageRequest,
   call: Call,
 ): Promise<ReadPage | undefined> {
-  if (view === 'raw') return store.read({ ...page, kind: 'page' }, call);
-  if (store.traits.computesViews) return store.read({ ...page, view, kind: 'page' }, call);
-  const markers = await store.read({ ...page, kind: 'markers' }, call);
-  const read = markers && (await readByMarkers(store, markers, view, page, call));
-  return read ?? readWhole(store, view, page, call);
+  return runPlan(planPage(store.traits, page), (request) => store.read(request, call));
+}
+
+function* planPage(
+  { computesViews }: StoreTraits,
+  { view = 'raw', ...page }: PageRequest,
+): ReadPlan<ReadPage | undefined> {
+  if (view === 'raw') return yield* find({ ...page, kind: 'page' });
+  if (computesViews) return yield* find({ ...page, view, kind: 'page' });
+  const markers = yield* find({ ...page, kind: 'markers' });
+  const read = markers && (yield* readByMarkers(markers, view, page));
+  return read ?? (yield* readWhole(view, page));
 }
 
 /**
@@ -30,47 +37,44 @@ export async function readPage(
  * is needed for the count of a view, for a page after an event, and for the view for models if there is a compaction. Any
  * other page needs only the markers and the events before it.
  */
-async function readByMarkers(
-  store: Store,
+function* readByMarkers(
   markers: ReadMarkers,
   view: ComputedView,
   page: PageRequest,
-  call: Call,
-): Promise<ReadPage | undefined> {
-  const read = async (request: PageRequest): Promise<ReadPage | undefined> => {
-    const read = await store.read({ ...request, kind: 'page' }, call);
-    const isSame = read?.created === markers.created && read.revision === markers.revision;
-    return isSame ? read : undefined;
-  };
-  if (!markers.events.some(isMarker)) {
+): ReadPlan<ReadPage | undefined> {
+  const { created, revision, events } = markers;
+  if (!events.some(isMarker)) {
+    const stored = yield* find({ ...page, kind: 'page' });
+    const isSame = stored?.created === created && stored.revision === revision;
     // Without markers and calls, models get what is stored.
-    const stored = await read(page);
-    if (stored?.events?.some(hasCallParts) === false || view === 'transcript') return stored;
+    const isShown = view === 'transcript' || stored?.events?.some(hasCallParts) === false;
+    if (isShown) return isSame ? stored : undefined;
   }
-  const { events } = markers;
-  const needsAll = page.direction === 'after' || page.withCount;
-  if (needsAll || pageOfLast(events, [], view, page, false) === 'needsAll') return undefined;
-  const growth = { least: events.length };
-  let last: EventCount = 2 * page.limit;
-  for (; last !== 'all'; last = nextLast(last, growth)) {
-    const earlier = await read({ ...page, limit: last, isToEnd: false });
-    if (earlier?.events === undefined) return undefined;
-    const { created, hasOlder } = earlier;
-    const shown = pageOfLast(events, earlier.events, view, page, hasOlder === false);
-    if (typeof shown !== 'string') return { created, ...shown };
-    if (shown !== 'needsEarlier' || hasOlder !== true) return undefined;
-  }
-  return undefined;
+  const { direction, eventId, limit, withCount } = page;
+  if (direction === 'after' || withCount) return undefined;
+  const found = events.findIndex(({ id }) => id === eventId);
+  // If the event is damaged, all markers may be later ones.
+  const end = eventId === undefined ? events.length : Math.max(0, found);
+  const known = {
+    ...{ earlier: events.slice(0, end), last: [], later: events.slice(end) },
+    ...{ firstId: eventId, isFromStart: false },
+  };
+  const isDamaged = eventId !== undefined && found < 0;
+  const shown = yield* readBack(page, markers, known, 2 * limit, (known) =>
+    // Which markers are later is known only if all earlier ones are loaded.
+    isDamaged && !known.isFromStart
+      ? { answer: 'needsEarlier', before: 0 }
+      : pageOfKnown(known, view, { eventId, limit }),
+  );
+  return typeof shown === 'string' ? undefined : { created, ...shown };
 }
 
-async function readWhole(
-  store: Store,
+function* readWhole(
   view: ComputedView,
   { key, direction, eventId, limit, isToEnd, skipCorrupt, isShown }: PageRequest,
-  call: Call,
-): Promise<ReadPage | undefined> {
+): ReadPlan<ReadPage | undefined> {
   // Another page would read the whole history once more.
   const request = { direction, eventId, limit: isToEnd === true ? 'all' : limit, isShown } as const;
-  const read = await store.read({ key, skipCorrupt, kind: 'window' }, call);
+  const read = yield* find({ key, skipCorrupt, kind: 'window' });
   return read && { created: read.created, ...pageOfView(read, view, request) };
 }

@@ -7,7 +7,6 @@ import { SUMMARY_PREFIX } from '../../../values/model/event/view_summary.js';
 import type { EventCount } from '../../../values/model/values/event_count.js';
 import type { ComputedView } from '../../../values/model/values/history_view.js';
 import {
-  followsView,
   type HistoryItems,
   partOfItems,
   type PartRequest,
@@ -16,6 +15,7 @@ import {
 } from '../../../core/wasm/packed_marks.js';
 import { FOR_ALL, marksOf } from '../../../core/history/marks.js';
 import { showItems, type ViewedEvents } from '../../../core/history/view.js';
+import type { KnownEvents } from './read_back.js';
 
 /** Events of a session. */
 interface ReadEvents {
@@ -26,82 +26,29 @@ interface ReadEvents {
 
 /** The last events of a view. */
 export interface ViewTail extends ViewedEvents {
-  /** The stored events that the view for models makes them of, in append order. */
-  readonly sources: readonly Event[];
-  /** How many events the view has before them. */
+  /** How many events the view has before them. It is known only if all events are. */
   readonly start: number;
-  /** The index in `events` of the first of the last `TailSize.within` events; 0 if that is absent. */
-  readonly within: number;
-  /** The compaction that ends last. */
-  readonly lastCompaction: Event | undefined;
 }
 
-/** How many of a view's last events are asked for. A tail may be longer, so that no response lacks its call. */
-export interface TailSize {
-  readonly count: number;
-  /** A smaller number of last events. `ViewTail.within` tells where they begin in the tail. */
-  readonly within?: number;
-}
-
-/** Computes the last events of a view. */
+/** Computes the last events of a view from the whole history: `count`, or some more so that no response lacks its call. */
 export function tailOfView(
   { events, olderInvocations }: ReadEvents,
   view: ComputedView,
-  { count, within }: TailSize,
+  count: number,
 ): ViewTail {
-  const request: PartRequest = { question: 'tail', count, within };
   // All events decide.
-  return tailOf(partOf(events, view, request, olderInvocations) as ShownPart);
+  return tailOf(partOf(events, view, { question: 'tail', count }, olderInvocations) as ShownPart);
 }
 
-/**
- * Computes the last events of a view from the last stored events.
- *
- * @param markers as in `MarkerRows`, read at the same revision
- */
-export function tailOfLast(
-  markers: readonly Event[],
-  last: readonly Event[],
+/** Computes the last events of a view from the last stored events. */
+export function tailOfKnown(
+  { earlier, last, isFromStart }: KnownEvents,
   view: ComputedView,
-  { count, within }: TailSize,
-): ViewTail | Undecided {
-  const ids = new Set(last.map(({ id }) => id));
-  const earlier = markers.filter(({ id }) => !ids.has(id));
-  const request: PartRequest = { question: 'tail', count, within, knownFrom: earlier.length };
-  const part = partOf([...earlier, ...last], view, request);
-  return typeof part === 'string' ? part : tailOf(part);
-}
-
-/**
- * Computes the last events of the view for models from the sources of an earlier tail, and what follows them.
- *
- * @param firstId the id of the first event of that tail
- * @param isWhole whether the view begins with that tail
- */
-export function continuedTail(
-  events: readonly Event[],
-  firstId: string | undefined,
-  isWhole: boolean,
   count: number,
 ): ViewTail | Undecided {
-  const place = firstId === undefined ? undefined : placeOf(events, firstId, 'shown');
-  if (firstId !== undefined && place === undefined) return 'needsEarlier';
-  const part = partOf(events, 'model', { question: 'tail', count, place, isFromStart: isWhole });
-  return typeof part === 'string' ? part : tailOf(part);
-}
-
-/**
- * Returns whether later events follow a view as new ones do, and change nothing of what it showed.
- *
- * @param known the compaction that ends last, and the visible events or the sources of a tail
- */
-export function followsTail(
-  known: readonly Event[],
-  later: readonly Event[],
-  view: ComputedView,
-): boolean {
-  const marks = marksOf([...known, ...later], FOR_ALL);
-  return followsView(marks, view, known.length);
+  const knownFrom = isFromStart ? undefined : earlier.length;
+  const part = partOf([...earlier, ...last], view, { question: 'tail', count, knownFrom });
+  return 'answer' in part ? part : tailOf(part);
 }
 
 /** A page of a view. */
@@ -139,7 +86,7 @@ export function pageOfView(
   const count = limit === 'all' ? undefined : limit;
   const request: PartRequest = { question: 'page', count, place, isAfter, isFromStart: true };
   const part = partOf(events, view, request, olderInvocations);
-  if (typeof part === 'string') return undefined;
+  if ('answer' in part) return undefined;
   const { items } = part;
   const page = pageOf(
     part,
@@ -148,39 +95,18 @@ export function pageOfView(
   return { ...page, eventCount: olderInvocations === undefined ? items.total : undefined };
 }
 
-/**
- * Computes the last events of a view before an event from the last stored events before it.
- *
- * @param markers as in `MarkerRows`, with the event of `eventId` unless that is damaged
- * @param last the last stored events before that event
- * @param isFromStart whether the session begins with these events
- */
-export function pageOfLast(
-  markers: readonly Event[],
-  last: readonly Event[],
+/** Computes the last events of a view before an event from the last stored events before it. */
+export function pageOfKnown(
+  { earlier, last, later, isFromStart }: KnownEvents,
   view: ComputedView,
-  { eventId, limit }: { readonly eventId: string | undefined; readonly limit: number },
-  isFromStart: boolean,
+  { eventId, limit: count }: { readonly eventId: string | undefined; readonly limit: number },
 ): ViewPage | Undecided {
-  const ids = new Set(last.map(({ id }) => id));
-  const others = markers.filter(({ id }) => !ids.has(id));
-  const found = others.findIndex(({ id }) => id === eventId);
-  const isDamaged = eventId !== undefined && found < 0;
-  // A damaged event tells which markers are later only if all earlier ones are loaded.
-  if (isDamaged && !isFromStart) return 'needsEarlier';
-  const cut = eventId === undefined ? others.length : Math.max(0, found);
-  const stored = [...others.slice(0, cut), ...last, ...others.slice(cut)];
+  const knownFrom = earlier.length;
   const place: ViewPlace | undefined =
-    eventId === undefined ? undefined : { kind: 'stored', event: cut + last.length };
-  const request: PartRequest = {
-    question: 'page',
-    count: limit,
-    place,
-    knownFrom: cut,
-    isFromStart,
-  };
-  const part = partOf(stored, view, request);
-  return typeof part === 'string' ? part : pageOf(part, part.items.start > 0);
+    eventId === undefined ? undefined : { kind: 'stored', event: knownFrom + last.length };
+  const request: PartRequest = { question: 'page', count, place, knownFrom, isFromStart };
+  const part = partOf([...earlier, ...last, ...later], view, request);
+  return 'answer' in part ? part : pageOf(part, part.items.start > 0);
 }
 
 /** A part of a view, and the stored events that its numbers name. */
@@ -197,16 +123,11 @@ function partOf(
 ): ShownPart | Undecided {
   const marks = marksOf(stored, FOR_ALL, older);
   const items = partOfItems(marks, view, request);
-  return typeof items === 'string' ? items : { ...showItems(stored, marks, items), stored, items };
+  return 'answer' in items ? items : { ...showItems(stored, marks, items), stored, items };
 }
 
-function tailOf({ events, summarised, stored, items }: ShownPart): ViewTail {
-  const { start, within, lastCompaction } = items;
-  return {
-    ...{ events, summarised, start, within },
-    sources: items.sources.map((event) => stored[event]!),
-    lastCompaction: lastCompaction === undefined ? undefined : stored[lastCompaction],
-  };
+function tailOf({ events, summarised, items }: ShownPart): ViewTail {
+  return { events, summarised, start: items.start };
 }
 
 function pageOf({ events, stored, items }: ShownPart, hasOlder: boolean): ViewPage {

@@ -246,15 +246,12 @@ pub enum HistoryNumber {
     Question,
     /// How many items; NaN for all.
     Count,
-    /// How many of the last items of a tail are asked for besides; NaN for none.
-    Within,
-    /// The index of the first known event that is no marker; NaN if all events are known. For the question whether events
-    /// follow a view: how many events come before them.
+    /// The index of the first known event that is no marker; NaN if all events are known.
     KnownFrom,
-    /// 1 if there are no events before these, or if the view begins with the earlier tail.
+    /// 1 if there are no events before these.
     IsFromStart,
-    /// One of `PLACES` in `js/core/wasm/protocol.ts`, for a page, for the first item of an earlier tail, or for
-    /// the event from whose turn on branches are wanted.
+    /// One of `PLACES` in `js/core/wasm/protocol.ts`, for a page, or for the event from whose turn on branches
+    /// are wanted.
     Place,
     /// The index of the event or of the compaction at that place.
     PlaceEvent,
@@ -338,20 +335,14 @@ pub enum ViewNumber {
     Changes,
     /// The first event that waits plus 1, or 0.
     FirstWaiting,
-    /// How many sources of a tail, one number each.
-    Sources,
     /// Where the items begin in the whole view.
     Start,
     /// How many items the whole view has.
     Total,
-    /// Where the last items of a tail begin that are asked for besides, among its items.
-    Within,
     /// The anchor of a page's first item plus 1, or 0.
     First,
     /// The anchor of a page's last item plus 1, or 0.
     Last,
-    /// The compaction that ends last plus 1, or 0.
-    LastCompaction,
     /// The end of the list.
     Length,
 }

@@ -11,7 +11,7 @@ import { around } from '../page/around.js';
 import { idsOf, keyOf } from '../page/events.js';
 
 /** What the tests call in the page. */
-export const inPage = { readVector, fillMarked, readMarked };
+export const inPage = { readVector, fillMarked, readMarked, readUndone };
 type Page = typeof inPage;
 
 export function views(context: Context): void {
@@ -38,6 +38,19 @@ export function views(context: Context): void {
         assert.ok(whole.count >= COUNT, `${view}: ${whole.count} events`);
         assert.ok(end.count < COUNT / 2, `${view}: ${end.count} events`);
         if (view === 'transcript') assert.ok(older.count < COUNT / 2, `${older.count} events`);
+      }
+    });
+  });
+
+  it('the end of a view after a rewind far back is read without the undone events', async () => {
+    await inTab<Page>(context, async (tab) => {
+      for (const view of ['transcript', 'model'] as const) {
+        const { end, older } = await tab.call('readUndone', newName(), view);
+        const expected = Array.from({ length: COUNT / 4 }, (_, at) => `e${at}`);
+        expected.push(`e${COUNT - 1}`);
+        assert.deepEqual(end.ids, expected.slice(-WINDOW), view);
+        assert.deepEqual(older.ids, expected.slice(-2 * WINDOW), view);
+        for (const { count } of [end, older]) assert.ok(count < COUNT / 4, `${view}: ${count}`);
       }
     });
   });
@@ -76,6 +89,24 @@ interface MarkedRead {
   readonly ids: string[];
   /** How many events the records have that were read. */
   readonly count: number;
+}
+
+/** Reads a view of a session of which a rewind has undone three quarters. */
+async function readUndone(
+  name: string,
+  view: 'transcript' | 'model',
+): Promise<Record<'end' | 'older', MarkedRead>> {
+  const service = new IndexedDbSessionService({ name });
+  const session = await service.createSession(keyOf('marked'));
+  const events = Array.from({ length: COUNT }, (_, at) => {
+    const content = { role: 'user', parts: [{ text: `text ${at}` }] };
+    return createEvent({ id: `e${at}`, invocationId: `i${at}`, author: 'user', content });
+  });
+  const actions = { rewindBeforeInvocationId: `i${COUNT / 4}` } as object as Event['actions'];
+  events[COUNT - 2] = createEvent({ ...events[COUNT - 2], actions });
+  await service.appendEvents({ session, events });
+  await service.close();
+  return readMarked(name, view);
 }
 
 async function readMarked(

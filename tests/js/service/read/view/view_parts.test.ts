@@ -7,17 +7,22 @@ import { isMarker, rewindTargetOf } from '../../../../../js/core/history/marks.j
 import { isSummarised, viewOf } from '../../../../../js/core/history/view.js';
 import { createEventActions, type Event, openSessionService } from '../../../../../js/index.js';
 import {
-  pageOfLast,
+  pageOfKnown,
   pageOfView,
-  tailOfLast,
+  tailOfKnown,
   tailOfView,
 } from '../../../../../js/service/read/view/view_parts.js';
+import { readBack, type KnownEvents } from '../../../../../js/service/read/view/read_back.js';
+import type { SessionRead } from '../../../../../js/core/read.js';
+import { runPlanNow } from '../../../../../js/core/storage/reads/read_plan.js';
+import type { Undecided } from '../../../../../js/core/wasm/packed_marks.js';
 import { tellsWhatWaits } from '../../../../../js/values/model/event/waiting.js';
 import { endOf } from './view_model.js';
 import { hasCallParts } from '../../../../../js/core/history/calls/call_marks.js';
 import { randomWait } from '../random_wait.js';
 import { randomNumbers } from '../list_model.js';
 
+const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const VIEWS = ['transcript', 'model'] as const;
 const COUNTS = [1, 2, 20];
 
@@ -61,17 +66,59 @@ function randomHistory(seed: number, length: number): Event[] {
 }
 
 /** The events that `readMarkers` returns. */
-function markersOf(events: readonly Event[]): Event[] {
+function markersOf(events: readonly Event[], eventId?: string): Event[] {
   const targets = new Set(events.map(rewindTargetOf));
   const isFirst = (event: Event) =>
     targets.has(event.invocationId) &&
     events.find(({ invocationId }) => invocationId === event.invocationId) === event;
-  return events.filter((event) => isMarker(event) || isFirst(event) || tellsWhatWaits(event));
+  return events.filter(
+    (event) => isMarker(event) || isFirst(event) || tellsWhatWaits(event) || event.id === eventId,
+  );
+}
+
+/** What is known after the events of a range and the markers were read. */
+function knownOf(
+  events: readonly Event[],
+  markers: readonly Event[],
+  [from, end]: readonly [from: number, end: number],
+): KnownEvents {
+  const placeOf = (event: Event) => events.indexOf(event);
+  return {
+    earlier: markers.filter((event) => placeOf(event) < from),
+    last: events.slice(from, end),
+    later: markers.filter((event) => placeOf(event) >= end),
+    firstId: events[from]?.id,
+    isFromStart: from === 0,
+  };
+}
+
+/** Reads back in a session that has these events. Returns how many it read, too. */
+function readBackIn<Part extends object>(
+  events: readonly Event[],
+  markers: readonly Event[],
+  [from, end]: readonly [from: number, end: number],
+  count: number,
+  decide: (known: KnownEvents) => Part | Undecided,
+) {
+  const head = { created: 1, revision: 2 };
+  const known = { ...knownOf(events, markers, [from, end]), isFromStart: false };
+  const plan = readBack({ key: KEY }, { ...head, events: [...markers] }, known, count, decide);
+  let read = 0;
+  const part = runPlanNow(plan, (request) => {
+    const { eventId, limit } = request as SessionRead<'page'>;
+    const before =
+      eventId === undefined ? events.length : events.findIndex(({ id }) => id === eventId);
+    const start = Math.max(0, before - limit);
+    read += before - start;
+    const page = events.slice(start, before);
+    return { ...head, events: page, hasOlder: start > 0, firstId: page[0]?.id };
+  });
+  return { part, read };
 }
 
 describe('The end of a view, computed from markers and the last events,', () => {
   it('equals the end of the whole view, or asks for more events', () => {
-    let [known, unknown] = [0, 0];
+    let [decided, undecided] = [0, 0];
     for (let seed = 1; seed <= 400; seed += 1) {
       const events = randomHistory(seed, 20 + (seed % 60));
       const markers = markersOf(events);
@@ -80,33 +127,31 @@ describe('The end of a view, computed from markers and the last events,', () => 
         for (const count of COUNTS) {
           const expected = endOf(whole.events, count, view);
           const summarised = expected.map(({ id }) => whole.summarised.has(id));
-          const ofWhole = tailOfView({ events }, view, { count });
+          const ofWhole = tailOfView({ events }, view, count);
           assert.deepEqual(ofWhole.events, expected, `seed ${seed}, ${view}, ${count} of all`);
           assert.equal(ofWhole.start, whole.events.length - expected.length);
           for (const last of [count, 2 * count, 8 * count]) {
             if (last >= events.length) continue;
-            const within = Math.ceil(count / 2);
-            const size = { count, within };
-            const end = tailOfLast(markers, events.slice(-last), view, size);
-            if (typeof end === 'string') {
-              unknown += 1;
+            const known = knownOf(events, markers, [events.length - last, events.length]);
+            const end = tailOfKnown(known, view, count);
+            if ('answer' in end) {
+              undecided += 1;
               continue;
             }
-            known += 1;
+            decided += 1;
             const message = `seed ${seed}, ${view}, ${count} of ${last}`;
             assert.deepEqual(end.events, expected, message);
-            assert.deepEqual(end.events.slice(end.within), endOf(expected, within, view), message);
             const named = end.events.map(({ id }) => end.summarised.has(id));
             assert.deepEqual(named, summarised, message);
           }
         }
       }
     }
-    assert.ok(known > unknown, `${known} known, ${unknown} unknown`);
+    assert.ok(decided > undecided, `${decided} decided, ${undecided} undecided`);
   });
 
   it('gives the pages of the whole view, or asks for more events', () => {
-    let [known, unknown] = [0, 0];
+    let [decided, undecided] = [0, 0];
     for (let seed = 500; seed < 800; seed += 1) {
       const below = randomNumbers(seed);
       const events = randomHistory(seed, 30 + (seed % 60));
@@ -125,22 +170,24 @@ describe('The end of a view, computed from markers and the last events,', () => 
           const request = { direction: 'before', eventId, limit } as const;
           const whole = pageOfView({ events }, view, request)!;
           for (const last of [2 * limit, 8 * limit, events.length]) {
-            const part = events.slice(Math.max(0, end - last), end);
-            const isFirst = part.length === end;
-            const page = pageOfLast(markers, part, view, { eventId, limit }, isFirst);
+            const from = Math.max(0, end - last);
+            const known = knownOf(events, markers, [from, end]);
+            // Without the event it is not known which markers are later.
+            if (isDamaged && from > 0) continue;
+            const page = pageOfKnown(known, view, { eventId, limit });
             // The summary of a later compaction may stand anywhere.
             const isCompacted = markers.some((event) => isMarker(event) && !rewindTargetOf(event));
             const isDecidable = view === 'transcript' || !isCompacted;
             if (!isDecidable) {
-              assert.ok(page === 'needsAll' || (isDamaged && page === 'needsEarlier'));
+              assert.ok('answer' in page && page.answer === 'needsAll');
               continue;
             }
-            assert.notEqual(page, 'needsAll');
-            if (typeof page === 'string') {
-              unknown += 1;
+            if ('answer' in page) {
+              assert.equal(page.answer, 'needsEarlier');
+              undecided += 1;
               continue;
             }
-            known += 1;
+            decided += 1;
             const message = `seed ${seed}, ${view}, ${limit} of ${last} before ${eventId}`;
             assert.deepEqual(page.events, whole.events, message);
             assert.equal(page.hasOlder, whole.hasOlder, message);
@@ -151,11 +198,77 @@ describe('The end of a view, computed from markers and the last events,', () => 
         }
       }
     }
-    assert.ok(known > unknown, `${known} known, ${unknown} unknown`);
+    assert.ok(decided > undecided, `${decided} decided, ${undecided} undecided`);
+  });
+
+  it('and a page are those of the whole view, read back from any place', () => {
+    for (let seed = 2000; seed < 2400; seed += 1) {
+      const below = randomNumbers(seed);
+      const events = randomHistory(seed, 20 + (seed % 100));
+      const markers = markersOf(events);
+      const { length } = events;
+      for (const view of VIEWS) {
+        const whole = viewOf([...events], view);
+        for (const count of COUNTS) {
+          const message = `seed ${seed}, ${view}, ${count}`;
+          const first = 1 + below(8);
+          const from = Math.max(0, length - below(2 * count));
+          const tail = readBackIn(events, markers, [from, length], first, (known) =>
+            tailOfKnown(known, view, count),
+          );
+          if (tail.part !== 'needsAll') {
+            assert.ok(typeof tail.part === 'object', message);
+            assert.deepEqual(tail.part.events, endOf(whole.events, count, view), message);
+          }
+          const end = below(2) === 0 ? length : below(length);
+          const eventId = events[end]?.id;
+          const request = { direction: 'before', eventId, limit: count } as const;
+          const all = eventId === undefined ? markers : markersOf(events, eventId);
+          const page = readBackIn(events, all, [end, end], first, (known) =>
+            pageOfKnown(known, view, request),
+          );
+          if (page.part === 'needsAll') continue;
+          const { events: expected, hasOlder } = pageOfView({ events }, view, request)!;
+          assert.ok(typeof page.part === 'object', message);
+          assert.deepEqual(page.part.events, expected, message);
+          assert.equal(page.part.hasOlder, hasOlder, message);
+        }
+      }
+    }
+  });
+
+  it('skips what rewinds have undone, also one behind another', () => {
+    const turn = (at: number, invocationId: string): Event => ({
+      ...{ id: `e${at}`, invocationId, author: 'user', timestamp: at },
+      ...{ content: { role: 'user', parts: [{ text: 'x' }] }, actions: createEventActions() },
+    });
+    const events = Array.from({ length: 10_000 }, (_, at) => turn(at, `i${Math.floor(at / 1000)}`));
+    // The events 2000 to 4500 and 5000 to 9900 are undone.
+    for (const [at, before] of [
+      [4500, 'i2'],
+      [9900, 'i5'],
+    ] as const) {
+      Object.assign(events[at]!.actions, { rewindBeforeInvocationId: before });
+    }
+    const markers = markersOf(events);
+    for (const view of VIEWS) {
+      const shown = viewOf([...events], view).events;
+      for (const [count, most] of [
+        [120, 400],
+        [700, 3000],
+      ] as const) {
+        const { part, read } = readBackIn(events, markers, [9990, 10_000], count, (known) =>
+          tailOfKnown(known, view, count),
+        );
+        assert.ok(typeof part === 'object');
+        assert.deepEqual(part.events, shown.slice(-count));
+        assert.ok(read <= most, `${read} events for ${count}`);
+      }
+    }
   });
 
   for (const storage of ['SQLite', 'a storage without readMarkers']) {
-    it(`is what a first read over ${storage} returns`, async () => {
+    it(`is what a read over ${storage} returns`, async () => {
       const service =
         storage === 'SQLite'
           ? new DatabaseSessionService('sqlite::memory:')
@@ -167,14 +280,14 @@ describe('The end of a view, computed from markers and the last events,', () => 
         await service.appendEvents({ session, events: randomHistory(seed, 60 + (seed % 60)) });
         const raw = (await service.getSession(key))!.events;
         for (const view of VIEWS) {
-          // The end that is kept for a smaller window does not serve a larger one, so each read is a first read.
           for (const numRecentEvents of COUNTS) {
             const config = { view, numRecentEvents };
             const { events } = (await service.getSession({ ...key, config }))!;
             const last = raw.slice(-numRecentEvents);
             const isPlain = view === 'transcript' || !last.some(hasCallParts);
-            const tail = tailOfLast([], last, view, { count: numRecentEvents });
-            const decided = typeof tail === 'string' ? undefined : tail.events;
+            const known = knownOf(raw, [], [raw.length - last.length, raw.length]);
+            const tail = tailOfKnown({ ...known, isFromStart: false }, view, numRecentEvents);
+            const decided = 'answer' in tail ? undefined : tail.events;
             const plain = isPlain ? last : decided;
             const end = endOf(viewOf([...raw], view).events, numRecentEvents, view);
             const isDecided = !last.some(isMarker) && plain !== undefined;

@@ -51,7 +51,6 @@ async function readsByIndices(
   const session = (await service.getSession({ ...key, config: { numRecentEvents: 0 } }))!;
   await service.appendEvent({ session, event: { id: 'later', invocationId: 'later' } });
   takeQueries();
-  // The end of the view that was kept is too short.
   assert.deepEqual(await lastIds(service, 4), [...last, 'later']);
   const queries = takeQueries().filter(isOfMarkers);
   assert.deepEqual(queries.map(isScan), [false]);
