@@ -123,11 +123,13 @@ async function append(call: RouteCall): Promise<AppendResponse> {
     firstTitle,
     operation,
   } as const;
+  const isGiven = (call.body.events as readonly NewEvent[]).every(
+    ({ id, timestamp }) => id && timestamp !== undefined,
+  );
   const append = async (
     events: readonly NewEvent[],
     expected: Partial<Expected>,
   ): Promise<AppendResponse> => {
-    const isGiven = events.every(({ id, timestamp }) => id && timestamp !== undefined);
     const appended = await calls.run('appendEvents', { signal }, (_, call) =>
       appender.appendPlaced({ ...placed, ...expected }, events, call),
     );

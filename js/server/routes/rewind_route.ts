@@ -20,7 +20,6 @@ import type { AskedRun } from '../../values/model/asked_run.js';
 import { REWIND } from '../../stores/http/request_bodies.js';
 import { isEqualJson } from '../../values/json/equal.js';
 import { takeContent } from '../../values/model/event/parts.js';
-import type { Content } from '../../values/model/event/content.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { NewEvent } from '../../values/model/event/event.js';
 import { requireId } from '../../values/model/values/ids.js';

@@ -182,7 +182,7 @@ it('The time of an event keeps every digit over HTTP, in seconds or in milliseco
     (body as { events: { timestamp: number }[] }).events.map(({ timestamp }) => timestamp);
   for (const answer of [created, read]) assert.deepEqual(timesIn(answer), times);
   const page = await ask(EVENTS);
-  const milliseconds = [1741218414968.4057, 1741218414968.405, 1741218415123.457, 1741218416000];
+  const milliseconds = [1741218414968.4058, 1741218414968.405, 1741218415123.457, 1741218416000];
   assert.deepEqual(timesIn(page), milliseconds);
   const { events: own } = page.body as { events: object[] };
   assert.equal((await ask(EVENTS, { body: { events: own } })).status, 200);

@@ -11,7 +11,7 @@ import { RemoteSessionService } from '../../../../js/service/remote/index.js';
 import { echo } from '../../ui/live/runs/agents.js';
 import { until } from '../../stores/cache/fixture.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../stores/remote/fixture.js';
-import { answerOf, type Ask, eventJson, idsIn, KEY, requestTo, SESSION } from '../fixture.js';
+import { answerOf, type Ask, eventJson, KEY, requestTo, SESSION } from '../fixture.js';
 
 const REWIND = `${SESSION}/rewind`;
 const marker = { id: 'r1', invocationId: 'e-r1' };
