@@ -1551,4 +1551,4 @@ async function __wbg_init_once(module_or_path) {
     return __wbg_finalize_init(instance, module);
 }
 
-export { initSync, setTextCoders, __wbg_init as default };
+export { initSync, setTextCoders };

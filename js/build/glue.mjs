@@ -9,6 +9,7 @@
 // - The names of imports end in numbers and not in hashes, which do not compress: they are 2.8 KB of a gzipped page.
 // - The numbers of packed lists have no names by their values, which nothing reads.
 // - The numbers of packed lists are in a file of their own, since the two builds share them.
+// - Without the default export, which nothing calls, the module can be passed on as a whole.
 // - The types have only what this package calls. The rest needs the types of the DOM.
 
 /**
@@ -65,7 +66,7 @@ const BYTES = `    if (!(module instanceof WebAssembly.Module)) {
         module = new WebAssembly.Module(module);
     }
 `;
-const EXPORTS = 'export { initSync,';
+const EXPORTS = 'export { initSync, __wbg_init as default };';
 /** The name by its value in the object of an enum. */
 const NAMES_BY_VALUE = /, "\d+": "\w+",/g;
 /** An enum, with its comment. */
@@ -93,7 +94,7 @@ export function adaptedGlue(glue) {
     [DECODER, CODERS],
     [ENCODER, ''],
     [BYTES, ''],
-    [EXPORTS, `${EXPORTS} setTextCoders,`],
+    [EXPORTS, 'export { initSync, setTextCoders };'],
   ]);
 }
 

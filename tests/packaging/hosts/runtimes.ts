@@ -10,7 +10,8 @@ import type { Host } from './host.js';
 import { inWorkerd } from './workerd.js';
 
 async function workerd(): Promise<string> {
-  // The cache needs the rules: they are in the one module too. Within a request: workerd has no random numbers, so no fresh ids, while it loads a worker.
+  // Within a request: workerd has no random numbers, so no fresh ids, while it loads a worker. The cache needs the rules,
+  // which the one module has too.
   const main = `${program()}
     import { CachedSessionService } from 'adk-session-wasm/cache';
     import { RemoteSessionService } from 'adk-session-wasm/remote';

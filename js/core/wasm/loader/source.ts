@@ -16,18 +16,7 @@ export interface WasmSource {
 }
 
 /** The part of the glue that both builds have. */
-export type Rules = Pick<
-  typeof Glue,
-  | 'DrivenWrite'
-  | 'artifact_message'
-  | 'ask_history'
-  | 'describe_missing'
-  | 'has_room'
-  | 'initSync'
-  | 'merge_states'
-  | 'scan_template'
-  | 'setTextCoders'
->;
+export type Rules = Omit<typeof Glue, 'WasmStorage' | 'delete_database'>;
 
 /** A build of the wasm: its part of the glue, and where the wasm is. */
 export interface WasmPart {

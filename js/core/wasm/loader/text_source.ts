@@ -1,15 +1,7 @@
 import type { WasmSource } from './source.js';
 
-/** A wasm as text; written by `js/build/wasm_text.mjs`. */
-export interface WasmText {
-  readonly text: string;
-  /** The bytes by their number in the text. */
-  readonly bytes: readonly number[];
-  /** The character code of the digit 0. */
-  readonly FIRST: number;
-  /** The number of digits. The characters after them are prefixes. */
-  readonly DIGITS: number;
-}
+/** A module with a wasm as text. */
+type WasmText = typeof import('./wasm_text.js');
 
 /** Returns the source of a wasm that is text. */
 export function textSource(wasm: WasmText): WasmSource {
