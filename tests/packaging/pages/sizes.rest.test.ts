@@ -147,7 +147,7 @@ const SIZES: readonly [
   ],
   ['the remote client', 10.9, () => sizeBeside('remote', '', REMOTE)],
   ['live stores', 8.4, () => sizeBeside('live', '', LIVE)],
-  ['the hooks for React', 0.85, () => sizeBeside('react', LIVE, hooksOf('react'))],
+  ['the hooks for React', 0.9, () => sizeBeside('react', LIVE, hooksOf('react'))],
   ['the composables for Vue', 0.9, () => sizeBeside('vue', LIVE, hooksOf('vue'))],
   [
     'the adapters for assistant-ui',
