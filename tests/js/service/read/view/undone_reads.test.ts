@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createMemoryStorage } from '../../../../js/core/wasm/core.js';
-import { parseTexts } from '../../../../js/core/storage/stored_events.js';
-import { WasmStore } from '../../../../js/core/storage/wasm/wasm_store.js';
-import { createEvent, type EventActions } from '../../../../js/index.js';
-import { openStorage } from '../../../../js/service/database/database_session_service.js';
-import { partsOver } from '../../../../js/service/over_storage.js';
-import { ServiceCore } from '../../../../js/service/service_core.js';
-import type { ServiceParts } from '../../../../js/service/service_options.js';
-import { StoredSessionService } from '../../../../js/service/stored_session_service.js';
-import { DATABASE_TRAITS } from '../../../../js/stores/database/database_traits.js';
+import { createMemoryStorage } from '../../../../../js/core/wasm/core.js';
+import { parseTexts } from '../../../../../js/core/storage/stored_events.js';
+import { WasmStore } from '../../../../../js/core/storage/wasm/wasm_store.js';
+import { createEvent, type EventActions } from '../../../../../js/index.js';
+import { openStorage } from '../../../../../js/service/database/database_session_service.js';
+import { partsOver } from '../../../../../js/service/over_storage.js';
+import { ServiceCore } from '../../../../../js/service/service_core.js';
+import type { ServiceParts } from '../../../../../js/service/service_options.js';
+import { StoredSessionService } from '../../../../../js/service/stored_session_service.js';
+import { DATABASE_TRAITS } from '../../../../../js/stores/database/database_traits.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const COUNT = 4000;
