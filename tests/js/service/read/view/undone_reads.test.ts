@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createMemoryStorage } from '../../../../../js/core/wasm/core.js';
+import { createMemoryStorage } from '../../../../../js/core/wasm/all.js';
 import { parseTexts } from '../../../../../js/core/storage/stored_events.js';
 import { WasmStore } from '../../../../../js/core/storage/wasm/wasm_store.js';
 import { createEvent, type EventActions } from '../../../../../js/index.js';
