@@ -19,7 +19,7 @@ export type { InstructionContext } from './service/template/context.js';
 export { instruction, resolveInstruction } from './service/template/provider.js';
 export type { InstructionProvider } from './service/template/provider.js';
 export { injectSessionState, Template } from './service/template/template.js';
-export type { ArtifactService } from './service/invocation/artifact_service.js';
+export type { ArtifactService } from './service/invocation/running_invocation.js';
 export {
   Context,
   Context as CallbackContext,
@@ -48,7 +48,7 @@ export type {
   SessionParent,
   UpdateStateRequest,
 } from './values/model/session.js';
-export type { HistoryView } from './values/model/values/history_view.js';
+export type { HistoryView } from './values/model/values/read_options.js';
 export type {
   ListSessionsRequest,
   ListSessionsResponse,
@@ -61,8 +61,8 @@ export type {
   StoredEvent,
   StoredEvents,
 } from './values/model/event_page.js';
-export type { ChangesSince } from './values/model/changes_since.js';
-export type { DeleteSessionsRequest } from './values/model/deletion.js';
+export type { ChangesSince } from './values/model/event_page.js';
+export type { DeleteSessionsRequest } from './values/model/session_list.js';
 export type { SessionInfo } from './values/model/session_info.js';
 export type { Notice, Notices } from './values/model/notice.js';
 export type { StorageInfo } from './values/model/storage_info.js';

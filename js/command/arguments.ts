@@ -8,8 +8,7 @@ import {
   parseAddress,
   splitUri,
 } from '../stores/database/engine/address.js';
-import type { TableNames } from '../stores/database/engine/columns.js';
-import type { EngineKind } from '../stores/database/engine/engine.js';
+import type { TableNames, EngineKind } from '../stores/database/engine/engine.js';
 import { type NameOptions, requireTableNames } from '../stores/database/tables/table_names.js';
 
 /** The engines of `schema`: what stands before the colon of a database's URL. */

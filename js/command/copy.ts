@@ -1,18 +1,16 @@
 /** Copies to the service of a database. */
 import { isDeepStrictEqual } from 'node:util';
 import { isSessionError } from '../values/errors/errors.js';
-import { exportSession } from '../service/files/export/export_session.js';
-import type { SessionFile } from '../service/files/format/session_file.js';
-import { HEADER, sharedScopeOf } from '../service/files/format/stream_format.js';
-import { importSession } from '../service/files/import/import_session.js';
-import { importSessions } from '../service/files/import/import_sessions.js';
-import { readState } from '../service/files/import/shared_state.js';
+import { exportSession } from '../service/files/export_sessions.js';
+import { type SessionFile, HEADER, sharedScopeOf } from '../service/files/session_file.js';
+import { importSession, readState } from '../service/files/import_session.js';
+import { importSessions } from '../service/files/import_sessions.js';
 import type { SessionService } from '../values/model/session_service.js';
 import { InMemorySessionService } from '../service/in_memory_session_service.js';
 import { splitByScope } from '../values/state/keys.js';
 import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../values/state/scope.js';
 import type { StateShape } from '../values/state/state_shape.js';
-import { eventsOf, type Line, nameOf, type Report, withReport } from './line.js';
+import { eventsOf, type Line, nameOf, type Report, withReport } from './file_lines.js';
 
 /** Called for each session that TO has as FROM has it. */
 export type OnSession = (line: Line, isNew: boolean) => void;

@@ -1,18 +1,60 @@
+/** What is copied: the lines of JSON Lines, as `exportSessions` writes them, of a service or a file, and the problems with them. */
 import { createHash } from 'node:crypto';
-import {
-  describeLine,
-  isHeader,
-  parseLine,
-  sharedScopeOf,
-} from '../service/files/format/stream_format.js';
-import { malformedFile, requireJsonObject } from '../service/files/format/malformed_file.js';
-import { parseFileText } from '../service/files/format/recorded_session.js';
-import { fileOf, type SessionFile, storedSessionIn } from '../service/files/format/session_file.js';
-import { type LinesSource, readLines } from '../service/files/import/read_lines.js';
+import { type LinesSource, readLines } from '../service/files/import_sessions.js';
+import { malformedFile, requireJsonObject, parseFileText } from '../service/files/recorded_session.js';
+import { sharedScopeOf, type SessionFile, describeLine, isHeader, parseLine, fileOf, storedSessionIn } from '../service/files/session_file.js';
+import { isSessionError, type SessionErrorCode } from '../values/errors/errors.js';
 import { requireId } from '../values/model/values/ids.js';
-import { IS_OF_USER } from '../values/state/scope.js';
 import type { TimeUnit } from '../values/python/time.js';
-import { type Line, type Report, withReport } from './line.js';
+import { type SharedScope, IS_OF_USER } from '../values/state/scope.js';
+
+/** A session, or the state of a user or an app, in camelCase and milliseconds. */
+export interface Line extends SessionFile {
+  readonly appName: string;
+}
+
+/** Reports that something is not in TO as it is in FROM. */
+export type Report = (name: string, problem: string) => void;
+
+/** Errors that concern only one line. Any other error ends the copy. */
+const LINE_ERRORS: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>([
+  'invalid_argument',
+  'unserializable',
+  'corrupt_record',
+  'schema_violation',
+]);
+
+/** Runs the work on one line. Reports an error that concerns only this line; the result is then `undefined`. */
+export async function withReport<T>(
+  report: Report,
+  name: string,
+  work: () => T | Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isSessionError(error) || !LINE_ERRORS.has(error.code)) throw error;
+    report(name, `${error.message} (${error.code})`);
+    return undefined;
+  }
+}
+
+/** Returns what a line holds, for messages. */
+export function nameOf({ appName, userId, id, ...line }: Line): string {
+  const [app, user] = [JSON.stringify(appName), JSON.stringify(userId)];
+  const owners: Readonly<Record<SharedScope, string>> = {
+    app: `the app ${app}`,
+    user: `the user ${user} in ${app}`,
+  };
+  const shared = sharedScopeOf(line);
+  if (shared !== undefined) return `state of ${owners[shared]}`;
+  return `session ${JSON.stringify(id)} of ${user} in ${app}`;
+}
+
+/** Returns the events of a session; `undefined` for a state. */
+export function eventsOf({ events }: SessionFile): readonly unknown[] | undefined {
+  return Array.isArray(events) ? events : undefined;
+}
 
 /** Reads a session file of any ADK, or JSON Lines. */
 export async function* fileLines(source: LinesSource, report: Report): AsyncGenerator<Line, void> {

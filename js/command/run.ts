@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { isSessionError } from '../values/errors/errors.js';
 import { DatabaseSessionService } from '../service/database/database_session_service.js';
 import { loadWithKysely } from '../stores/database/kysely.js';
-import { HEADER } from '../service/files/format/stream_format.js';
+import { HEADER } from '../service/files/session_file.js';
 import {
   type Command,
   type DatabasePlace,
@@ -12,10 +12,9 @@ import {
   USAGE,
 } from './arguments.js';
 import { copyToService, type OnSession } from './copy.js';
-import { fileLines } from './file_lines.js';
-import { eventsOf, type Line, nameOf, type Report, withReport } from './line.js';
+import { fileLines, eventsOf, type Line, nameOf, type Report, withReport } from './file_lines.js';
 import type { ReadOnlyDatabase } from '../service/database/read_only_database.js';
-import { exportSession } from '../service/files/export/export_session.js';
+import { exportSession } from '../service/files/export_sessions.js';
 import { invalid } from '../values/errors/invalid.js';
 
 /** The part of an output stream that is used here. */

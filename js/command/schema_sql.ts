@@ -1,11 +1,9 @@
 /** The SQL that creates the tables, for operators who do not let a program create them. */
 import { sql } from 'kysely';
-import type { TableNames } from '../stores/database/engine/columns.js';
-import type { EngineKind } from '../stores/database/engine/engine.js';
+import type { TableNames, EngineKind } from '../stores/database/engine/engine.js';
 import { ENGINES } from '../stores/database/engines/engines.js';
 import { DATABASE_LAYOUT } from '../stores/database/tables/layout.js';
-import { indices, metadataRows, tableStatements } from '../stores/database/tables/schema.js';
-import { withTableNames } from '../stores/database/tables/renaming.js';
+import { indices, metadataRows, tableStatements, withTableNames } from '../stores/database/tables/schema.js';
 import { queryBuilder } from '../stores/database/tables/tables.js';
 
 /**

@@ -5,8 +5,7 @@ import type { Event } from '../values/model/event/event.js';
 import type { StoredEvent, StoredEvents } from '../values/model/event_page.js';
 import type { CompositeSessionKey } from '../values/model/session.js';
 import type { SessionInfo } from '../values/model/session_info.js';
-import type { EventCount } from '../values/model/values/event_count.js';
-import type { HistoryView } from '../values/model/values/history_view.js';
+import type { EventCount, HistoryView } from '../values/model/values/read_options.js';
 
 /** The members that every result about one session has. */
 export interface SessionHead {

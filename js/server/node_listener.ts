@@ -1,6 +1,6 @@
 import { raceSignal } from '../core/call/time_limit.js';
 import { requireFunction } from '../values/errors/option_values.js';
-import { jsonResponse } from './http/json_response.js';
+import { jsonResponse } from './http/responses.js';
 import type { HostRequest, HostResponse } from '../values/model/host.js';
 
 /** A {@link SessionHandler}, or a function around one. */

@@ -17,19 +17,17 @@ import {
   type TakenRights,
 } from './rights/authorize.js';
 import type { WatchRequest } from '../values/model/notice.js';
-import { requireWatchKeys } from '../core/watch/watch_request.js';
+import { requireWatchKeys } from '../core/watch/watcher.js';
 import { changeFeed } from './feed/change_feed.js';
 import { ChangeLogs } from './feed/change_log.js';
 import { crossOriginHeaders, optionsResponse, VARY } from './http/cross_origin.js';
-import { errorResponse, isServerFault } from './http/error_response.js';
-import { eventStreamResponse } from './http/event_stream.js';
+import { errorResponse, isServerFault, eventStreamResponse, HttpRefusal, jsonResponse, valueResponse } from './http/responses.js';
 import { EVENT_ROUTES } from './routes/event_routes.js';
 import {
   type HandlerSettings,
   type SessionHandlerOptions,
   takeSettings,
 } from './handler_options.js';
-import { HttpRefusal } from './http/http_refusal.js';
 import {
   isCompatible,
   OPERATION_HEADER,
@@ -38,7 +36,6 @@ import {
   VERSION_PATH,
 } from '../stores/http/protocol.js';
 import type { StorageOperation } from '../values/model/diagnostic.js';
-import { jsonResponse } from './http/json_response.js';
 import { openApiDocument } from './open_api.js';
 import { readParameters, takeParameters, TEXT } from './requests/parameters.js';
 import { OWN_FORM, PYTHON_FORM } from './requests/client_form.js';
@@ -51,12 +48,10 @@ import { coreOf } from '../core/core_of.js';
 import type { ServiceCore } from '../service/service_core.js';
 import { responseText } from './requests/shown_response.js';
 import { ServerRuns } from './runs/server_runs.js';
-import { HISTORY_ROUTES } from './routes/history_routes.js';
-import { REWIND_ROUTE } from './routes/rewind_route.js';
+import { HISTORY_ROUTES, REWIND_ROUTE } from './routes/history_routes.js';
 import { RUN_ROUTES } from './routes/run_routes.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
-import { valueResponse } from './http/value_response.js';
 
 /** Answers requests. A call never rejects. */
 export interface SessionHandler {

@@ -1,10 +1,10 @@
 import { optionalTime } from '../values/model/values/time.js';
 import { type Call, requireNotAborted, takeOptions } from '../core/call/call.js';
 import { requireFunction } from '../values/errors/option_values.js';
-import { reportUncaught } from '../core/call/uncaught.js';
+import { reportUncaught } from '../core/call/diagnostics.js';
 import { isSessionError, SessionError } from '../values/errors/errors.js';
 import { invalid } from '../values/errors/invalid.js';
-import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../values/model/deletion.js';
+import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../values/model/session_list.js';
 import type { HostAbortSignal } from '../values/model/host.js';
 import { requireOwner } from '../values/model/values/ids.js';
 import { takeFilter } from './read/session_filter.js';

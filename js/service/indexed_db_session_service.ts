@@ -8,7 +8,7 @@ import {
 import { isSessionError, SessionError } from '../values/errors/errors.js';
 import { requireId } from '../values/model/values/ids.js';
 import { toListed } from '../stores/indexed_db/listed_records.js';
-import { openingOf } from '../stores/indexed_db/opening/opening.js';
+import { openingOf } from '../stores/indexed_db/opening.js';
 import { suspendOnPageHide } from '../stores/indexed_db/page_hide.js';
 import { parseRecords } from '../stores/indexed_db/stored_records.js';
 import type { StateShape } from '../values/state/state_shape.js';

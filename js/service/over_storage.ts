@@ -2,7 +2,7 @@ import { invalid, invalidValue } from '../values/errors/invalid.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import { checkedStorage } from '../core/storage/driver/checked_storage.js';
 import { RowStore } from '../core/storage/driver/row_store.js';
-import type { OwnStorage, StorageFacts } from '../core/storage/own_storage.js';
+import type { OwnStorage, StorageFacts } from '../core/storage/store.js';
 import type { Storage } from '../core/storage/storage.js';
 import { feedOfStorage } from '../core/watch/shared_feeds.js';
 import { ServiceCore } from './service_core.js';

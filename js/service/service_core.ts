@@ -1,9 +1,8 @@
 import { messageOf } from '../values/errors/describe.js';
-import { invalid } from '../values/errors/invalid.js';
-import { holdProgramUntil } from '../core/call/program_hold.js';
+import { invalid, sessionNotFound } from '../values/errors/invalid.js';
+import { holdProgramUntil } from '../core/call/lifetime.js';
 import { loadWasm } from '../core/wasm/loading.js';
 import { isSessionError, SessionError } from '../values/errors/errors.js';
-import { sessionNotFound } from '../values/errors/session_not_found.js';
 import { createEvent, newEventId } from '../values/model/event/create_event.js';
 import { takeAutoTitle } from '../values/model/event/auto_title.js';
 import { type Expiry, takeDescription, takeExpiry } from '../values/model/description.js';
@@ -38,10 +37,9 @@ import {
   type StateSchema,
   validateDelta,
 } from '../values/state/state_schema.js';
-import { requireStalePolicy } from './append/append_rules.js';
+import { requireStalePolicy, orderedWriter } from './append/state_writer.js';
 import { Appender } from './append/appender.js';
 import { Computation } from './append/computation.js';
-import { orderedWriter } from './append/state_writer.js';
 import { Calls } from '../core/call/calls.js';
 import { type Call, requireNotAborted, takeOptions } from '../core/call/call.js';
 import { Diagnostics } from '../core/call/diagnostics.js';

@@ -15,7 +15,7 @@ import {
 } from '../core/storage/store.js';
 import type { ServiceFeed } from '../core/watch/service_feed.js';
 import type { Placed, PlacedRewind } from '../core/write.js';
-import { sessionNotFound } from '../values/errors/session_not_found.js';
+import { sessionNotFound } from '../values/errors/invalid.js';
 import type { ReaderParts } from './read/reader_parts.js';
 import type { SessionReader } from './read/session_reader.js';
 

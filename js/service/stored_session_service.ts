@@ -1,15 +1,8 @@
 import { invalidValue } from '../values/errors/invalid.js';
-import type { ChangesSince, ListChangesRequest } from '../values/model/changes_since.js';
+import type { ChangesSince, ListChangesRequest, EventsPage, EventsRequest, GetEventsRequest, ListEventsRequest, StoredEvents } from '../values/model/event_page.js';
 import type { WriteIdentity } from '../values/model/diagnostic.js';
-import type { DeleteSessionsOptions, DeleteSessionsRequest } from '../values/model/deletion.js';
+import type { DeleteSessionsOptions, DeleteSessionsRequest, ListSessionsPageRequest, ListSessionsRequest, ListSessionsResponse, SessionsPage, SessionsRequest } from '../values/model/session_list.js';
 import type { AppendedEvent, Event, NewEvent } from '../values/model/event/event.js';
-import type {
-  EventsPage,
-  EventsRequest,
-  GetEventsRequest,
-  ListEventsRequest,
-  StoredEvents,
-} from '../values/model/event_page.js';
 import { requireId } from '../values/model/values/ids.js';
 import type { SessionInfo, SessionInfoRequest } from '../values/model/session_info.js';
 import type {
@@ -27,17 +20,10 @@ import type {
   UpdateStateRequest,
   UserRequest,
 } from '../values/model/session.js';
-import type {
-  ListSessionsPageRequest,
-  ListSessionsRequest,
-  ListSessionsResponse,
-  SessionsPage,
-  SessionsRequest,
-} from '../values/model/session_list.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { CloseOptions, StorageInfo } from '../values/model/storage_info.js';
-import { makeDisposable } from '../core/call/disposable.js';
+import { makeDisposable } from '../core/call/lifetime.js';
 import { requireSession } from '../core/handle/handle.js';
 import { ownMembers } from '../values/json/copy.js';
 import type {
@@ -52,7 +38,7 @@ import { CORE } from '../core/core_of.js';
 import type { Calls } from '../core/call/calls.js';
 import type { ServiceCore } from './service_core.js';
 import { closeTimeoutOf } from './service_options.js';
-import { markRaw } from '../values/members/raw.js';
+import { markRaw } from '../values/members.js';
 
 /**
  * A session service over any storage. It takes plain objects, calls its store, and returns plain

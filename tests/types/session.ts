@@ -33,13 +33,11 @@ import {
   type SessionService,
   type UpdateStateRequest,
 } from '../../js/index.js';
-import type { ListChangesRequest } from '../../js/values/model/changes_since.js';
-import type { DeleteSessionsOptions } from '../../js/values/model/deletion.js';
-import type { EventsRequest } from '../../js/values/model/event_page.js';
+import type { ListChangesRequest, EventsRequest } from '../../js/values/model/event_page.js';
+import type { DeleteSessionsOptions, SessionsRequest } from '../../js/values/model/session_list.js';
 import type { WatchOptions, WatchRequest } from '../../js/values/model/notice.js';
 import type { Abortable, AppRequest, UserRequest } from '../../js/values/model/session.js';
 import type { SessionInfoRequest, TokenUsage } from '../../js/values/model/session_info.js';
-import type { SessionsRequest } from '../../js/values/model/session_list.js';
 import { VertexAiSessionService } from '../../js/service/vertex/index.js';
 import { compiled, describe, is, it } from './expect.js';
 import { key, service, type Shop } from './shop.js';

@@ -15,7 +15,7 @@ import type {
   StorageReadRequest,
   StorageWriteRequest,
 } from '../../js/core/storage/index.js';
-import type { OwnStorage } from '../../js/core/storage/own_storage.js';
+import type { OwnStorage } from '../../js/core/storage/store.js';
 import { compiled, describe, is, it } from './expect.js';
 
 const rows: Rows = { user: undefined, app: undefined, events: [] };

@@ -3,9 +3,9 @@ import { messageOf } from '../../values/errors/describe.js';
 import { requireObject, requireSignal } from '../../values/errors/option_values.js';
 import type { StorageCall } from '../../values/model/diagnostic.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
-import type { ReadPolicy } from '../../values/model/values/read_policy.js';
+import type { ReadPolicy } from '../../values/model/values/read_options.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
-import { isTooLong, tooLongError } from '../../values/json/too_long.js';
+import { isTooLong, tooLongError } from '../../values/json/unreadable.js';
 import type { CallFacts } from './diagnostics.js';
 
 /**

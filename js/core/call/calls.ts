@@ -1,11 +1,11 @@
 import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import type { CallDiagnostic, HiddenMembers } from '../../values/model/diagnostic.js';
-import { isPromise } from '../../values/members/is_promise.js';
+import { isPromise } from '../../values/members.js';
 import type { Abortable } from '../../values/model/session.js';
 import { type Call, requestError, requireNotAborted, takeRequest } from './call.js';
 import type { CallFacts, Diagnostics } from './diagnostics.js';
-import { holdProgram } from './program_hold.js';
+import { holdProgram } from './lifetime.js';
 
 /**
  * The calls of one service. Counts the pending calls, and refuses new ones once the service is

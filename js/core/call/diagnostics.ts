@@ -1,11 +1,6 @@
 import { isSessionError, type SessionErrorCode } from '../../values/errors/errors.js';
-import type {
-  CallDiagnostic,
-  Diagnostic,
-  StorageDiagnostic,
-} from '../../values/model/diagnostic.js';
 import { requireFunction } from '../../values/errors/option_values.js';
-import { reportUncaught } from './uncaught.js';
+import type { CallDiagnostic, Diagnostic, StorageDiagnostic } from '../../values/model/diagnostic.js';
 
 /** The options of a service that concern its diagnostics. */
 interface DiagnosticOptions {
@@ -97,4 +92,16 @@ function rowsOf(method: CallDiagnostic['method'], result: unknown): number | und
     default:
       return undefined;
   }
+}
+
+/** Reports an error as the host reports errors of event listeners. */
+export function reportUncaught(error: unknown): void {
+  if (typeof reportError === 'function') {
+    reportError(error);
+    return;
+  }
+  // Node has no `reportError`; throwing in a timer makes it an uncaught error there too.
+  setTimeout(() => {
+    throw error;
+  });
 }

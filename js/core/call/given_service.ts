@@ -1,6 +1,6 @@
 import { invalidValue } from '../../values/errors/invalid.js';
 import type { MethodName } from '../../values/model/service_methods.js';
-import { isThenable } from './thenable.js';
+import { isThenable } from '../../values/members.js';
 
 /** A service, or the promise of one that is being opened. */
 export type GivenService<Service> = Service | Promise<Service>;

@@ -7,12 +7,11 @@ import { kindOf } from '../../values/errors/describe.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import type { SessionError } from '../../values/errors/errors.js';
 import { unreadable } from '../../values/json/unreadable.js';
-import { isPromise } from '../../values/members/is_promise.js';
-import { rawOf } from '../../values/members/raw.js';
+import { isPromise, rawOf } from '../../values/members.js';
 import type { Event } from '../../values/model/event/event.js';
 import { requireId } from '../../values/model/values/ids.js';
 import type { CompositeSessionKey, Session } from '../../values/model/session.js';
-import type { HistoryView } from '../../values/model/values/history_view.js';
+import type { HistoryView } from '../../values/model/values/read_options.js';
 import type { CreateWrite, HandlePosition } from '../write.js';
 
 /** The data that a service keeps about a handle that it gave out or has appended through. */

@@ -2,11 +2,10 @@
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { Call } from '../call/call.js';
 import { firstTitleOf } from '../../values/model/event/auto_title.js';
-import { withClaimMark } from '../../values/model/event/claim_mark.js';
+import { withClaimMark, isViewSummary } from '../../values/model/event/metadata.js';
 import { createEvent } from '../../values/model/event/create_event.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { type EventSnapshot, isPartial } from '../../values/model/event/snapshot.js';
-import { isViewSummary } from '../../values/model/event/view_summary.js';
 import type { AdmitEvents, RewindResult, RewindWrite, RunUnderWay } from '../history_types.js';
 import { REMOVED } from '../../values/state/scope.js';
 import type { StateShape } from '../../values/state/state_shape.js';

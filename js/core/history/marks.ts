@@ -5,12 +5,16 @@
  *
  * This file makes the marks.
  */
+import { isPlainObject } from '../../values/json/rules.js';
 import type { Content } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
-import { isPlainObject } from '../../values/json/rules.js';
-import { MARK_KINDS } from '../wasm/protocol.js';
-import { type CallMarks, callMarksOf } from './calls/call_marks.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { Call } from '../call/call.js';
+import type { RewindStart } from '../read.js';
+import type { Store } from '../storage/store.js';
 import type { HistoryMarks, Mark } from '../wasm/packed_marks.js';
+import { MARK_KINDS } from '../wasm/protocol.js';
+import { type CallMarks, callMarksOf } from './call_marks.js';
 
 /** A compaction of Python. Its times are in milliseconds. */
 export interface Compaction {
@@ -140,4 +144,41 @@ function makeNumbering(): (name: unknown) => number {
 
 function memberOf(object: unknown, name: string): unknown {
   return isPlainObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/**
+ * Finds where each rewind among some events of a session starts. Returns `undefined` without rewinds, and over a server
+ * whose answer would have said it.
+ */
+export async function rewindStarts(
+  store: Pick<Store, 'read' | 'traits'>,
+  key: CompositeSessionKey,
+  events: readonly Event[],
+  call: Call,
+): Promise<RewindStart[] | undefined> {
+  const targets = rewindTargets(events);
+  if (targets.size === 0 || store.traits.computesViews) return undefined;
+  const read = { key, skipCorrupt: true };
+  const markers = await store.read({ ...read, kind: 'markers' }, call);
+  if (markers !== undefined) return startsIn(markers.events, targets);
+  const session = await store.read({ ...read, last: 'all', kind: 'window' }, call);
+  return session && startsIn(session.events, targets);
+}
+
+/** Returns the invocations that rewinds among events name. */
+export function rewindTargets(events: readonly Event[]): ReadonlySet<string> {
+  return new Set(events.flatMap((event) => rewindTargetOf(event) ?? []));
+}
+
+/**
+ * Returns where rewinds before these invocations start.
+ *
+ * @param events all of a session, or those of `MarkerRows`
+ */
+export function startsIn(events: readonly Event[], targets: ReadonlySet<string>): RewindStart[] {
+  const first = new Map<string, string>();
+  for (const { id, invocationId } of events) {
+    if (!first.has(invocationId)) first.set(invocationId, id);
+  }
+  return [...targets].map((invocationId) => ({ invocationId, eventId: first.get(invocationId) }));
 }

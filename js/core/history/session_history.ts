@@ -1,9 +1,8 @@
 /** Reads of whole sessions, places in them, and the ids of writes to them. */
-import { invalid } from '../../values/errors/invalid.js';
+import { invalid, sessionNotFound } from '../../values/errors/invalid.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { describeValue } from '../../values/errors/describe.js';
-import { sessionNotFound } from '../../values/errors/session_not_found.js';
-import { EVENTS_PER_TASK as PAGE, nextTask } from '../call/next_task.js';
+import { EVENTS_PER_TASK as PAGE, nextTask } from '../call/scheduling.js';
 import { requireObject, requireText } from '../../values/errors/option_values.js';
 import { requireKey } from '../../values/model/values/ids.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';

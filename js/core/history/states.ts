@@ -1,10 +1,10 @@
 /** Whole sessions, and the session's own state at a place of its history. */
-import { sessionNotFound } from '../../values/errors/session_not_found.js';
+import { sessionNotFound } from '../../values/errors/invalid.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { Call } from '../call/call.js';
-import { EVENTS_PER_TASK, nextTask } from '../call/next_task.js';
+import { EVENTS_PER_TASK, nextTask } from '../call/scheduling.js';
 import type { HistoryState } from '../history_types.js';
 import type { ReadPage, ReadSession } from '../read.js';
 import { initialStateOf } from '../storage/reads/session_info.js';

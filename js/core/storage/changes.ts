@@ -1,9 +1,8 @@
 /** What has changed in a session since a revision; see `ListChangesRequest`. */
-import type { ChangesSince } from '../../values/model/changes_since.js';
+import type { ChangesSince, StoredEvent } from '../../values/model/event_page.js';
 import { setDescription } from '../../values/model/description.js';
 import { MOST_CHANGED } from '../wasm/protocol.js';
-import { withoutClaimMark } from '../../values/model/event/claim_mark.js';
-import type { StoredEvent } from '../../values/model/event_page.js';
+import { withoutClaimMark } from '../../values/model/event/metadata.js';
 import type { ChangedSession, ReadSession, SinceRequest } from '../read.js';
 import type { MissedEvent } from './store.js';
 import { corruptRecord, parseEventText } from './stored_events.js';

@@ -31,7 +31,7 @@ export type {
   SharedRow,
   StorageKey,
 } from './rows.js';
-export type { ChangedRequest, ChangedRows, StateRevision } from './changed_rows.js';
+export type { ChangedRequest, ChangedRows, StateRevision } from './storage.js';
 export type { ListTime, TimedPlace } from './list_place.js';
 export type { Expiry } from '../../values/model/description.js';
 export type { StorageCall, StorageOperation } from '../../values/model/diagnostic.js';

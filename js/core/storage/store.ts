@@ -2,16 +2,19 @@
  * The interface between the services and what stores sessions. A store runs the rules over memory, IndexedDB, a
  * `Storage`, a server or a cache. It takes a write or a request, and the call that it belongs to.
  */
-import type { Call } from '../call/call.js';
 import type { Description } from '../../values/model/description.js';
 import type { StorageCall } from '../../values/model/diagnostic.js';
-import type { Rewound, RunUnderWay } from '../history_types.js';
+import type { Event } from '../../values/model/event/event.js';
 import type { SharedScope } from '../../values/state/scope.js';
+import type { Call } from '../call/call.js';
+import type { Rewound, RunUnderWay } from '../history_types.js';
 import type { ReadResults, ReadKind, ReadSession, SessionHead, SessionRead } from '../read.js';
-import type { CreateWrite, DeleteWrite, Placed, PlacedAppend, WriteKind } from '../write.js';
-import type { ChangedRequest, ChangedRows } from './changed_rows.js';
+import type { CreateWrite, DeleteWrite, Placed, PlacedAppend, WriteKind, DescribeWrite } from '../write.js';
 import type { ListTime, TimedPlace } from './list_place.js';
+import type { StorageReadRequest } from './requests.js';
+import type { Rows } from './rows.js';
 import type { StateOwner } from './scopes.js';
+import type { ChangedRequest, ChangedRows, Storage } from './storage.js';
 
 /** The new revisions of the shared states that a write changed; 0 for a state that did not change. */
 export type SharedRevisions = Readonly<Record<SharedScope, number>>;
@@ -240,3 +243,27 @@ export interface Store {
 
 /** The store over memory. */
 export type MemoryStore = Store & { readonly now: SynchronousStore };
+
+// What only the storages of this package do: those of databases and of Vertex AI.
+
+/** A storage of this package. Each {@link Storage} is one that does none of this. */
+export interface OwnStorage extends Storage {
+  readonly traits?: StoreTraits;
+  /** Returns the verbs for one write that describes a session, if they take more of it than their requests have. */
+  describing?(write: CreateWrite | DescribeWrite): Pick<Storage, 'create' | 'describe'>;
+  /** Called once, before the first verb: `tell` reports a connection that is lost while no call uses it. */
+  onConnectionLost?(tell: (error: unknown) => void): void;
+  /** Like `read`, with parsed events. Returns `undefined` if one cannot be parsed; `read` follows and tells why. */
+  readParsed?(
+    request: StorageReadRequest,
+  ): ParsedRows | undefined | Promise<ParsedRows | undefined>;
+}
+
+/** The rows that a read returned, with parsed events. */
+export interface ParsedRows extends Omit<Rows, 'events'> {
+  /** They belong to the caller alone. */
+  readonly events: Event[];
+}
+
+/** What a service tells of its storage before that is loaded. */
+export type StorageFacts = Pick<OwnStorage, 'kind' | 'durable' | 'traits'>;

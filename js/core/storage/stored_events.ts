@@ -1,5 +1,5 @@
 import { SessionError } from '../../values/errors/errors.js';
-import { withoutClaimMark } from '../../values/model/event/claim_mark.js';
+import { withoutClaimMark } from '../../values/model/event/metadata.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { EventRow } from './rows.js';
 import { isTooDeep, parseJson } from '../../values/json/parse.js';

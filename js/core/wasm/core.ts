@@ -12,8 +12,8 @@ import {
   type SessionErrorCode,
   type StaleReason,
 } from '../../values/errors/errors.js';
-import { tooLongError } from '../../values/json/too_long.js';
-import { isPromise } from '../../values/members/is_promise.js';
+import { tooLongError } from '../../values/json/unreadable.js';
+import { isPromise } from '../../values/members.js';
 import type { SharedScope } from '../../values/state/scope.js';
 import { type Build, buildOf, requireRules } from './loading.js';
 import type { Rules } from './loader/source.js';

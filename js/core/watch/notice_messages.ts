@@ -4,8 +4,7 @@ import { isObject } from '../../values/json/rules.js';
 import { isRevision } from '../storage/checked_rows.js';
 import { IS_OF_USER, NARROWEST_FIRST, type SharedScope } from '../../values/state/scope.js';
 import type { Notice } from '../../values/model/notice.js';
-import { PendingNotices } from './pending_notices.js';
-import { stateNotice } from './state_notice.js';
+import { PendingNotices, stateNotice } from './watcher.js';
 import type { TabKind } from './tab_channel.js';
 
 export const NOTICE_MESSAGES: TabKind<Notice> = {

@@ -5,13 +5,13 @@
  */
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { IS_OF_USER, NARROWEST_FIRST, type SharedScope } from '../../values/state/scope.js';
-import { putLast } from '../../values/members/bounded_map.js';
+import { putLast } from '../../values/bounded_map.js';
 import { ownerOf, type StateOwner } from '../storage/scopes.js';
 import type { Results, SharedRevisions } from '../storage/store.js';
 import type { Placed, WriteKind } from '../write.js';
 import { Feed } from './feed.js';
 import { takeOptions, takeRequest } from '../call/call.js';
-import { onAbort } from '../call/on_abort.js';
+import { onAbort } from '../call/time_limit.js';
 import { requireFunction } from '../../values/errors/option_values.js';
 import type {
   ListenOptions,
@@ -20,9 +20,7 @@ import type {
   WatchOptions,
   WatchRequest,
 } from '../../values/model/notice.js';
-import { stateNotice } from './state_notice.js';
-import { requireWatchKeys } from './watch_request.js';
-import { Watcher } from './watcher.js';
+import { stateNotice, requireWatchKeys, Watcher } from './watcher.js';
 
 /** The most owners of shared states whose last written revision is remembered. */
 const MAX_OWNERS = 10_000;

@@ -1,5 +1,5 @@
 /** Locks between tabs. A page without a secure context has no Web Locks; Node 24 has them, but no tabs. */
-import { KeyedQueue } from '../call/keyed_queue.js';
+import { KeyedQueue } from '../call/scheduling.js';
 import { endsWithin, TimeLimit } from '../call/time_limit.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
 

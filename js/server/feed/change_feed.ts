@@ -1,6 +1,6 @@
-import { onAbort } from '../../core/call/on_abort.js';
+import { onAbort } from '../../core/call/time_limit.js';
 import type { WatchRequest } from '../../values/model/notice.js';
-import { eventStreamResponse, HEARTBEAT_MS } from '../http/event_stream.js';
+import { eventStreamResponse, HEARTBEAT_MS } from '../http/responses.js';
 import type { ChangeLog } from './change_log.js';
 import type { ServerRuns } from '../runs/server_runs.js';
 import { RunFeed } from './run_feed.js';

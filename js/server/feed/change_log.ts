@@ -1,5 +1,5 @@
 import type { Notice, Notices, SessionNotice, WatchRequest } from '../../values/model/notice.js';
-import { matchNotice } from '../../core/watch/watch_request.js';
+import { matchNotice } from '../../core/watch/watcher.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import { ForeignChanges, type ForeignListener } from './foreign_changes.js';

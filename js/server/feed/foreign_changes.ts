@@ -1,14 +1,14 @@
-import { backoff } from '../../core/call/backoff.js';
+import { backoff } from '../../core/call/scheduling.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { pause } from '../../stores/http/call_limit.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
-import { putLast } from '../../values/members/bounded_map.js';
+import { putLast } from '../../values/bounded_map.js';
 import type { ServiceCore } from '../../service/service_core.js';
-import type { ChangedRows, StateRevision } from '../../core/storage/changed_rows.js';
+import type { ChangedRows, StateRevision } from '../../core/storage/storage.js';
 import type { SharedScope } from '../../values/state/scope.js';
 import type { StateOwner } from '../../core/storage/scopes.js';
 import type { Notice } from '../../values/model/notice.js';
-import { stateNotice } from '../../core/watch/state_notice.js';
+import { stateNotice } from '../../core/watch/watcher.js';
 
 /** Milliseconds from one question to the database to the next. */
 const INTERVAL_MS = 1000;

@@ -1,4 +1,4 @@
-import { sessionName } from '../../values/model/values/session_name.js';
+import { sessionName } from '../../values/model/values/ids.js';
 import type { Draft, DraftChange, RunChange, RunReport } from '../../core/run_report.js';
 import { belongsTo } from '../../core/storage/scopes.js';
 import type { Event } from '../../values/model/event/event.js';

@@ -5,7 +5,7 @@ import {
   REVISION_HEADER,
   RUN_HEADER,
 } from '../../stores/http/protocol.js';
-import { HttpRefusal } from './http_refusal.js';
+import { HttpRefusal } from './responses.js';
 
 /** The headers of requests that responses depend on. */
 export const VARY = `Origin, ${PROTOCOL_HEADER}`;

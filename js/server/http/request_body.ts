@@ -1,9 +1,9 @@
 import { messageOf } from '../../values/errors/describe.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import type { SessionError } from '../../values/errors/errors.js';
-import { onAbort } from '../../core/call/on_abort.js';
+import { onAbort } from '../../core/call/time_limit.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
-import { HttpRefusal } from './http_refusal.js';
+import { HttpRefusal } from './responses.js';
 import { parseJson } from '../../values/json/parse.js';
 
 /**

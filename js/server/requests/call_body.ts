@@ -8,10 +8,10 @@ import { type SharedScope, storedScopeOf } from '../../values/state/scope.js';
 import { snakeName } from '../../values/python/names.js';
 import { mismatchIn } from '../../stores/http/messages.js';
 import type { Schema } from '../../stores/http/schema.js';
-import { HttpRefusal } from '../http/http_refusal.js';
+import { HttpRefusal } from '../http/responses.js';
 import { unknownMember } from '../http/request_body.js';
 import { appendOfClient, type Expected } from '../rights/client_append.js';
-import { mayBeInPart, wholeDelta } from '../rights/whole_values.js';
+import { mayBeInPart, wholeDelta } from '../rights/public_view.js';
 import { keyOf, type RouteCall } from './route.js';
 
 /**

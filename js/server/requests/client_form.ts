@@ -2,7 +2,7 @@ import { readNames, writeNames } from '../../values/python/casing.js';
 import { EVENT } from '../../values/python/fields.js';
 import { convertTimes, toAllMilliseconds, toAllSeconds } from '../../values/python/time.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
-import { sessionToFile } from '../../service/files/format/session_file.js';
+import { sessionToFile } from '../../service/files/session_file.js';
 import type { Session } from '../../values/model/session.js';
 import type { JsonObject } from '../../values/json/rules.js';
 

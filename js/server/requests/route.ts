@@ -3,7 +3,7 @@ import type { Abortable, CompositeSessionKey } from '../../values/model/session.
 import type { JsonObject } from '../../values/json/rules.js';
 import { requireId } from '../../values/model/values/ids.js';
 import { fromPathName } from '../../stores/http/protocol.js';
-import { HttpRefusal } from '../http/http_refusal.js';
+import { HttpRefusal } from '../http/responses.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { SessionAccess, SessionAction, TakenRights } from '../rights/authorize.js';

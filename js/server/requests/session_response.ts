@@ -1,11 +1,11 @@
 import { CREATED_HEADER, REVISION_HEADER } from '../../stores/http/protocol.js';
 import type { JsonObject } from '../../values/json/rules.js';
-import { mapInTasks } from '../../core/call/next_task.js';
+import { mapInTasks } from '../../core/call/scheduling.js';
 import { isSummarised } from '../../core/history/view.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Session } from '../../values/model/session.js';
 import { SessionError } from '../../values/errors/errors.js';
-import { rewindStarts } from '../../core/history/rewind_starts.js';
+import { rewindStarts } from '../../core/history/marks.js';
 import type { RewindStart } from '../../core/read.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { RouteCall } from './route.js';

@@ -1,5 +1,5 @@
 /** What a client may see of a response. The one place through which each value of a route leaves the server. */
-import { EVENTS_PER_TASK, mapInTasks } from '../../core/call/next_task.js';
+import { EVENTS_PER_TASK, mapInTasks } from '../../core/call/scheduling.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { publicView } from '../rights/public_view.js';
 import { JSON_TEXT, nameOf, type Schema } from '../../stores/http/schema.js';

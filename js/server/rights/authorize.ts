@@ -1,6 +1,6 @@
 import type { HostRequest } from '../../values/model/host.js';
 import type { MethodsWith } from '../../values/model/service_methods.js';
-import { HttpRefusal } from '../http/http_refusal.js';
+import { HttpRefusal } from '../http/responses.js';
 
 /**
  * What a request wants to do: the method of the session service that it leads to, `'rewind'`, or `'run'`. A message that

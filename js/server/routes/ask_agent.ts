@@ -1,11 +1,10 @@
 /**
  * What the routes have in common that let the agent answer a message. `askAgent` is for messages that a client appends with
  * `run`: the run goes on when the client has gone. The runs of `/run` and `/run_sse` are in `run_routes.ts`, and those of
- * edited messages in `rewind_route.ts`.
+ * edited messages in `history_routes.ts`.
  */
-import { invalid, invalidValue } from '../../values/errors/invalid.js';
+import { invalid, invalidValue, sessionNotFound } from '../../values/errors/invalid.js';
 import { SessionError } from '../../values/errors/errors.js';
-import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import { raceSignal } from '../../core/call/time_limit.js';
 import { requireSameMessage } from '../../core/history/session_history.js';
 import { isEqualJson } from '../../values/json/equal.js';

@@ -5,7 +5,7 @@ import type { Appended } from '../../core/storage/store.js';
 import { takeEventLimit } from '../../service/read/event_pages.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { isPartial } from '../../values/model/event/snapshot.js';
-import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
+import { HISTORY_VIEWS } from '../../values/model/values/read_options.js';
 import { APPEND, EVENT_IDS } from '../../stores/http/request_bodies.js';
 import type { Expected } from '../rights/client_append.js';
 import { appendBody } from '../requests/call_body.js';

@@ -3,16 +3,13 @@
  * events of its run. The message gets a new id at each request. Unlike a run that an append began, this one is cancelled when
  * the client leaves.
  */
-import { onAbort } from '../../core/call/on_abort.js';
-import { raceSignal } from '../../core/call/time_limit.js';
+import { onAbort, raceSignal } from '../../core/call/time_limit.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import { partsOf, takeContent } from '../../values/model/event/parts.js';
-import { statusOf } from '../http/error_response.js';
-import { HEARTBEAT_MS } from '../http/event_stream.js';
-import { HttpRefusal } from '../http/http_refusal.js';
+import { statusOf, HEARTBEAT_MS, HttpRefusal } from '../http/responses.js';
 import { answersIn } from '../rights/client_event.js';
 import { publicView } from '../rights/public_view.js';
 import type { RunFailure, ServerRun } from '../runs/server_runs.js';

@@ -10,10 +10,9 @@ import { isEqualText } from '../../values/json/equal.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import type { SessionInfo } from '../../values/model/session_info.js';
-import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
+import { HISTORY_VIEWS } from '../../values/model/values/read_options.js';
 import { eventsOfClient } from '../rights/client_append.js';
-import { publicView } from '../rights/public_view.js';
-import { wholeDelta, withWholeDelta } from '../rights/whole_values.js';
+import { publicView, wholeDelta, withWholeDelta } from '../rights/public_view.js';
 import {
   changeIn,
   eventsIn,
@@ -21,7 +20,7 @@ import {
   sharedStateFor,
   stateIn,
 } from '../requests/call_body.js';
-import { HttpRefusal } from '../http/http_refusal.js';
+import { HttpRefusal } from '../http/responses.js';
 import { COUNT, FLAG, LABELS, oneOf, TEXT, TEXTS, TIME, WHOLE } from '../requests/parameters.js';
 import { callOf, keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
 import {

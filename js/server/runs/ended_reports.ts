@@ -1,11 +1,11 @@
 import type { RunReport } from '../../core/run_report.js';
 import { isWithin } from '../../core/storage/scopes.js';
 import { utf8Length } from '../../values/json/text.js';
-import { putLast } from '../../values/members/bounded_map.js';
+import { putLast } from '../../values/bounded_map.js';
 import { partsOf } from '../../values/model/event/parts.js';
 import type { Notice } from '../../values/model/notice.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { sessionName } from '../../values/model/values/session_name.js';
+import { sessionName } from '../../values/model/values/ids.js';
 
 /** The most sessions whose last failed or cancelled run is kept. */
 const MAX_REPORTS = 1000;

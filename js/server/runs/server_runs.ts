@@ -3,23 +3,22 @@
  * `js/service/runs`: a run, a draft, a claim, a seal. In a page `SessionRuns` queues messages. Here a second message is
  * refused while the agent runs, and the feeds report the runs.
  */
-import { KeyedQueue } from '../../core/call/keyed_queue.js';
+import { KeyedQueue } from '../../core/call/scheduling.js';
 import { endsWithin, TimeLimit } from '../../core/call/time_limit.js';
 import type { RunUnderWay } from '../../core/history_types.js';
 import type { RunMark, RunReport } from '../../core/run_report.js';
 import { isSessionError } from '../../values/errors/errors.js';
-import { putLast } from '../../values/members/bounded_map.js';
+import { putLast } from '../../values/bounded_map.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { sessionName } from '../../values/model/values/session_name.js';
+import { sessionName } from '../../values/model/values/ids.js';
 import { LocalRun, type RunEnd, type StopReason } from '../../service/runs/agent/local_run.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
-import { sealRun } from '../../service/runs/state/cancelled.js';
-import { publicErrorOf } from '../http/error_response.js';
-import { HttpRefusal } from '../http/http_refusal.js';
+import { sealRun } from '../../service/runs/agent/run_status.js';
+import { publicErrorOf, HttpRefusal } from '../http/responses.js';
 import { EndedReports } from './ended_reports.js';
 
 /** The most messages that are refused because they were cancelled before they came. */

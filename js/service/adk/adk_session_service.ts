@@ -13,7 +13,7 @@ import {
 } from '../open_session_service.js';
 import type { SessionServiceOptions } from '../service_options.js';
 import type { StalePolicy } from '../../core/wasm/protocol.js';
-import { type AppendRules, requireStalePolicy } from '../append/append_rules.js';
+import { type AppendRules, requireStalePolicy } from '../append/state_writer.js';
 import type {
   CreateSessionRequest,
   DeleteSessionRequest,

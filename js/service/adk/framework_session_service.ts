@@ -1,6 +1,6 @@
 import type { BaseSessionService, ListSessionsResponse, Session } from '@google/adk';
 import { SessionError } from '../../values/errors/errors.js';
-import { makeDisposable } from '../../core/call/disposable.js';
+import { makeDisposable } from '../../core/call/lifetime.js';
 import { requireService } from '../../core/call/given_service.js';
 import type {
   Abortable,
@@ -22,9 +22,9 @@ import type { AppendedEvent, NewEvent } from '../../values/model/event/event.js'
 import { SERVICE_METHODS } from '../../values/model/service_methods.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { StorageInfo } from '../../values/model/storage_info.js';
-import { type AppendRules, setAppendRules } from '../append/append_rules.js';
+import { type AppendRules, setAppendRules } from '../append/state_writer.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
-import { markRaw } from '../../values/members/raw.js';
+import { markRaw } from '../../values/members.js';
 
 /** Request to append an event through a handle. */
 export interface AppendEventRequest<E extends NewEvent = NewEvent>

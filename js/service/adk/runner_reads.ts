@@ -2,9 +2,9 @@ import { invalid } from '../../values/errors/invalid.js';
 import { optionalCount, requireOneOf } from '../../values/errors/option_values.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { GetSessionConfig, GetSessionRequest, Session } from '../../values/model/session.js';
-import { HISTORY_VIEWS, type HistoryView } from '../../values/model/values/history_view.js';
+import { HISTORY_VIEWS, type HistoryView } from '../../values/model/values/read_options.js';
 import type { Plan } from '../../core/storage/reads/read_plan.js';
-import { readBack } from '../read/window/read_back.js';
+import { readBack } from '../read/window.js';
 
 /** The options of what a `Runner` reads, which all services for the framework take. */
 export interface ReadOptions {

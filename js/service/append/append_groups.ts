@@ -1,4 +1,4 @@
-import { mayBeWritten } from '../../values/errors/unwritten.js';
+import { mayBeWritten } from '../../values/errors/errors.js';
 import type { Appended, Store } from '../../core/storage/store.js';
 import type { PlacedAppend } from '../../core/write.js';
 import {
@@ -13,7 +13,7 @@ import {
   takeJoined,
   joinedOf,
 } from './waiting_appends.js';
-import { sessionName } from '../../values/model/values/session_name.js';
+import { sessionName } from '../../values/model/values/ids.js';
 
 /** The most groups under way at once. Appends that wait meanwhile make the next group larger. */
 const MAX_GROUPS = 2;

@@ -8,19 +8,18 @@ import {
 import type { AskedRun } from '../../values/model/asked_run.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { firstTitleOf } from '../../values/model/event/auto_title.js';
-import { withClaimMark } from '../../values/model/event/claim_mark.js';
+import { withClaimMark, isViewSummary } from '../../values/model/event/metadata.js';
 import type {
   AppendEventRequest,
   CompositeSessionKey,
   ExpectedEvents,
 } from '../../values/model/session.js';
 import { ABORTED } from '../../values/model/event/waiting.js';
-import type { RunRevisions } from '../../core/handle/run_revisions.js';
+import type { RunRevisions } from '../../core/watch/feed.js';
 import { type StateSchema, validateDelta } from '../../values/state/state_schema.js';
-import { type AppendRules, appendRulesOf, refuseFrameworkEvents } from './append_rules.js';
+import { type AppendRules, appendRulesOf, refuseFrameworkEvents, type EventToStore, withoutKeys } from './state_writer.js';
 import { Computation } from './computation.js';
 import { AppendGroups, type PreparedAppend } from './append_groups.js';
-import { type EventToStore, withoutKeys } from './event_to_store.js';
 import { applyWritten } from './handle_update.js';
 import { requireMessageFits, type ServerAgent } from '../../core/core_of.js';
 import type { ServiceFeed } from '../../core/watch/service_feed.js';
@@ -31,7 +30,6 @@ import { positionOf, snapshotHandle } from '../../core/handle/handle.js';
 import { requireKey } from '../../values/model/values/ids.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../../values/model/event/snapshot.js';
 import { partsOf } from '../../values/model/event/parts.js';
-import { isViewSummary } from '../../values/model/event/view_summary.js';
 import type { ReaderParts } from '../read/reader_parts.js';
 import type { SessionReader } from '../read/session_reader.js';
 import type { Appended, Store, StoreTraits } from '../../core/storage/store.js';

@@ -1,5 +1,5 @@
 import type { Calls } from '../../core/call/calls.js';
-import { isThenable } from '../../core/call/thenable.js';
+import { isThenable } from '../../values/members.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { kindOf } from '../../values/errors/describe.js';
 import type { Compute, Computed } from '../../core/write.js';

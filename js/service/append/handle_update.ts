@@ -19,11 +19,11 @@
  * | `stale: 'merge'`, which brings 6     | 7         | 7            | none           | 7          |
  * | `stale: 'append'`, which brings none | 7         | 5            | the event, 7   | 7          |
  */
-import { hasCallParts } from '../../core/history/calls/call_marks.js';
-import { withoutClaimMark } from '../../values/model/event/claim_mark.js';
+import { hasCallParts } from '../../core/history/call_marks.js';
+import { withoutClaimMark, isViewSummary } from '../../values/model/event/metadata.js';
 import type { Event } from '../../values/model/event/event.js';
 import { isMarker } from '../../core/history/marks.js';
-import { setMember } from '../../values/members/member.js';
+import { setMember } from '../../values/members.js';
 import type { Session } from '../../values/model/session.js';
 import { applySnapshot, type EventSnapshot } from '../../values/model/event/snapshot.js';
 import type { Appended, MissedEvent, UnchangedEvent } from '../../core/storage/store.js';
@@ -32,12 +32,10 @@ import type { StalePolicy } from '../../core/wasm/protocol.js';
 import { hasUnstoredWrite } from '../../values/state/write_order.js';
 import { insertEvents, indexOfId, putEvent } from '../../core/handle/event_index.js';
 import type { HandleRecord, HandleSnapshot } from '../../core/handle/handle.js';
-import { type EventToStore, withoutKeys } from './event_to_store.js';
+import { type EventToStore, withoutKeys, type StateWriter } from './state_writer.js';
 import { writeKey } from '../../values/state/keys.js';
-import type { StateWriter } from './state_writer.js';
 import type { ObservingHandle } from './waiting_appends.js';
 import { partsOf } from '../../values/model/event/parts.js';
-import { isViewSummary } from '../../values/model/event/view_summary.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 
 /**

@@ -1,11 +1,10 @@
 /** The calls that wait in one queue, and the writes that they are combined into. */
 import { abortedError, type Call, requireNotAborted } from '../../core/call/call.js';
-import { onAbort } from '../../core/call/on_abort.js';
+import { onAbort } from '../../core/call/time_limit.js';
 import type { HandleRecord, HandleSnapshot } from '../../core/handle/handle.js';
 import type { Appended } from '../../core/storage/store.js';
 import type { AppendWrite, PlacedAppend } from '../../core/write.js';
-import type { EventToStore } from './event_to_store.js';
-import type { StateWriter } from './state_writer.js';
+import type { EventToStore, StateWriter } from './state_writer.js';
 
 /**
  * The most events in a write that combines calls, and in a group of several writes. If a group fails, each of

@@ -14,7 +14,7 @@ import { isId, requireKey } from '../../values/model/values/ids.js';
 import type { CancelRunRequest, RunRequest } from '../remote/index.js';
 import { StoredSessionService } from '../stored_session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { ReadPolicy } from '../../values/model/values/read_policy.js';
+import type { ReadPolicy } from '../../values/model/values/read_options.js';
 import type { StateOwner } from '../../core/storage/scopes.js';
 import { type CachedSessionOptions, takeCacheOptions, takePolicy } from './options.js';
 import type { CacheOutbox } from '../../stores/cache/outbox.js';
@@ -28,7 +28,7 @@ import {
 } from '../../stores/cache/records/cache_key.js';
 import { isOutage } from '../../stores/cache/records/failures.js';
 import type { CacheStatus } from '../../stores/cache/records/status.js';
-import { forEachOf } from '../../stores/cache/copies/for_each_of.js';
+import { forEachOf } from '../../stores/cache/copies/grouped_queue.js';
 import { standIn } from '../../stores/cache/data/stand_in.js';
 
 /** The most users and apps that `sync` fetches at once. */

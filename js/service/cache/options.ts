@@ -2,7 +2,7 @@ import { requireOneOf, requireWhole } from '../../values/errors/option_values.js
 import { invalid } from '../../values/errors/invalid.js';
 import { takeOptions } from '../../core/call/call.js';
 import { requireId } from '../../values/model/values/ids.js';
-import type { ReadPolicy } from '../../values/model/values/read_policy.js';
+import type { ReadPolicy } from '../../values/model/values/read_options.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { coreOf } from '../../core/core_of.js';
 import type { SessionServiceOptions } from '../service_options.js';

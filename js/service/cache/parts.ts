@@ -1,16 +1,14 @@
 import { rules } from '#rules';
 import type { Call } from '../../core/call/call.js';
 import { Diagnostics } from '../../core/call/diagnostics.js';
-import { holdProgramUntil } from '../../core/call/program_hold.js';
+import { holdProgramUntil } from '../../core/call/lifetime.js';
 import { untilAborted } from '../../core/call/time_limit.js';
 import { coreOf } from '../../core/core_of.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { onDemand } from '../../core/wasm/loader/part.js';
 import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
-import { Background } from '../../stores/cache/background.js';
-import { epochStore } from '../../stores/cache/epoch_store.js';
-import { type Epoch, openEpoch } from '../../stores/cache/epoch.js';
+import { Background, epochStore, type Epoch, openEpoch } from '../../stores/cache/epoch.js';
 import { openLocalStore } from '../../stores/cache/tabs/open_local_store.js';
 import type { TakenOptions } from './options.js';
 import { followRuns } from '../../stores/cache/follow_runs.js';

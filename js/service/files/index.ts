@@ -9,15 +9,15 @@
  */
 export type { Casing } from '../../values/python/casing.js';
 export type { TimeUnit } from '../../values/python/time.js';
-export { exportSession } from './export/export_session.js';
-export type { ExportSessionOptions } from './export/export_session.js';
-export { exportSessions } from './export/export_sessions.js';
-export type { ExportSessionsRequest } from './export/export_sessions.js';
-export { importSession } from './import/import_session.js';
-export type { ImportSessionOptions } from './import/import_session.js';
-export { importSessions } from './import/import_sessions.js';
-export type { ImportOutcome } from './import/import_sessions.js';
-export type { LinesSource } from './import/read_lines.js';
-export { sessionFromFile, sessionToFile } from './format/session_file.js';
-export type { ReadSessionOptions, SessionDialect, SessionFile } from './format/session_file.js';
-export type { SharedState } from './import/state_plan.js';
+export { exportSession } from './export_sessions.js';
+export type { ExportSessionOptions } from './export_sessions.js';
+export { exportSessions } from './export_sessions.js';
+export type { ExportSessionsRequest } from './export_sessions.js';
+export { importSession } from './import_session.js';
+export type { ImportSessionOptions } from './import_session.js';
+export { importSessions } from './import_sessions.js';
+export type { ImportOutcome } from './import_sessions.js';
+export type { LinesSource } from './import_sessions.js';
+export { sessionFromFile, sessionToFile } from './session_file.js';
+export type { ReadSessionOptions, SessionDialect, SessionFile } from './session_file.js';
+export type { SharedState } from './import_session.js';

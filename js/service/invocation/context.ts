@@ -1,5 +1,5 @@
 import { requireText } from '../../values/errors/option_values.js';
-import { tryDefineMember } from '../../values/members/member.js';
+import { tryDefineMember, markRaw } from '../../values/members.js';
 import { SessionError } from '../../values/errors/errors.js';
 import type { Content, Part } from '../../values/model/event/content.js';
 import { createEventActions } from '../../values/model/event/create_event.js';
@@ -8,10 +8,8 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import { type ReadableState, State, watchValues } from '../../values/state/state.js';
 import { carryStamp, dropStamp, isNewerWrite, isStamped } from '../../values/state/write_order.js';
-import type { ArtifactService } from './artifact_service.js';
-import type { RunningInvocation } from './running_invocation.js';
-import { markRaw } from '../../values/members/raw.js';
-import { stateText } from '../../values/state/state_value.js';
+import type { ArtifactService, RunningInvocation } from './running_invocation.js';
+import { stateText } from '../../values/state/delta.js';
 import type { StateSchema } from '../../values/state/state_schema.js';
 
 /**

@@ -3,7 +3,7 @@
  *
  * For agents without a `Runner` of the ADK, which has invocations of its own. The folder knows no store.
  */
-import { tryDefineMember } from '../../values/members/member.js';
+import { tryDefineMember, markRaw } from '../../values/members.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { SessionError } from '../../values/errors/errors.js';
 import type { Content } from '../../values/model/event/content.js';
@@ -31,7 +31,7 @@ import {
   validateDelta,
 } from '../../values/state/state_schema.js';
 import { carryStamps, dropStamp } from '../../values/state/write_order.js';
-import type { ArtifactService } from './artifact_service.js';
+import type { ArtifactService, RunningInvocation } from './running_invocation.js';
 import {
   type Context,
   type ContextOptions,
@@ -42,8 +42,6 @@ import {
   type ReadonlyContext,
   type ReadonlyContextOptions,
 } from './context.js';
-import type { RunningInvocation } from './running_invocation.js';
-import { markRaw } from '../../values/members/raw.js';
 
 /**
  * The options of an {@link Invocation}.

@@ -1,30 +1,21 @@
 import { type Call, requireNotAborted, takeOptions } from '../../core/call/call.js';
 import { optionalBoolean, optionalCount, requireOneOf } from '../../values/errors/option_values.js';
-import { invalid, invalidValue } from '../../values/errors/invalid.js';
+import { invalid, invalidValue, sessionNotFound } from '../../values/errors/invalid.js';
 import type { SessionError } from '../../values/errors/errors.js';
-import { sessionNotFound } from '../../values/errors/session_not_found.js';
 import { type Handles, snapshotHandle } from '../../core/handle/handle.js';
 import type { Event } from '../../values/model/event/event.js';
-import type {
-  EventsPage,
-  EventsRequest,
-  GetEventsRequest,
-  ListEventsRequest,
-  StoredEvents,
-} from '../../values/model/event_page.js';
-import type { ChangesSince, ListChangesRequest } from '../../values/model/changes_since.js';
+import type { EventsPage, EventsRequest, GetEventsRequest, ListEventsRequest, StoredEvents, ChangesSince, ListChangesRequest } from '../../values/model/event_page.js';
 import { requireId, requireKey, requireUser } from '../../values/model/values/ids.js';
 import type { Abortable, CompositeSessionKey, Session } from '../../values/model/session.js';
-import { HISTORY_VIEWS } from '../../values/model/values/history_view.js';
+import { HISTORY_VIEWS } from '../../values/model/values/read_options.js';
 import type { SessionInfo, SessionInfoRequest } from '../../values/model/session_info.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import { changesOf } from '../../core/storage/changes.js';
 import type { PageRequest, ReadInfo, ReadPage } from '../../core/read.js';
-import { cursorText, foreignCursor, readPlace } from '../../values/json/cursor.js';
-import { cursorOwner, EVENT_CURSOR } from './event_cursor.js';
+import { cursorText, foreignCursor, readPlace, cursorOwner, EVENT_CURSOR } from '../../core/storage/reads/cursors.js';
 import type { ReaderParts } from './reader_parts.js';
 import { initialStateOf, readInfo, type Shown } from '../../core/storage/reads/session_info.js';
-import { readPage } from './view/read_page.js';
+import { readPage } from './view_parts.js';
 
 /** The highest limit of a page. A page of a view may have some more. */
 const MAX_PAGE = 1000;

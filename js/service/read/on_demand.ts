@@ -2,4 +2,4 @@
 export { EventPages, walkEvents } from './event_pages.js';
 export { SessionLists, walkSessions } from './session_lists.js';
 export { readView } from './view/read_view.js';
-export { MissingCalls } from './window/missing_calls.js';
+export { MissingCalls } from './window.js';

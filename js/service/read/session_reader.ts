@@ -18,7 +18,7 @@ import type {
   GetSessionRequest,
   Session,
 } from '../../values/model/session.js';
-import type { EventCount } from '../../values/model/values/event_count.js';
+import { type EventCount, HISTORY_VIEWS, type HistoryView } from '../../values/model/values/read_options.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { ReadSession, SessionRead } from '../../core/read.js';
 import type { CreatedSession, MemoryStore } from '../../core/storage/store.js';
@@ -32,8 +32,7 @@ import type { HandleRecord, HandleSnapshot, HandleWindow } from '../../core/hand
 import type { ReaderParts } from './reader_parts.js';
 import type * as onDemandReads from './on_demand.js';
 import type { ReadsLoader } from './reads.js';
-import type { MissingCalls } from './window/missing_calls.js';
-import { HISTORY_VIEWS, type HistoryView } from '../../values/model/values/history_view.js';
+import type { MissingCalls } from './window.js';
 import { parseTexts } from '../../core/storage/stored_events.js';
 import { messageOf } from '../../values/errors/describe.js';
 import { SessionError } from '../../values/errors/errors.js';

@@ -5,4 +5,4 @@
  */
 export { RemoteSessionService } from './remote_session_service.js';
 export type { CancelRunRequest, RemoteSessionOptions } from './remote_session_service.js';
-export type { RunOptions, RunRequest } from '../../stores/remote/run/run_request.js';
+export type { RunOptions, RunRequest } from '../../stores/remote/run_request.js';

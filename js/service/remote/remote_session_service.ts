@@ -7,7 +7,7 @@ import { invalid } from '../../values/errors/invalid.js';
 import { Diagnostics } from '../../core/call/diagnostics.js';
 import { takeOptions } from '../../core/call/call.js';
 import { raceSignal, untilAborted } from '../../core/call/time_limit.js';
-import { closeLimit, startClosing } from '../../stores/http/close_limit.js';
+import { closeLimit, startClosing } from '../../stores/http/call_limit.js';
 import { MAX_RETRIES } from '../../stores/http/retries.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -22,7 +22,7 @@ import { RemoteFeed } from '../../stores/remote/remote_feed.js';
 import { RemoteServer } from '../../stores/remote/remote_server.js';
 import type { ReportListener } from '../../core/run_report.js';
 import { SERVER } from '../../stores/remote/connection/response_error.js';
-import { type RunRequest, takeRun } from '../../stores/remote/run/run_request.js';
+import { type RunRequest, takeRun } from '../../stores/remote/run_request.js';
 
 /** Options of a {@link RemoteSessionService}: the server, the credentials, and the options of every service. */
 export interface RemoteSessionOptions<

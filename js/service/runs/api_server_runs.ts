@@ -1,10 +1,10 @@
 import { type Core, coreOf, type ServerAgent } from '../../core/core_of.js';
 import { pause } from '../../stores/http/call_limit.js';
 import { isTransient } from '../../stores/http/http_errors.js';
-import type { RunOptions } from '../../stores/remote/run/run_request.js';
+import type { RunOptions } from '../../stores/remote/run_request.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { Event } from '../../values/model/event/event.js';
-import { PAGE_MESSAGE, pageMessageOf } from '../../values/model/event/page_message.js';
+import { PAGE_MESSAGE, pageMessageOf } from '../../values/model/event/metadata.js';
 import { isPartial } from '../../values/model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
@@ -12,8 +12,7 @@ import { Drafts } from './agent/drafts.js';
 import type { RunEnd, StopReason } from './agent/local_run.js';
 import { type BeginRun, type PageRun, PageRuns } from './page_runs.js';
 import { type QueuedMessage, RunsOfSessions, SessionRuns } from './session_runs.js';
-import { cancelledError } from './state/cancelled.js';
-import { type Report, runFailed, storedStatus } from './state/run_status.js';
+import { cancelledError, type Report, runFailed, storedStatus } from './agent/run_status.js';
 
 export { RunView, unansweredMessage } from './run_view.js';
 export { answerMessage, requireAnswers } from './user_answers.js';

@@ -6,7 +6,7 @@ import { isObject } from '../../values/json/rules.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { isId } from '../../values/model/values/ids.js';
-import { errorToTell, type Report, toldError } from './state/run_status.js';
+import { errorToTell, type Report, toldError } from './agent/run_status.js';
 
 /** Milliseconds between two messages about a run that streams. */
 const MESSAGE_MS = 150;

@@ -5,7 +5,7 @@ import type { NewEvent } from '../../values/model/event/event.js';
 import { isRewind } from '../../values/model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { sessionName } from '../../values/model/values/session_name.js';
+import { sessionName } from '../../values/model/values/ids.js';
 import { LocalRun, type StopReason } from './agent/local_run.js';
 import { isClaimed } from './agent/run_storage.js';
 import type { Happening } from './run_table.js';
@@ -15,7 +15,7 @@ import {
   SessionRuns,
   type RunTransport,
 } from './session_runs.js';
-import { type SealedRun, sealingOf, sealRun } from './state/cancelled.js';
+import { type SealedRun, sealingOf, sealRun } from './agent/run_status.js';
 import { OtherTabs } from './other_tabs.js';
 
 export { RunView, unansweredMessage } from './run_view.js';

@@ -1,4 +1,4 @@
-import { backgroundTimer } from '../../core/call/program_hold.js';
+import { backgroundTimer } from '../../core/call/lifetime.js';
 import { type Core, coreOf, type ServerAgent } from '../../core/core_of.js';
 import { isWaitingForRun, retryAfterOf } from '../../stores/http/http_errors.js';
 import { isSessionError } from '../../values/errors/errors.js';
@@ -13,8 +13,7 @@ import {
   SessionRuns,
   type RunTransport,
 } from './session_runs.js';
-import { cancelledError } from './state/cancelled.js';
-import { type Report, toldError } from './state/run_status.js';
+import { cancelledError, type Report, toldError } from './agent/run_status.js';
 
 export { RunView, unansweredMessage } from './run_view.js';
 export { answerMessage, requireAnswers } from './user_answers.js';

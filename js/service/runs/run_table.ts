@@ -15,7 +15,7 @@
  * stored events alone tell of the last that it is `unanswered`.
  */
 import type { Draft } from '../../core/run_report.js';
-import type { Report, SessionRun } from './state/run_status.js';
+import type { Report, SessionRun } from './agent/run_status.js';
 
 type Phase = 'waiting' | 'sending' | 'stored' | 'running' | 'over' | 'failed' | 'cancelled';
 

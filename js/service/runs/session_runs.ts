@@ -11,7 +11,7 @@ import type { Draft } from '../../core/run_report.js';
 import type { RunUnderWay } from '../../core/history_types.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import { sessionName } from '../../values/model/values/session_name.js';
+import { sessionName } from '../../values/model/values/ids.js';
 import {
   type Happening,
   isOpen,
@@ -23,9 +23,8 @@ import {
   type RunsOfSession,
   step,
 } from './run_table.js';
-import type { AskedMessage, Runs } from './runs.js';
-import { cancelledError } from './state/cancelled.js';
-import type { SessionRun } from './state/run_status.js';
+import type { AskedMessage, Runs } from './run_view.js';
+import { cancelledError, type SessionRun } from './agent/run_status.js';
 
 /** A message that waits, and its caller. */
 export interface QueuedMessage extends AskedMessage {

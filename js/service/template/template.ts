@@ -7,7 +7,7 @@ import { kindOf } from '../../values/errors/describe.js';
 import { invalidValue } from '../../values/errors/invalid.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { unreadable } from '../../values/json/unreadable.js';
-import { putLast } from '../../values/members/bounded_map.js';
+import { putLast } from '../../values/bounded_map.js';
 import {
   type ArtifactLoader,
   type InstructionContext,
@@ -23,7 +23,7 @@ import {
   scan,
   type ScannedTemplate,
 } from './scanner.js';
-import { markRaw } from '../../values/members/raw.js';
+import { markRaw } from '../../values/members.js';
 import { artifactMessage, describeMissing } from '../../core/wasm/all.js';
 
 /**

@@ -12,7 +12,7 @@ import type {
 } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import { Access, type AccessToken } from '../../stores/vertex/rest/access.js';
-import { closeLimit } from '../../stores/http/close_limit.js';
+import { closeLimit } from '../../stores/http/call_limit.js';
 import { EngineAddresses } from '../../stores/vertex/rest/engine_address.js';
 import { VERTEX_AI } from '../../stores/vertex/rest/rest_errors.js';
 import { VertexStorage } from '../../stores/vertex/vertex_storage.js';

@@ -1,7 +1,7 @@
 import { rules } from '#rules';
-import type { OwnStorage } from '../../core/storage/own_storage.js';
+import type { OwnStorage } from '../../core/storage/store.js';
 import { VertexStore } from '../../stores/vertex/vertex_store.js';
-import { withVertexIds } from '../../stores/vertex/verbs/session_ids.js';
+import { withVertexIds } from '../../stores/vertex/verbs/sessions.js';
 import type { AppendedEvent, NewEvent } from '../../values/model/event/event.js';
 import type {
   AppendEventRequest,

@@ -1,8 +1,8 @@
 import { untilAborted } from '../../core/call/time_limit.js';
 import type { Call } from '../../core/call/call.js';
-import { KeyedQueue } from '../../core/call/keyed_queue.js';
+import { KeyedQueue } from '../../core/call/scheduling.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
-import { sessionNotFound } from '../../values/errors/session_not_found.js';
+import { sessionNotFound } from '../../values/errors/invalid.js';
 import { branchesOf } from '../../core/history/branches.js';
 import { planRewind, type PlannedRewind } from '../../core/history/append_rewind.js';
 import { type SourceSession, stateAfter } from '../../core/history/states.js';
@@ -31,8 +31,7 @@ import { nameOf, sessionKeyOf } from './records/cache_key.js';
 import { isRefusal } from './records/failures.js';
 import { type Operation, type OutboxEvent, UNSENT } from './records/records.js';
 import type { Sender } from './sending/sender.js';
-import { olderInvocations } from './verbs/older_invocations.js';
-import { ViewEvents } from './verbs/view_events.js';
+import { olderInvocations, ViewEvents } from './verbs/view_events.js';
 import type { SessionView } from './overlay/session_overlay.js';
 import { sharedWrites, deltaOf } from './overlay/shared_overlay.js';
 

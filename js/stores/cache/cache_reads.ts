@@ -1,11 +1,10 @@
 import type { Call } from '../../core/call/call.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { endsWithin, untilAborted } from '../../core/call/time_limit.js';
-import type { ReadPolicy } from '../../values/model/values/read_policy.js';
+import { type ReadPolicy, type EventCount, isEnough, mostOf } from '../../values/model/values/read_options.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { StoredEvents } from '../../values/model/event_page.js';
-import { type EventCount, isEnough, mostOf } from '../../values/model/values/event_count.js';
 import type {
   ChangedSession,
   ReadResults,
@@ -22,15 +21,14 @@ import type {
 } from '../../core/read.js';
 import type { ListRequest, ReadList, StateRequest } from '../../core/storage/store.js';
 import type { CreateWrite } from '../../core/write.js';
-import { nextLast } from '../../core/storage/reads/growing_read.js';
+import { nextLast } from '../../core/storage/reads/read_plan.js';
 import { addSums, type EventSums, sumsOf } from '../../core/storage/reads/session_info.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 import type { CacheContext } from './copies/context.js';
-import type { CopyFetcher, Fetched } from './copies/copy_fetcher.js';
+import type { CopyFetcher, Fetched, StateFetcher } from './copies/copy_fetcher.js';
 import type { CopyLimits } from './copies/copy_limits.js';
 import type { Lists } from './copies/lists.js';
 import type { RemoteCall } from './copies/remote_connection.js';
-import type { StateFetcher } from './copies/state_fetcher.js';
 import { type FetchedWindow, unkeptData } from './copies/unkept.js';
 import type { Births } from './data/births.js';
 import type { LocalData } from './data/local_data.js';

@@ -22,7 +22,7 @@ import {
 } from '../../core/storage/store.js';
 import type { Placed, Writes } from '../../core/write.js';
 import { isSessionError } from '../../values/errors/errors.js';
-import { sessionNotFound } from '../../values/errors/session_not_found.js';
+import { sessionNotFound } from '../../values/errors/invalid.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { CacheHistory } from './cache_history.js';
 import { CacheReads, type ReadParts } from './cache_reads.js';

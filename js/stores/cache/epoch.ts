@@ -1,14 +1,14 @@
+import type { Call } from '../../core/call/call.js';
 import type { Diagnostics } from '../../core/call/diagnostics.js';
-import { isSessionError, type SessionError } from '../../values/errors/errors.js';
-import type { ReadPolicy } from '../../values/model/values/read_policy.js';
+import type { Store } from '../../core/storage/store.js';
 import type { Feed } from '../../core/watch/feed.js';
-import type { Background } from './background.js';
+import { isSessionError, type SessionError } from '../../values/errors/errors.js';
+import type { ReadPolicy } from '../../values/model/values/read_options.js';
 import { CacheStore } from './cache_store.js';
+import { CopyFetcher, StateFetcher } from './copies/copy_fetcher.js';
 import { CopyLimits } from './copies/copy_limits.js';
-import { CopyFetcher } from './copies/copy_fetcher.js';
 import { Follower } from './copies/follower.js';
 import { Lists } from './copies/lists.js';
-import { StateFetcher } from './copies/state_fetcher.js';
 import { RemoteConnection, type RemoteConnectionParts } from './copies/remote_connection.js';
 import { Births } from './data/births.js';
 import { LocalData } from './data/local_data.js';
@@ -192,4 +192,45 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
 /** Returns what the status shows of a loss. */
 function lossOf({ when, message, events, isAcknowledged }: LossRecord): CacheLoss | undefined {
   return isAcknowledged ? undefined : { when, message, events };
+}
+
+/** Returns a store that passes each verb to the local data of the call's epoch, even after an erasure. */
+export function epochStore(present: () => CacheStore): Store {
+  /** Calls that the package makes itself have none, and take that of the present epoch. */
+  const of = ({ store }: Call): CacheStore => (store instanceof CacheStore ? store : present());
+  return {
+    traits: present().traits,
+    open: (call) => of(call).open(),
+    write: (write, call) => of(call).write(write, call),
+    read: (request, call) => of(call).read(request, call),
+    list: (request, call) => of(call).list(request, call),
+    state: (request, call) => of(call).state(request, call),
+  };
+}
+
+/** The work of a service that outlives its calls. The service's `close` waits for the work. */
+export class Background {
+  readonly #requireOpen: () => void;
+  readonly #pending = new Set<Promise<unknown>>();
+
+  /** @param requireOpen throws if the service is closed */
+  constructor(requireOpen: () => void) {
+    this.#requireOpen = requireOpen;
+  }
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const done = (async () => {
+      this.#requireOpen();
+      return work();
+    })();
+    this.#pending.add(done);
+    const settle = (): void => void this.#pending.delete(done);
+    done.then(settle, settle);
+    return done;
+  }
+
+  /** Waits for the work that was given so far. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#pending);
+  }
 }

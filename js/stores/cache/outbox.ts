@@ -3,11 +3,10 @@ import { errorOf } from './records/failures.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
-import { markRaw } from '../../values/members/raw.js';
+import { markRaw } from '../../values/members.js';
 import { askedMessageOf, eventsOf, isOf, isWaiting, type Operation } from './records/records.js';
 import { type Blockers, blockersOf } from './records/refusals.js';
-import type { CopyFetcher } from './copies/copy_fetcher.js';
-import type { StateFetcher } from './copies/state_fetcher.js';
+import type { CopyFetcher, StateFetcher } from './copies/copy_fetcher.js';
 import { type CacheKey, isSession, nameOf, takeCacheKey } from './records/cache_key.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import {

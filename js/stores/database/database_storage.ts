@@ -30,10 +30,10 @@
 
 import { requireNotAborted } from '../../core/call/call.js';
 import { isSessionError, type SessionError } from '../../values/errors/errors.js';
-import { isPromise } from '../../values/members/is_promise.js';
+import { isPromise } from '../../values/members.js';
 import type { StorageCall } from '../../values/model/diagnostic.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
-import type { ChangedRequest, ChangedRows } from '../../core/storage/changed_rows.js';
+import type { ChangedRequest, ChangedRows, Storage } from '../../core/storage/storage.js';
 import type {
   Decide,
   StorageDeleteRequest,
@@ -56,9 +56,8 @@ import {
   type PageRows,
   type Rows,
 } from '../../core/storage/rows.js';
-import type { OwnStorage, ParsedRows } from '../../core/storage/own_storage.js';
-import type { Storage } from '../../core/storage/storage.js';
-import { connectKysely } from './connections/kysely_pool.js';
+import type { OwnStorage, ParsedRows } from '../../core/storage/store.js';
+import { connectKysely } from './kysely_pool.js';
 import { DATABASE_TRAITS } from './database_traits.js';
 import type { Address } from './engine/address.js';
 import type { Connection, ConnectOptions, Runner } from './engine/connection.js';
@@ -68,7 +67,7 @@ import { plainQuery, type Steps, together } from './engine/prepared.js';
 import type { Waits } from './engine/waits.js';
 import { ENGINES } from './engines/engines.js';
 import { statementsOver, type VerbContext } from './statements/verb_context.js';
-import { FirstEvents } from './tables/first_events.js';
+import { FirstEvents } from './tables/markers.js';
 import { checkIds, fitsKey } from './tables/limits.js';
 import { openTables, type TablesToOpen } from './tables/opening.js';
 import { Revisions } from './tables/revisions.js';

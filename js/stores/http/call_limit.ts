@@ -1,9 +1,12 @@
-/** Ends a waiting call: at its timeout, by the caller's signal, or when the service closes. */
-import type { StorageCall } from '../../values/model/diagnostic.js';
-import type { HostAbortSignal } from '../../values/model/host.js';
+/** The limits of calls over HTTP, and of a service that closes. */
 import { abortedError, requireNotAborted } from '../../core/call/call.js';
 import { raceSignal, TimeLimit } from '../../core/call/time_limit.js';
+import { SessionError } from '../../values/errors/errors.js';
+import type { StorageCall } from '../../values/model/diagnostic.js';
+import type { HostAbortSignal } from '../../values/model/host.js';
 import { type HttpServer, timeoutError } from './http_errors.js';
+
+// Ends a waiting call: at its timeout, by the caller's signal, or when the service closes.
 
 /** The conditions that may end a call. */
 export interface CallLimitOptions extends StorageCall {
@@ -110,5 +113,32 @@ function callTimeoutError(server: HttpServer, timeoutMs: number): unknown {
     server,
     `${server.name} did not finish the call within ${timeoutMs} ms. ` +
       'Try again: a stored event is not stored twice.',
+  );
+}
+
+// Closes a service: pending calls may finish as long as the server keeps answering.
+
+/** Milliseconds without a successful response after which a closing service aborts its pending calls. */
+const CLOSE_TIMEOUT_MS = 5000;
+
+/**
+ * Returns the limit of a service's pending calls. It starts when the service closes, each successful response restarts
+ * it, and its signal fires when the service stops waiting.
+ */
+export function closeLimit(server: HttpServer): TimeLimit {
+  return new TimeLimit(undefined, () => closedError(server));
+}
+
+/** @param timeoutMs at most so many milliseconds */
+export function startClosing(limit: TimeLimit, timeoutMs = CLOSE_TIMEOUT_MS): void {
+  limit.start(Math.min(timeoutMs, CLOSE_TIMEOUT_MS));
+}
+
+function closedError({ name, storage }: HttpServer): SessionError {
+  return new SessionError(
+    'closed',
+    `The service was closed before ${name} responded. An append may be stored; ` +
+      'repeat it with another service: a stored event is not stored twice.',
+    { storage },
   );
 }

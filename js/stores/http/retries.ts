@@ -1,4 +1,4 @@
-import { backoff } from '../../core/call/backoff.js';
+import { backoff } from '../../core/call/scheduling.js';
 import type { CallLimit } from './call_limit.js';
 import { isTransient, retryAfterOf } from './http_errors.js';
 

@@ -2,7 +2,7 @@
  * Parses the events of a read from IndexedDB records. A record holds one event, or a sealed page of
  * many events whose texts are joined by commas. `src/wasm/indexed_db/` writes the records.
  */
-import { withoutClaimMark } from '../../values/model/event/claim_mark.js';
+import { withoutClaimMark } from '../../values/model/event/metadata.js';
 import type { Event } from '../../values/model/event/event.js';
 import {
   BATCH_CHARACTERS,

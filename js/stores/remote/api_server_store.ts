@@ -20,15 +20,13 @@ import {
   type ReadList,
   type WriteVerbs,
 } from '../../core/storage/store.js';
-import { rewindTargets, startsIn } from '../../core/history/rewind_starts.js';
-import { nothingIn, readSessionOf, type ResponseSession, sessionIn } from './responses.js';
+import { rewindTargets, startsIn } from '../../core/history/marks.js';
+import { nothingIn, readSessionOf, type ResponseSession, sessionIn, SharedKeys } from './responses.js';
 import { type HttpConnection, pathOf } from './connection/connection.js';
-import type { ServerStore } from './server_store.js';
+import { type ServerStore, askServerKind } from './server_store.js';
 import { bodyOf, createRequest } from './write_request.js';
-import { runAgent } from './run/run.js';
-import type { CheckedRun } from './run/run_request.js';
-import { SharedKeys } from './shared_keys.js';
-import { askServerKind } from './version.js';
+import { runAgent } from './run.js';
+import type { CheckedRun } from './run_request.js';
 
 /**
  * Sessions behind `adk api_server` of google-adk for Python. It has neither appends nor revisions nor pages: reads

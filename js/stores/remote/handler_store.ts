@@ -4,14 +4,13 @@ import type {
   SessionBranches,
   StateAtRead,
 } from '../../core/history_types.js';
-import { LIST_CURSOR } from '../../core/storage/reads/list_cursor.js';
+import { LIST_CURSOR, cursorText, readPlace } from '../../core/storage/reads/cursors.js';
 import type { Placed, WriteKind } from '../../core/write.js';
 import type { Call } from '../../core/call/call.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { parseLabels } from '../../values/model/description.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StoredEvents } from '../../values/model/event_page.js';
-import { cursorText, readPlace } from '../../values/json/cursor.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 import {
   runRead,
@@ -33,24 +32,13 @@ import type {
   StateRequest,
   StoreTraits,
 } from '../../core/storage/store.js';
-import {
-  changedSessionIn,
-  infoIn,
-  pageIn,
-  readAs,
-  responseIn,
-  type SessionJson,
-  sessionOf,
-  sessionReader,
-} from './responses.js';
+import { changedSessionIn, infoIn, pageIn, readAs, responseIn, type SessionJson, sessionOf, sessionReader, type ListedRemoteSession, SharedKeys } from './responses.js';
 import type { QueryParameters } from '../http/exchange.js';
 import { RUN_HEADER } from '../http/protocol.js';
 import type { MessageOfRun, RunReports } from './run_reports.js';
 import type { HttpConnection, ReadResponse } from './connection/connection.js';
-import type { ServerStore } from './server_store.js';
+import { type ServerStore, askServerKind } from './server_store.js';
 import { absentIfEmpty, bodyOf, pathTo, sendWrite } from './write_request.js';
-import { type ListedRemoteSession, SharedKeys } from './shared_keys.js';
-import { askServerKind } from './version.js';
 
 /** The sessions that are asked for at once, the most that the handler gives. */
 const CHUNK = 1000;

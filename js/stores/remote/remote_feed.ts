@@ -3,7 +3,7 @@ import { Feed } from '../../core/watch/feed.js';
 import type { Watcher } from '../../core/watch/watcher.js';
 import type { Notice } from '../../values/model/notice.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import { sessionName } from '../../values/model/values/session_name.js';
+import { sessionName } from '../../values/model/values/ids.js';
 import type { HttpConnection } from './connection/connection.js';
 import { RunReports } from './run_reports.js';
 import { Subscription, type SubscriptionParts } from './subscription.js';

@@ -1,9 +1,8 @@
 import { loadPart } from '../../core/wasm/loader/part.js';
-import type { ServerStore } from './server_store.js';
+import { type ServerStore, askServerKind } from './server_store.js';
 import type { HttpConnection } from './connection/connection.js';
 import { HandlerStore } from './handler_store.js';
 import type { RunReports } from './run_reports.js';
-import { askServerKind } from './version.js';
 
 /** A server, which is asked for its kind once, and the store for that kind. */
 export class RemoteServer {

@@ -1,21 +1,18 @@
 /** Takes the parts of responses. Each function returns `undefined` for a value that is not of the protocol. */
-import { mismatchIn, type ResponseName, RESPONSES } from '../http/messages.js';
-import { CREATED_HEADER, REVISION_HEADER } from '../http/protocol.js';
 import { noteSummarised } from '../../core/history/view.js';
-import type { JsonObject } from '../../values/json/rules.js';
-import type { Event } from '../../values/model/event/event.js';
-import type { SessionInfo } from '../../values/model/session_info.js';
-import type { StoredEvent } from '../../values/model/event_page.js';
+import type { ChangedSession, ReadInfo, ReadPage, ReadSession, RewindStart, SessionHead } from '../../core/read.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 import type { StorageKey } from '../../core/storage/rows.js';
-import type {
-  ChangedSession,
-  ReadInfo,
-  ReadPage,
-  ReadSession,
-  RewindStart,
-} from '../../core/read.js';
-import type { SessionHead } from '../../core/read.js';
+import type { ListedSession, SharedStates } from '../../core/storage/store.js';
+import type { JsonObject } from '../../values/json/rules.js';
+import { defineMember } from '../../values/members.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { StoredEvent } from '../../values/model/event_page.js';
+import type { SessionInfo } from '../../values/model/session_info.js';
+import { scopedKey } from '../../values/state/keys.js';
+import type { StateShape } from '../../values/state/state_shape.js';
+import { mismatchIn, type ResponseName, RESPONSES } from '../http/messages.js';
+import { CREATED_HEADER, REVISION_HEADER } from '../http/protocol.js';
 import type { ReadResponse } from './connection/connection.js';
 
 /** Returns the JSON of a response if it is as its schema says. */
@@ -153,4 +150,36 @@ function noteSummarisedIn(
   events: readonly Event[],
 ): void {
   if (summarised !== undefined) noteSummarised(events, new Set<string>(summarised));
+}
+
+/** A session in a list, with its revisions. */
+export interface ListedRemoteSession extends ResponseSession {
+  readonly created: number;
+  readonly revision: number;
+  readonly createTime: number | undefined;
+}
+
+/** The states of the users and the app of a list. A server sends them within the state of each session. */
+export class SharedKeys {
+  readonly #users = new Map<string, StateShape>();
+  readonly #app: StateShape = {};
+
+  /** Returns the session as a storage lists it: without the shared keys. */
+  takeOut({ id: sessionId, state: all, ...session }: ListedRemoteSession): ListedSession {
+    const user = this.#users.get(session.userId) ?? {};
+    this.#users.set(session.userId, user);
+    const states = { app: this.#app, user, session: {} };
+    for (const [key, value] of Object.entries(all)) {
+      const [scope, name] = scopedKey(key);
+      defineMember(states[scope], name, value);
+    }
+    return { ...session, sessionId, state: JSON.stringify(states.session), isDamaged: false };
+  }
+
+  get states(): SharedStates {
+    const users = [...this.#users].map(
+      ([userId, state]) => [userId, JSON.stringify(state)] as const,
+    );
+    return { app: JSON.stringify(this.#app), users: new Map(users) };
+  }
 }

@@ -1,9 +1,8 @@
-import { sessionName } from '../../values/model/values/session_name.js';
+import { sessionName, isId } from '../../values/model/values/ids.js';
 import type { FollowedKey } from '../../core/core_of.js';
 import type { Draft, ReportListener, RunMark, RunReport } from '../../core/run_report.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 import { isObject } from '../../values/json/rules.js';
-import { isId } from '../../values/model/values/ids.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { belongsTo, isWithin, type StateOwner } from '../../core/storage/scopes.js';
 

@@ -1,6 +1,5 @@
-import { backoff } from '../../core/call/backoff.js';
-import { onAbort } from '../../core/call/on_abort.js';
-import { TimeLimit } from '../../core/call/time_limit.js';
+import { backoff } from '../../core/call/scheduling.js';
+import { onAbort, TimeLimit } from '../../core/call/time_limit.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { pause } from '../http/call_limit.js';
 import { connectionError, hasStatus, isTransient, retryAfterOf } from '../http/http_errors.js';

@@ -15,7 +15,7 @@
  * - The server has no transactions. One service runs its writes to a session one after another. Two programs
  *   may append at the same time without seeing each other. Both appends are stored, with both deltas, and a
  *   handle gets the events that it missed at its next append.
- * - A posted event cannot be changed: a new version of it is posted as one more event, see `event_rows.ts`.
+ * - A posted event cannot be changed: a new version of it is posted as one more event, see `event_list.ts`.
  * - The states of users and apps are stored only in the `sessionState` of their sessions.
  *
  * @module
@@ -38,24 +38,21 @@ import {
   type Rows,
   type StorageKey,
 } from '../../core/storage/rows.js';
-import type { OwnStorage } from '../../core/storage/own_storage.js';
+import type { OwnStorage } from '../../core/storage/store.js';
 import type { CreateWrite, DescribeWrite } from '../../core/write.js';
 import type { StorageCall } from '../../values/model/diagnostic.js';
-import { appendEvents } from './verbs/append_events.js';
-import { startClosing } from '../http/close_limit.js';
-import { CallLimit } from '../http/call_limit.js';
+import { appendEvents, postEvents } from './verbs/append_events.js';
+import { startClosing, CallLimit } from '../http/call_limit.js';
 import { createSession, invalidSessionId, type NewSessionParts } from './verbs/create_session.js';
-import { deleteSession, deleteUnchangedSession, deleteUser } from './verbs/delete_sessions.js';
+import { deleteSession, deleteUnchangedSession, deleteUser, listSessions, readStates } from './verbs/list_sessions.js';
 import { describeSession } from './verbs/describe_session.js';
 import type { EngineAddresses } from './rest/engine_address.js';
-import { listSessions, readStates } from './verbs/list_sessions.js';
-import { postEvents } from './verbs/post_events.js';
 import { readChanged, readEventPage, readSession } from './verbs/read_session.js';
 import { VERTEX_AI, withAdvice } from './rest/rest_errors.js';
 import { type RestParts, Rest } from './rest/rest.js';
 import { SeenEvents } from './events/seen_events.js';
 import { type SharedCaches, type SessionAddress, Sessions } from './verbs/sessions.js';
-import { KeyedQueue } from '../../core/call/keyed_queue.js';
+import { KeyedQueue } from '../../core/call/scheduling.js';
 
 export class VertexStorage implements OwnStorage {
   readonly listsParts = true;

@@ -1,7 +1,7 @@
 import { takeRequest } from '../../core/call/call.js';
-import { KeyedQueue } from '../../core/call/keyed_queue.js';
-import { nextLast } from '../../core/storage/reads/growing_read.js';
-import type { EventCount } from '../../values/model/values/event_count.js';
+import { KeyedQueue } from '../../core/call/scheduling.js';
+import { nextLast } from '../../core/storage/reads/read_plan.js';
+import type { EventCount, HistoryView } from '../../values/model/values/read_options.js';
 import { type GivenService, givenService } from '../../core/call/given_service.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
 import {
@@ -10,10 +10,8 @@ import {
   requireText,
   requireWhole,
 } from '../../values/errors/option_values.js';
-import { invalidValue } from '../../values/errors/invalid.js';
-import { sessionNotFound } from '../../values/errors/session_not_found.js';
+import { invalidValue, sessionNotFound } from '../../values/errors/invalid.js';
 import { requireUser } from '../../values/model/values/ids.js';
-import type { HistoryView } from '../../values/model/values/history_view.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { GivenItem, LinkedMessage } from './messages.js';

@@ -11,8 +11,7 @@ import type {
   UserMessage,
   UserPart,
 } from './messages.js';
-import { listOf, markOf } from './mark.js';
-import { membersOf, messagePartOf, resultOf, textOf, toolCallOf } from './parts.js';
+import { listOf, markOf, membersOf, messagePartOf, resultOf, textOf, toolCallOf } from './parts.js';
 
 /** A message to which more events may belong. */
 interface UnfinishedMessage {

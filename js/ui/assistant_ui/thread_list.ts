@@ -1,10 +1,10 @@
-import { KeyedQueue } from '../../core/call/keyed_queue.js';
+import { KeyedQueue } from '../../core/call/scheduling.js';
 import { takeRequest } from '../../core/call/call.js';
 import { titleOf } from '../../values/model/event/auto_title.js';
 import type { HostStream } from '../../values/model/host.js';
 import type { Session, SessionChanges } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import { sessionNotFound } from '../../values/errors/session_not_found.js';
+import { sessionNotFound } from '../../values/errors/invalid.js';
 import { type AssistantSessions, serviceOf } from './history.js';
 import type { GivenPart } from './messages.js';
 

@@ -3,22 +3,20 @@ import type { SessionService } from '../../values/model/session_service.js';
 import { type LiveSession, liveSession } from '../live/index.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import type { HistoryView } from '../../values/model/values/history_view.js';
+import type { HistoryView } from '../../values/model/values/read_options.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
-import { ImportButton } from './sessions/import_button.js';
-import { useImports } from './sessions/imports.js';
+import { ImportButton, useImports } from './sessions/imports.js';
 import { SessionDetails } from './sessions/session_details.js';
 import { SessionList } from './sessions/session_list.js';
 import { StateView } from './state/state_view.js';
-import { StorageView } from './storage/storage_view.js';
-import { TemplateEditor } from './template/template_editor.js';
+import { StorageView } from './storage_view.js';
+import { TemplateEditor } from './template_editor.js';
 import { EventDetail } from './timeline/event_detail.js';
 import { EventWindow, type JumpTarget } from './timeline/event_window.js';
 import { Timeline } from './timeline/timeline.js';
 import { useMeasured } from './view/hooks.js';
-import { ErrorNote } from './view/parts.js';
+import { ErrorNote, panelOf, type Tab, TabList } from './view/parts.js';
 import { useCallback, useEffect, useMemo, useRef, useState, type VNode } from './view/preact.js';
-import { panelOf, type Tab, TabList } from './view/tabs.js';
 
 /** What the inspector shows: an app, a user or all (`''`), and a session or none. */
 export interface Selection {

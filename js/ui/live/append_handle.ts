@@ -1,9 +1,8 @@
 import { coreOf } from '../../core/core_of.js';
 import { isSessionError } from '../../values/errors/errors.js';
-import { sessionNotFound } from '../../values/errors/session_not_found.js';
+import { sessionNotFound } from '../../values/errors/invalid.js';
 import type { Event } from '../../values/model/event/event.js';
-import { isAnswer } from '../../values/model/event/answer.js';
-import { isFinalResponse } from '../../values/model/event/final_response.js';
+import { isAnswer, isFinalResponse } from '../../values/model/event/final_response.js';
 import type { CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 

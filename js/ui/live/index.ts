@@ -13,24 +13,24 @@ export type {
   LiveSession,
   LiveSessionOptions,
   LiveSessionSnapshot,
-} from './types/live_session.js';
+} from './types.js';
 export type { Answers } from '../../service/runs/user_answers.js';
-export type { Question } from '../../service/runs/state/questions.js';
+export type { Question } from '../../service/runs/user_answers.js';
 export type {
   MessageHandle,
   RunAgent,
   RunContext,
   SentEvent,
 } from '../../service/runs/agent/run_context.js';
-export type { SessionRun } from '../../service/runs/state/run_status.js';
+export type { SessionRun } from '../../service/runs/agent/run_status.js';
 export type {
   LiveSessions,
   LiveSessionsRequest,
   LiveSessionsSnapshot,
-} from './types/live_sessions.js';
-export type { LiveStore } from './types/live_store.js';
-export type { ProvidedSessions } from './types/provided_sessions.js';
-export type { ShownTurn, ShownTurns } from './types/shown_turn.js';
+} from './types.js';
+export type { LiveStore } from './types.js';
+export type { ProvidedSessions } from './types.js';
+export type { ShownTurn, ShownTurns } from './types.js';
 export type { ScopedState } from './snapshot/scoped_state.js';
 export type { UnsentEvent } from './snapshot/unsent_events.js';
-export type { UnsentEntry } from './types/unsent_entry.js';
+export type { UnsentEntry } from './types.js';

@@ -1,6 +1,6 @@
 import { takeOptions } from '../../core/call/call.js';
 import type { GivenService } from '../../core/call/given_service.js';
-import { KeyedQueue } from '../../core/call/keyed_queue.js';
+import { KeyedQueue } from '../../core/call/scheduling.js';
 import type { TurnBranches } from '../../core/history/index.js';
 import { coreOf, requireMessageFits } from '../../core/core_of.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
@@ -16,10 +16,10 @@ import { copyEvent, copyState } from '../../service/runs/agent/copies.js';
 import type { RunAgent, SentEvent } from '../../service/runs/agent/run_context.js';
 import type { RunUnderWay } from '../../core/history_types.js';
 import type { Answers } from '../../service/runs/user_answers.js';
-import { branchChange, type TurnChange, turnChange } from './history/turn_changes.js';
-import { forgottenError } from './snapshot/forgotten.js';
+import { branchChange, type TurnChange, turnChange } from './turn_changes.js';
+import { forgottenError } from './reading_store.js';
 import { cachingOf, type Send } from './snapshot/unsent_events.js';
-import type { AskOptions, LiveSession, LiveSessionOptions } from './types/live_session.js';
+import type { AskOptions, LiveSession, LiveSessionOptions } from './types.js';
 import { WatchedSession } from './watched_session.js';
 
 /** What users do with a session that they watch. */

@@ -1,4 +1,4 @@
-import { KeyedQueue } from '../../core/call/keyed_queue.js';
+import { KeyedQueue } from '../../core/call/scheduling.js';
 import { takeRequest } from '../../core/call/call.js';
 import type { GivenService } from '../../core/call/given_service.js';
 import { requireWhole } from '../../values/errors/option_values.js';
@@ -12,14 +12,13 @@ import type {
 import type { SessionService } from '../../values/model/session_service.js';
 import type { ListenOptions } from '../../values/model/notice.js';
 import { copyState } from '../../service/runs/agent/copies.js';
-import { onNextFrame } from './frame.js';
+import { onNextFrame, ReadingStore } from './reading_store.js';
 import { keepElements } from './snapshot/keep_elements.js';
 import type {
   LiveSessions,
   LiveSessionsRequest,
   LiveSessionsSnapshot,
-} from './types/live_sessions.js';
-import { ReadingStore } from './reading_store.js';
+} from './types.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 
 /** A live list over the public interface of a service. It is read again after each change, once a frame. */

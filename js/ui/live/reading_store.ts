@@ -4,18 +4,60 @@
  * The stores use the public methods of a service. A cache also tells them by its core when its data are erased. Runs
  * are loaded from `js/service/runs` on demand. The folder knows neither React nor Vue.
  */
+import { reportUncaught } from '../../core/call/diagnostics.js';
 import { type GivenService, givenService } from '../../core/call/given_service.js';
-import { reportUncaught } from '../../core/call/uncaught.js';
 import { coreOf, type Epochs } from '../../core/core_of.js';
-import { forgottenError } from './snapshot/forgotten.js';
-import { isPromise } from '../../values/members/is_promise.js';
+import { SessionError } from '../../values/errors/errors.js';
+import { isPromise, markRaw } from '../../values/members.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
 import type { ListenOptions, Notice } from '../../values/model/notice.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { onNextFrame } from './frame.js';
-import type { LiveStore } from './types/live_store.js';
 import { keepMembers } from './snapshot/keep_elements.js';
-import { markRaw } from '../../values/members/raw.js';
+import type { LiveStore } from './types.js';
+
+/**
+ * Milliseconds after which a frame is no longer waited for. A hidden tab has none, and a tab may be hidden while
+ * it waits.
+ */
+const LATEST_FRAME = 100;
+
+/**
+ * Calls `run` once, before the next frame is painted. Without frames, as in Node, in a task of its own.
+ *
+ * @returns a function that cancels the call
+ */
+export function onNextFrame(run: () => void): () => void {
+  const { requestAnimationFrame, cancelAnimationFrame, document } = globalThis as Partial<
+    typeof globalThis
+  >;
+  const request = document?.visibilityState === 'hidden' ? undefined : requestAnimationFrame;
+  const stop = (): void => {
+    clearTimeout(timer);
+    if (frame !== undefined) cancelAnimationFrame?.(frame);
+  };
+  const runOnce = (): void => {
+    stop();
+    run();
+  };
+  const timer = setTimeout(runOnce, request && LATEST_FRAME);
+  const frame = request?.(runOnce);
+  return stop;
+}
+
+/** Returns a function that throws `aborted` when a cache has erased its local data since now. */
+export function forgottenCheck(service: object): () => void {
+  const epochs = coreOf(service)?.epochs;
+  const present = epochs?.present();
+  return () => {
+    if (epochs?.present() !== present) throw forgottenError();
+  };
+}
+
+export function forgottenError(): SessionError {
+  const message =
+    'The local data was erased by forget. Call reload, or make another store, after the next login.';
+  return new SessionError('aborted', message);
+}
 
 const METHODS = ['watch', 'listChanges', 'loadOlder'] as const;
 

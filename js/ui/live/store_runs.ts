@@ -7,15 +7,14 @@ import type { RunUnderWay } from '../../core/history_types.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { copyState } from '../../service/runs/agent/copies.js';
-import type { AskedMessage, Runs } from '../../service/runs/runs.js';
-import type { RunView } from '../../service/runs/run_view.js';
+import type { AskedMessage, Runs, RunView } from '../../service/runs/run_view.js';
 import type { Answers } from '../../service/runs/user_answers.js';
 import { type RunAgent, STORES_MESSAGE } from '../../service/runs/agent/run_context.js';
 import { coreOf, type ServerAgent } from '../../core/core_of.js';
 import { endsWithin } from '../../core/call/time_limit.js';
 import { loadPart } from '../../core/wasm/loader/part.js';
 import { cachingOf } from './snapshot/unsent_events.js';
-import type { LiveSessionSnapshot } from './types/live_session.js';
+import type { LiveSessionSnapshot } from './types.js';
 
 type RunsPart =
   | typeof import('../../service/runs/page_runs.js')

@@ -2,21 +2,22 @@ import { takeRequest } from '../../core/call/call.js';
 import type { GivenService } from '../../core/call/given_service.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { requireOneOf, requireWhole } from '../../values/errors/option_values.js';
+import { keepEqual } from '../../values/json/equal.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
-import { requireKey } from '../../values/model/values/ids.js';
-import type { CompositeSessionKey, Session } from '../../values/model/session.js';
-import { HISTORY_VIEWS, type HistoryView } from '../../values/model/values/history_view.js';
-import type { SessionService } from '../../values/model/session_service.js';
 import type { ListenOptions, Notice } from '../../values/model/notice.js';
+import type { CompositeSessionKey, Session } from '../../values/model/session.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import { requireKey } from '../../values/model/values/ids.js';
+import { HISTORY_VIEWS, type HistoryView } from '../../values/model/values/read_options.js';
 import { AppendHandle } from './append_handle.js';
-import { ShownHistory } from './history/shown_history.js';
-import type { LiveSessionOptions, LiveSessionSnapshot } from './types/live_session.js';
 import { ReadingStore } from './reading_store.js';
-import { NO_RUNS, StoreRuns } from './store_runs.js';
-import { ShownHead } from './session_head.js';
+import { ShownHistory } from './shown_history.js';
+import { splitState } from './snapshot/scoped_state.js';
 import { ShownEvents } from './snapshot/shown_events.js';
 import { cachingOf, UnsentEvents } from './snapshot/unsent_events.js';
+import { NO_RUNS, StoreRuns } from './store_runs.js';
+import type { LiveSessionOptions, LiveSessionSnapshot } from './types.js';
 
 /** The most events that one call of `loadOlder` of a service reads. */
 const LARGEST_WINDOW = 1000;
@@ -329,3 +330,60 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
 function noneIfUnsupported(error: unknown): undefined {
   if (!isSessionError(error, 'unsupported')) throw error;
 }
+
+/** The members of a snapshot that come from the session, except its events. */
+type HeadMembers<S extends object> = Pick<
+  LiveSessionSnapshot<S>,
+  'state' | 'scopes' | 'lastUpdateTime' | 'title' | 'labels'
+>;
+
+/** A session as it was last read, without its events. */
+class ShownHead<S extends object> {
+  #status: LiveSessionSnapshot['status'] = 'loading';
+  #members = NO_MEMBERS as HeadMembers<S>;
+  /** The revision that was read last. If it is absent, only a read of the whole window tells what has changed. */
+  #revision: number | undefined;
+
+  get status(): LiveSessionSnapshot['status'] {
+    return this.#status;
+  }
+
+  get members(): HeadMembers<S> {
+    return this.#members;
+  }
+
+  get revision(): number | undefined {
+    return this.#revision;
+  }
+
+  /** Whether a read has found the session. If a later read does not find it, it was deleted. */
+  get wasThere(): boolean {
+    return this.#status === 'ready' || this.#status === 'deleted';
+  }
+
+  set(
+    revision: number | undefined,
+    { lastUpdateTime, title, labels }: Omit<HeadMembers<S>, 'state' | 'scopes'>,
+    given: HeadMembers<S>['state'],
+  ): void {
+    this.#revision = revision;
+    this.#status = 'ready';
+    const state = keepEqual(this.#members.state, given);
+    this.#members = keepEqual(this.#members, {
+      state,
+      scopes: splitState<S>(state),
+      lastUpdateTime,
+      ...(title !== undefined && { title }),
+      ...(labels !== undefined && { labels }),
+    });
+  }
+
+  /** Notes that there is no session. */
+  setGone(status: 'deleted' | 'missing' | 'loading'): void {
+    this.#status = status;
+    this.#revision = undefined;
+    this.#members = NO_MEMBERS as HeadMembers<S>;
+  }
+}
+
+const NO_MEMBERS = { state: {}, scopes: splitState<object>({}), lastUpdateTime: 0 };

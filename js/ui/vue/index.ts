@@ -11,5 +11,5 @@ export {
   useSessionState,
   useUnsent,
 } from './composables.js';
-export type { ProvidedSessions } from '../live/types/provided_sessions.js';
+export type { ProvidedSessions } from '../live/types.js';
 export type { SessionRefs, SessionsRefs, UseSessionOptions } from './composables.js';

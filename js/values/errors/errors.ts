@@ -4,7 +4,7 @@
  * There is no class for each kind, because `instanceof` fails between two copies of the package and
  * between realms (an iframe, `node:vm`). A string compares equal everywhere.
  */
-import { defineMember } from '../members/member.js';
+import { defineMember } from '../members.js';
 
 /** Every {@link SessionErrorCode}. */
 export const SESSION_ERROR_CODES = [
@@ -318,4 +318,17 @@ export function isSessionError(value: unknown, code?: SessionErrorCode): boolean
     // A revoked proxy, or a getter that throws.
     return false;
   }
+}
+
+/** The `connection_lost` errors of writes whose commit was not sent. */
+const unwritten = new WeakSet<SessionError>();
+
+/** Notes that nothing was written, although the connection was lost. */
+export function markUnwritten(error: SessionError): void {
+  unwritten.add(error);
+}
+
+/** Returns whether a write that failed with this error may be stored. */
+export function mayBeWritten(error: unknown): boolean {
+  return isSessionError(error, 'connection_lost') && !unwritten.has(error);
 }

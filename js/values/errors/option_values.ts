@@ -1,5 +1,5 @@
 /** Checks the values of options. Each check fails with `invalid_argument` that names the option. */
-import { isPromise } from '../members/is_promise.js';
+import { isPromise } from '../members.js';
 import { invalidValue } from './invalid.js';
 
 /** The longest delay of a timer. A longer one would fire at once. */

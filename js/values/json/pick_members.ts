@@ -1,5 +1,4 @@
-import { defineMember } from '../members/member.js';
-import { stringEnd } from './string_end.js';
+import { defineMember } from '../members.js';
 
 /**
  * Parses only the wanted members of a JSON object. It skips the other values without parsing them,
@@ -50,4 +49,18 @@ function requireEnd(text: string, start: number): number {
 
 function damaged(): SyntaxError {
   return new SyntaxError('It is not the JSON of an object.');
+}
+
+/**
+ * Returns the position after the JSON string whose first quote stands at `start`; `undefined` if the string does
+ * not end. It searches for quotes. One pattern for a whole string would overflow the engine's stack in a string of
+ * several megabytes.
+ */
+export function stringEnd(text: string, start: number): number | undefined {
+  for (let quote = text.indexOf('"', start + 1); quote > 0; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0;
+    while (text[quote - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return quote + 1;
+  }
+  return undefined;
 }

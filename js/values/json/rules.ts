@@ -10,7 +10,6 @@
  * number of values, see {@link MAX_VALUES}.
  */
 import { SessionError } from '../errors/errors.js';
-import { formatPath, type PathSegment } from './path.js';
 
 /** An object of JSON values, as `JSON.parse` returns it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -75,4 +74,25 @@ export function unserializable(
     fullPath.length > MAX_SHOWN_PATH ? `${fullPath.slice(0, MAX_SHOWN_PATH)}…` : fullPath;
   const message = `${shownPath === '' ? 'The value' : shownPath} ${problem}.`;
   return new SessionError('unserializable', message, { path: fullPath, cause });
+}
+
+/** One step into a value: a member's key or an element's index. */
+export type PathSegment = string | number;
+
+const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
+
+/**
+ * Formats a path as JavaScript would write it: `cart.items[3].price`, `["user:cart"].total`.
+ *
+ * @param segments from the outermost inwards
+ * @returns `''` for the value itself
+ */
+export function formatPath(segments: readonly PathSegment[]): string {
+  const pieces: string[] = [];
+  for (const segment of segments) {
+    if (typeof segment === 'number') pieces.push(`[${segment}]`);
+    else if (!IDENTIFIER.test(segment)) pieces.push(`[${JSON.stringify(segment)}]`);
+    else pieces.push(pieces.length === 0 ? segment : `.${segment}`);
+  }
+  return pieces.join('');
 }

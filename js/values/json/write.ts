@@ -9,16 +9,9 @@
  */
 import { kindOf, messageOf } from '../errors/describe.js';
 import type { SessionError } from '../errors/errors.js';
-import { formatPath, type PathSegment } from './path.js';
-import {
-  isPlainObject,
-  MAX_EVENT_LEVELS,
-  MAX_STATE_LEVELS,
-  MAX_VALUES,
-  unserializable,
-} from './rules.js';
+import { formatPath, type PathSegment, isPlainObject, MAX_EVENT_LEVELS, MAX_STATE_LEVELS, MAX_VALUES, unserializable } from './rules.js';
 import { isWellFormed, replaceLoneSurrogates } from './text.js';
-import { isTooLong, tooLongError } from './too_long.js';
+import { isTooLong, tooLongError } from './unreadable.js';
 
 /** A member whose JSON text is known. The text is written instead of the member's value. */
 export interface RawMember {

@@ -1,7 +1,7 @@
 import type { SessionErrorCode } from '../errors/errors.js';
 import type { HostAbortSignal } from './host.js';
 import type { MethodsWith } from './service_methods.js';
-import type { ReadPolicy } from './values/read_policy.js';
+import type { ReadPolicy } from './values/read_options.js';
 
 /**
  * A call of a service that has settled. Synchronous calls report nothing.

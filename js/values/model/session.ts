@@ -8,7 +8,7 @@ import type { AskedRun } from './asked_run.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
 import type { Event, NewEvent } from './event/event.js';
 import type { HostAbortSignal } from './host.js';
-import type { HistoryView } from './values/history_view.js';
+import type { HistoryView } from './values/read_options.js';
 
 /** A value that JSON can represent. State values are of this type. */
 export type JsonValue =

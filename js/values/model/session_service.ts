@@ -1,15 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { StateShape } from '../state/state_shape.js';
-import type { ChangesSince, ListChangesRequest } from './changes_since.js';
-import type { DeleteSessionsOptions, DeleteSessionsRequest } from './deletion.js';
+import type { ChangesSince, ListChangesRequest, EventsPage, EventsRequest, GetEventsRequest, ListEventsRequest, StoredEvents } from './event_page.js';
+import type { DeleteSessionsOptions, DeleteSessionsRequest, ListSessionsPageRequest, ListSessionsRequest, ListSessionsResponse, SessionsPage, SessionsRequest } from './session_list.js';
 import type { AppendedEvent, Event, NewEvent } from './event/event.js';
-import type {
-  EventsPage,
-  EventsRequest,
-  GetEventsRequest,
-  ListEventsRequest,
-  StoredEvents,
-} from './event_page.js';
 import type { ListenOptions, Notices, StopWatching, WatchOptions, WatchRequest } from './notice.js';
 import type {
   Abortable,
@@ -26,13 +19,6 @@ import type {
   UserRequest,
 } from './session.js';
 import type { SessionInfo, SessionInfoRequest } from './session_info.js';
-import type {
-  ListSessionsPageRequest,
-  ListSessionsRequest,
-  ListSessionsResponse,
-  SessionsPage,
-  SessionsRequest,
-} from './session_list.js';
 import type { CloseOptions, StorageInfo } from './storage_info.js';
 
 /**

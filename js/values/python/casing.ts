@@ -10,7 +10,7 @@
  * - So if an unknown member has the snake_case name of a field, the field is written with its camelCase name
  *   beside it. That member is `null` if the object has no such field.
  */
-import { defineMember } from '../members/member.js';
+import { defineMember } from '../members.js';
 import { MAX_EVENT_LEVELS, type JsonObject } from '../json/rules.js';
 import type { Fields, Shape } from './fields.js';
 import { snakeName } from './names.js';

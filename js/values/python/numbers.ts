@@ -7,7 +7,7 @@
  */
 import { newEventId } from '../model/event/create_event.js';
 import { parseJson } from '../json/parse.js';
-import { stringEnd } from '../json/string_end.js';
+import { stringEnd } from '../json/pick_members.js';
 import { replaceLoneSurrogates } from '../json/text.js';
 
 /**

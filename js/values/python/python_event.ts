@@ -3,7 +3,7 @@
  * `null`s, and without values that Python's models refuse.
  */
 import { isTime } from '../model/values/time.js';
-import { defineMember } from '../members/member.js';
+import { defineMember } from '../members.js';
 import { isPlainObject, type JsonObject } from '../json/rules.js';
 import { REMOVED } from '../state/scope.js';
 import { digitsOf } from './numbers.js';

@@ -1,5 +1,5 @@
 /** The keys of a state: how a delta changes them, and how their prefixes tell scopes apart. The rules are Rust's too. */
-import { defineMember } from '../members/member.js';
+import { defineMember } from '../members.js';
 import {
   isTemp,
   REMOVED,

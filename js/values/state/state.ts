@@ -6,7 +6,7 @@
 import { requireObject, requireText } from '../errors/option_values.js';
 import { SessionError } from '../errors/errors.js';
 import { unreadable } from '../json/unreadable.js';
-import { tryDefineMember, tryDeleteMember } from '../members/member.js';
+import { tryDefineMember, tryDeleteMember, markRaw } from '../members.js';
 import { APP_PREFIX, isTemp, REMOVED, TEMP_PREFIX, USER_PREFIX } from './scope.js';
 import type {
   NamedKey,
@@ -16,11 +16,9 @@ import type {
   StateValue,
   Widened,
 } from './state_shape.js';
-import { copyPlain, jsonText, requireJson } from './state_value.js';
-import { plainObjectEntries } from './delta.js';
+import { copyPlain, jsonText, requireJson, plainObjectEntries } from './delta.js';
 import { optionalStateSchema, type StateSchema, validateEntry } from './state_schema.js';
 import { isStamped, stampWrite } from './write_order.js';
-import { markRaw } from '../members/raw.js';
 
 /**
  * The reading methods of {@link State}.

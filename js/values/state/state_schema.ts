@@ -11,7 +11,7 @@
 import { requireObject } from '../errors/option_values.js';
 import { messageOf } from '../errors/describe.js';
 import { SessionError, StateSchemaError } from '../errors/errors.js';
-import { formatPath } from '../json/path.js';
+import { formatPath } from '../json/rules.js';
 import { isTemp, REMOVED } from './scope.js';
 
 /**

@@ -15,7 +15,7 @@ use crate::text::event_text;
 use crate::thrown::Thrown;
 
 /// The member of `customMetadata` by which the append of a run's message is told from one of another run.
-/// `js/values/model/event/claim_mark.ts` sets it.
+/// `js/values/model/event/metadata.ts` sets it.
 const CLAIM_MARK: &str = "__adk_internal_run";
 
 /// Where the texts of the events are: two for each event, its text and the one with superseded keys.

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 
 import type { Event } from '../../../js/index.js';
-import { PAGE_MESSAGE } from '../../../js/values/model/event/page_message.js';
+import { PAGE_MESSAGE } from '../../../js/values/model/event/metadata.js';
 import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { type SharedDatabase, sqliteFiles } from '../database/shared_databases.js';
 import { scriptOf } from '../runs/scripted_agents.js';

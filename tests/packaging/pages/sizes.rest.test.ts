@@ -101,7 +101,7 @@ const CHUNKS = [
   './conversion.js',
   './over_storage.js',
   '../../core/history/histories.js',
-  '../../../core/history/turns.js',
+  '../../core/history/turns.js',
   '../../service/runs/api_server_runs.js',
   '../../service/runs/page_runs.js',
   '../../service/runs/remote_runs.js',

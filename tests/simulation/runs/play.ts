@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import type { Event } from '../../../js/index.js';
 import { rewindTargetOf } from '../../../js/core/history/marks.js';
 import { newEventId } from '../../../js/values/model/event/create_event.js';
-import { storedStatus } from '../../../js/service/runs/state/run_status.js';
+import { storedStatus } from '../../../js/service/runs/agent/run_status.js';
 import { OUTSIDE, World } from '../cache/world.js';
 import { Agents } from './agents.js';
 import { Begins, Journal, MAX_RUN_MS, nameOf } from './model.js';

@@ -24,47 +24,15 @@ import {
   type ReadSession,
   type ReadVerbs,
 } from '../../read.js';
-import {
-  type Appended,
-  type CreatedSession,
-  type Deletion,
-  type FindChangedRequest,
-  type ListRequest,
-  type ReadList,
-  runWrite,
-  type SharedRevisions,
-  type StateRequest,
-  type Store,
-  type StoreTraits,
-  type WriteVerbs,
-} from '../store.js';
-import type { ChangedRows } from '../changed_rows.js';
+import { type Appended, type CreatedSession, type Deletion, type FindChangedRequest, type ListRequest, type ReadList, runWrite, type SharedRevisions, type StateRequest, type Store, type StoreTraits, type WriteVerbs, type OwnStorage } from '../store.js';
+import type { ChangedRows } from '../storage.js';
 import { changedSession, type RowsSince } from '../changes.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
-import {
-  appendOnce,
-  createOnce,
-  deleteOnce,
-  describeOnce,
-  updateOnce,
-} from '../operations/applied_operations.js';
-import { deleteCreated } from '../operations/delete_created.js';
+import { appendOnce, createOnce, deleteOnce, describeOnce, updateOnce, deleteCreated } from '../operations.js';
 import type { DeleteTarget, StorageDeleteUnchangedRequest } from '../requests.js';
 import { storageKey } from '../scopes.js';
-import type { OwnStorage } from '../own_storage.js';
-import { writeAllThrough } from './write_all.js';
-import { listRequestOf, listThrough } from './list_through.js';
-import type { PreparedWrite } from './prepared_write.js';
-import {
-  eventsThrough,
-  markersThrough,
-  pageThrough,
-  readThrough,
-  rowsSinceThrough,
-  sessionThrough,
-  stateThrough,
-} from './read_through.js';
-import { prepareAppend, prepareCreate, prepareUpdate } from './ruled_writes.js';
+import { writeAllThrough, type PreparedWrite, prepareAppend, prepareCreate, prepareUpdate } from './ruled_writes.js';
+import { listRequestOf, listThrough, eventsThrough, markersThrough, pageThrough, readThrough, rowsSinceThrough, sessionThrough, stateThrough } from './reads.js';
 import { requestOf, settled } from './storage_calls.js';
 
 /**

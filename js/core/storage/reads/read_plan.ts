@@ -2,6 +2,7 @@
  * Reads that depend on each other, as generators. A plan yields a request, gets the answer, and returns the result. It
  * reads nothing itself: the same rules serve memory, which answers at once, and the stores that are awaited.
  */
+import type { EventCount } from '../../../values/model/values/read_options.js';
 import type { ReadResults, ReadKind, SessionRead } from '../../read.js';
 
 /** A plan of requests, and what it returns in the end. */
@@ -50,4 +51,15 @@ export function runPlanNow<Request, Answer, Result>(
     step = plan.next(found);
   }
   return step.value;
+}
+
+/** Above so many events, the next read has all. */
+const MOST_COUNTED = 2 ** 20;
+
+/**
+ * Returns how many of the last events to read next if `last` were too few to decide a result. All events decide it.
+ * Each read has a multiple of the one before, so both the reads and the unused events stay few.
+ */
+export function nextLast(last: EventCount, factor = 4): EventCount {
+  return last === 'all' || last > MOST_COUNTED ? 'all' : last * factor;
 }

@@ -1,5 +1,5 @@
 /** Memory answers at once, and IndexedDB with a promise. Only this folder writes code for both. */
-import { isPromise } from '../../../values/members/is_promise.js';
+import { isPromise } from '../../../values/members.js';
 
 export type MaybePromise<T> = T | Promise<T>;
 

@@ -1,4 +1,4 @@
-import { isPromise } from '../../../values/members/is_promise.js';
+import { isPromise } from '../../../values/members.js';
 import { afterCommit, type Call, requireNotAborted } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
 import {
@@ -51,17 +51,7 @@ import {
   type SynchronousStore,
 } from '../store.js';
 import { changedSession, type RowsSince, storedEvents } from '../changes.js';
-import {
-  appendOnce,
-  createOnce,
-  deleteOnce,
-  DELETED,
-  describeOnce,
-  UNKNOWN,
-  updateOnce,
-} from '../operations/applied_operations.js';
-import { deleteCreated } from '../operations/delete_created.js';
-import type { MemoryOperations } from '../operations/memory_operations.js';
+import { appendOnce, createOnce, deleteOnce, DELETED, describeOnce, UNKNOWN, updateOnce, deleteCreated, type MemoryOperations } from '../operations.js';
 import type { StorageKey } from '../rows.js';
 import { storageKey } from '../scopes.js';
 import {

@@ -5,7 +5,7 @@ import { requestError } from '../../../core/call/call.js';
 import { isSessionError } from '../../../values/errors/errors.js';
 import { requireObject } from '../../../values/errors/option_values.js';
 import { isObject } from '../../../values/json/rules.js';
-import { rawOf } from '../../../values/members/raw.js';
+import { rawOf } from '../../../values/members.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
 import type { Event } from '../../../values/model/event/event.js';
 import { partsOf, takeContent } from '../../../values/model/event/parts.js';

@@ -1,6 +1,6 @@
 import type { Part } from '../../../values/model/event/content.js';
 import type { Event } from '../../../values/model/event/event.js';
-import { isAnswer } from '../../../values/model/event/answer.js';
+import { isAnswer } from '../../../values/model/event/final_response.js';
 import type { Draft } from '../../../core/run_report.js';
 import { partsOf } from '../../../values/model/event/parts.js';
 

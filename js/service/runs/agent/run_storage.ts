@@ -1,6 +1,5 @@
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
-import { invalid } from '../../../values/errors/invalid.js';
-import { sessionNotFound } from '../../../values/errors/session_not_found.js';
+import { invalid, sessionNotFound } from '../../../values/errors/invalid.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { HiddenMembers } from '../../../values/model/diagnostic.js';

@@ -1,6 +1,6 @@
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { CopyEvents } from '../data/copy_events.js';
+import type { CopyEvents } from '../data/copy_records.js';
 import { foldOf } from '../data/operation_memory.js';
 import type {
   Copy,

@@ -1,4 +1,4 @@
-import { backgroundTimer } from '../../../core/call/program_hold.js';
+import { backgroundTimer } from '../../../core/call/lifetime.js';
 import { eventsOf } from '../records/records.js';
 import { isSessionError } from '../../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';

@@ -4,7 +4,7 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import { ownerOf, scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
 import type { ListedSession } from '../../../core/storage/store.js';
-import { stateNotice } from '../../../core/watch/state_notice.js';
+import { stateNotice } from '../../../core/watch/watcher.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';
 import {

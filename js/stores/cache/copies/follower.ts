@@ -1,4 +1,4 @@
-import { backgroundTimer } from '../../../core/call/program_hold.js';
+import { backgroundTimer } from '../../../core/call/lifetime.js';
 import { endsWithin } from '../../../core/call/time_limit.js';
 import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../../../values/state/scope.js';
 import { ownerOf, type StateOwner } from '../../../core/storage/scopes.js';
@@ -8,9 +8,8 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { keyOfName, nameOf } from '../records/cache_key.js';
 import type { CacheStatus } from '../records/status.js';
 import type { Copy } from '../records/records.js';
-import type { CopyFetcher } from './copy_fetcher.js';
+import type { CopyFetcher, StateFetcher } from './copy_fetcher.js';
 import type { Lists } from './lists.js';
-import type { StateFetcher } from './state_fetcher.js';
 import type { CacheContext } from './context.js';
 
 export interface FollowerParts extends CacheContext {

@@ -6,8 +6,7 @@ import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import { nameOf } from '../records/cache_key.js';
 import { GroupedQueue } from './grouped_queue.js';
 import { listedSession, removeGone, takeListed, takeState } from './copy_writer.js';
-import type { CopyFetcher, FetchParts } from './copy_fetcher.js';
-import { beginFetch } from './state_fetcher.js';
+import { type CopyFetcher, type FetchParts, beginFetch } from './copy_fetcher.js';
 import { splitByScope } from '../../../values/state/keys.js';
 
 /** The sessions on a page of a list that is only searched for changes. */

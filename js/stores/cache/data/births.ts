@@ -1,4 +1,4 @@
-import { putLast } from '../../../values/members/bounded_map.js';
+import { putLast } from '../../../values/bounded_map.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { keyOfName, nameOf } from '../records/cache_key.js';
 

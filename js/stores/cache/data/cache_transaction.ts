@@ -9,8 +9,7 @@ import { nameOf } from '../records/cache_key.js';
 import { CopyRecords } from './copy_records.js';
 import { type FirstOwnerValues, OwnerChanges } from './owner_changes.js';
 import { foldOf, type OperationMemory } from './operation_memory.js';
-import { OutboxRecords } from './outbox_records.js';
-import { StateRecords } from './state_records.js';
+import { OutboxRecords, StateRecords } from './outbox_records.js';
 import {
   below,
   entryKey,

@@ -1,17 +1,15 @@
-import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import { messageOf } from '../../../values/errors/describe.js';
-import {
-  CACHE_STORES,
-  type LocalStore,
-  type LocalTransaction,
-} from '../local_store/local_store.js';
+import { isSessionError, SessionError } from '../../../values/errors/errors.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { CACHE_STORES, type LocalStore, type LocalTransaction } from '../local_store/local_store.js';
 import type { OwnerMarker } from '../local_store/owner_marker.js';
-import { type CacheKey, nameOf } from '../records/cache_key.js';
+import { type CacheKey, nameOf, isSession } from '../records/cache_key.js';
+import { erasedError } from '../records/failures.js';
+import { below, type Operation, type OwnerRecord, isOf, newRecord, withBasis } from '../records/records.js';
+import type { SessionBirth } from './births.js';
 import { CacheTransaction, type Committed } from './cache_transaction.js';
 import { OperationMemory } from './operation_memory.js';
-import { erasedError } from '../records/failures.js';
-import { below, type Operation, type OwnerRecord } from '../records/records.js';
-import { type HeldData, restore } from './restoration.js';
+import { standInOperation } from './stand_in.js';
 
 export interface LocalDataParts {
   readonly store: LocalStore;
@@ -284,4 +282,76 @@ function storageError(error: unknown): SessionError {
   if (isSessionError(error)) return error;
   const message = `The local storage of the cache failed: ${messageOf(error)}`;
   return new SessionError('storage_failed', message, { storage: 'cache', cause: error });
+}
+
+// Stores again what an open tab has of local data that the browser has lost.
+
+/** What a tab has of the local data in its memory. */
+interface HeldData {
+  /** The operations that have not arrived, by session or state. */
+  readonly operations: readonly (readonly Operation[])[];
+  /** The sessions of the remote that were read. */
+  readonly sessions: readonly SessionBirth[];
+}
+
+/** Stores what a tab has, unless another tab has stored it. */
+async function restore(
+  transaction: CacheTransaction,
+  { operations, sessions }: HeldData,
+  now: number,
+): Promise<void> {
+  for (const ofOne of operations) await restoreOperations(transaction, ofOne, now);
+  // Their handles hold again when they are fetched.
+  for (const { key, birth, created } of sessions) {
+    const isKnown = (await transaction.copies.get(key)) ?? (await transaction.copies.givenUp(key));
+    if (isKnown === undefined) await transaction.copies.putGivenUp(key, { birth, created });
+  }
+}
+
+async function restoreOperations(
+  transaction: CacheTransaction,
+  operations: readonly Operation[],
+  now: number,
+): Promise<void> {
+  // What another tab has restored may be sent by now.
+  const restored = new Set(transaction.owner.loss?.restored);
+  const rest = operations.filter(({ number }) => !restored.has(number));
+  const [first] = rest;
+  if (first === undefined) return;
+  const { key } = first.write;
+  const stored = new Set((await transaction.outbox.stored(key)).map(({ number }) => number));
+  const missing = rest.filter(({ number }) => !stored.has(number));
+  if (missing.length === 0) return;
+  const put = isSession(key) ? await underSession(transaction, key, missing, now) : missing;
+  await transaction.outbox.change(key, { put });
+  transaction.noteRestored(missing);
+}
+
+/** Returns operations over a session that has a record. */
+async function underSession(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  operations: readonly Operation[],
+  now: number,
+): Promise<readonly Operation[]> {
+  const [first] = operations;
+  if (first === undefined) return [];
+  const { birth } = first.basis;
+  const isCreated = isOf(first, 'create');
+  const record = await transaction.copies.get(key);
+  if (record === undefined) {
+    await transaction.copies.put(key, newRecord(birth, now));
+    if (isCreated) return operations;
+    // The remote has the session. It is fetched before the operations are sent. No other operation has a number below 1.
+    const demanding = operations.map((operation) =>
+      // They want the session gone, or nothing of it.
+      isOf(operation, 'delete', 'cancel') ? operation : withBasis(operation, { mustExist: true }),
+    );
+    return [standInOperation(key, { number: 0, birth, now }), ...demanding];
+  }
+  // Another tab has made the record.
+  if (isCreated) return operations;
+  return operations.map((operation) =>
+    operation.basis.birth === birth ? withBasis(operation, { birth: record.birth }) : operation,
+  );
 }

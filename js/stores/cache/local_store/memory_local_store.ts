@@ -1,5 +1,5 @@
-import { KeyedQueue } from '../../../core/call/keyed_queue.js';
-import { markRaw } from '../../../values/members/raw.js';
+import { KeyedQueue } from '../../../core/call/scheduling.js';
+import { markRaw } from '../../../values/members.js';
 import {
   CACHE_STORES,
   type CacheStoreName,

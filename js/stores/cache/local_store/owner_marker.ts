@@ -1,7 +1,6 @@
-import { backgroundTimer } from '../../../core/call/program_hold.js';
+import { backgroundTimer } from '../../../core/call/lifetime.js';
 import { TabLock } from '../../../core/watch/tab_lock.js';
-import { findLoss } from '../../indexed_db/loss/find_loss.js';
-import { Marker } from '../../indexed_db/loss/marker.js';
+import { findLoss, Marker } from '../../indexed_db/loss.js';
 import type { DataLoss } from '../../../values/model/storage_info.js';
 
 /** What is noted of an owner's local data outside of IndexedDB. */

@@ -15,10 +15,9 @@ import {
   type OperationEvent,
   type SessionRecord,
 } from '../records/records.js';
-import { DeltaFold } from './delta_fold.js';
+import { DeltaFold, deltaOf } from './shared_overlay.js';
 import { writeKey } from '../../../values/state/keys.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
-import { deltaOf } from './shared_overlay.js';
 
 /** An event of an operation, over the copy. */
 export interface OverlayEvent extends OperationEvent {

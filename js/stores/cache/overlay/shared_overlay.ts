@@ -1,11 +1,47 @@
 /** The states of users and apps as a reader sees them. */
-import { defineMember } from '../../../values/members/member.js';
-import { parseEventText } from '../../../core/storage/stored_events.js';
 import type { SharedRow } from '../../../core/storage/rows.js';
-import type { Operation, OutboxWrites, SharedWrite, StateRecord } from '../records/records.js';
-import { DeltaFold } from './delta_fold.js';
+import { parseEventText } from '../../../core/storage/stored_events.js';
+import { defineMember } from '../../../values/members.js';
 import { scopedKey, writeKey } from '../../../values/state/keys.js';
+import { REMOVED } from '../../../values/state/scope.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
+import type { Operation, OutboxWrites, SharedWrite, StateRecord } from '../records/records.js';
+
+/** A change of one key. */
+export type KeyChange = readonly [key: string, value: unknown];
+
+/** Deltas, folded in their order: the last value of each key. Keys keep the places that they would have in a state. */
+export class DeltaFold {
+  readonly #values = new Map<string, { readonly value: unknown; readonly isMoved: boolean }>();
+
+  get isEmpty(): boolean {
+    return this.#values.size === 0;
+  }
+
+  set(key: string, value: unknown): void {
+    const earlier = this.#values.get(key);
+    // A key that was removed comes back as the last one.
+    const isMoved = value !== REMOVED && earlier?.value === REMOVED;
+    if (isMoved) this.#values.delete(key);
+    this.#values.set(key, { value, isMoved: isMoved || earlier?.isMoved === true });
+  }
+
+  clear(): void {
+    this.#values.clear();
+  }
+
+  /** The changes in the order in which they give the same state as the deltas. */
+  get changes(): KeyChange[] {
+    return [...this.#values].flatMap(([key, { value, isMoved }]): KeyChange[] =>
+      isMoved && value !== REMOVED
+        ? [
+            [key, REMOVED],
+            [key, value],
+          ]
+        : [[key, value]],
+    );
+  }
+}
 
 /** What an unsent operation changes in a state. */
 export interface NumberedWrite extends SharedWrite {

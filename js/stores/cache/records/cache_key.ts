@@ -1,7 +1,6 @@
 /** Keys of sessions and shared states, and their names: strings that serve as keys of a `Map`. */
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import { requireKey, requireOwner } from '../../../values/model/values/ids.js';
-import { sessionName } from '../../../values/model/values/session_name.js';
+import { requireKey, requireOwner, sessionName } from '../../../values/model/values/ids.js';
 
 /** A session, or without `sessionId` the state of a user, or without `userId` too that of an app. */
 export interface CacheKey {

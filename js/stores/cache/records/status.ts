@@ -1,5 +1,5 @@
-import { makeDisposable } from '../../../core/call/disposable.js';
-import { reportUncaught } from '../../../core/call/uncaught.js';
+import { makeDisposable } from '../../../core/call/lifetime.js';
+import { reportUncaught } from '../../../core/call/diagnostics.js';
 import { isEqualJson } from '../../../values/json/equal.js';
 import type { SessionErrorCode, SessionErrorFields } from '../../../values/errors/errors.js';
 import type { DataLoss } from '../../../values/model/storage_info.js';

@@ -6,8 +6,7 @@ import { newEventId } from '../../../values/model/event/create_event.js';
 import { corruptRecord, parseEventText } from '../../../core/storage/stored_events.js';
 import type { Results } from '../../../core/storage/store.js';
 import type { ServiceFeed } from '../../../core/watch/service_feed.js';
-import { contradictionError, type CopyFetcher } from '../copies/copy_fetcher.js';
-import type { StateFetcher } from '../copies/state_fetcher.js';
+import { contradictionError, type CopyFetcher, type StateFetcher } from '../copies/copy_fetcher.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isWaitingForRun } from '../../http/http_errors.js';
@@ -31,19 +30,10 @@ import {
 } from '../../../core/write.js';
 import { birthOfCopy } from '../overlay/session_overlay.js';
 import { joinedDelta } from '../overlay/shared_overlay.js';
-import { type Operations, stillWaiting } from './arrived.js';
+import { type Operations, stillWaiting, landCancelling, landDeletion, landDescription, landRefusedDeletion, landRewind, landStates } from './landing.js';
 import { batchOf, expectedOf, type CanSend } from './batch.js';
 import { dropOperations } from './outbox_edits.js';
-import { landAppends, revisionBefore, titleOf } from './landed_appends.js';
-import { landCreation, landExistingSession, mergeCreation } from './landed_creations.js';
-import {
-  landCancelling,
-  landDeletion,
-  landDescription,
-  landRefusedDeletion,
-  landRewind,
-  landStates,
-} from './landing.js';
+import { landAppends, revisionBefore, titleOf, landCreation, landExistingSession, mergeCreation } from './landed_writes.js';
 import type { Leadership } from './leadership.js';
 import {
   adoptRevision,

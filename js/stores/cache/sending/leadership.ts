@@ -1,4 +1,4 @@
-import { backgroundTimer } from '../../../core/call/program_hold.js';
+import { backgroundTimer } from '../../../core/call/lifetime.js';
 import { isSessionError } from '../../../values/errors/errors.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
 import type { LocalData } from '../data/local_data.js';

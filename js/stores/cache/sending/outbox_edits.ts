@@ -4,7 +4,7 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { CopyDraft } from '../copies/copy_draft.js';
 import { removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { renumber } from '../data/renumber.js';
+import { renumber, moveBehind } from '../verbs/strip.js';
 import { type CacheKey, isSession, sessionKeyOf } from '../records/cache_key.js';
 import {
   eventsOf,
@@ -17,7 +17,6 @@ import {
 } from '../records/records.js';
 import { blockersOf } from '../records/refusals.js';
 import { deleteSession, removeUnsent } from '../verbs/deletion.js';
-import { moveBehind } from '../verbs/strip.js';
 import { writesOfCreation } from '../overlay/shared_overlay.js';
 
 export function notWaiting(eventId: string): SessionError {

@@ -15,7 +15,7 @@ import {
 import type { CacheFailure } from '../records/status.js';
 import { birthOfCopy } from '../overlay/session_overlay.js';
 import { removeUnsent } from '../verbs/deletion.js';
-import { landShared, type Operations, sessionOf } from './arrived.js';
+import { landShared, type Operations, sessionOf } from './landing.js';
 
 /** Marks an operation as refused: the remote will never accept it. A creation that was given up meanwhile is removed. */
 export async function refuse(

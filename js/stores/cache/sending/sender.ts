@@ -1,5 +1,5 @@
-import { backgroundTimer } from '../../../core/call/program_hold.js';
-import { backoff } from '../../../core/call/backoff.js';
+import { backgroundTimer } from '../../../core/call/lifetime.js';
+import { backoff } from '../../../core/call/scheduling.js';
 import type { ServerAgent } from '../../../core/core_of.js';
 import type { SessionError } from '../../../values/errors/errors.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
@@ -10,8 +10,7 @@ import { isWaitingForRun, retryAfterOf } from '../../http/http_errors.js';
 import { errorOf, isOutage, isSignedOut, refusalOfDeleted } from '../records/failures.js';
 import type { StatusBoard } from '../records/status.js';
 import { type Delivery, type DeliveryParts, LEADERSHIP_LOST } from './delivery.js';
-import { RunWaits } from './run_waits.js';
-import { Waiters } from './waiters.js';
+import { RunWaits, Waiters } from './waiters.js';
 
 /** The most sessions that are sent at once. */
 const MOST_AT_ONCE = 50;

@@ -1,6 +1,12 @@
-import { onAbort } from '../../../core/call/on_abort.js';
-import { SessionError } from '../../../values/errors/errors.js';
+/** Who waits for the sender, and the runs for which the sender waits. */
+import { backgroundTimer } from '../../../core/call/lifetime.js';
+import { backoff } from '../../../core/call/scheduling.js';
+import { onAbort } from '../../../core/call/time_limit.js';
+import type { ServerAgent } from '../../../core/core_of.js';
+import { SessionError, isSessionError } from '../../../values/errors/errors.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
+import { retryAfterOf } from '../../http/http_errors.js';
+import { isSession, keyOfName } from '../records/cache_key.js';
 
 interface Waiter {
   /** The number of runs that had begun when the wait began. Only the failure of a later run ends the wait. */
@@ -77,4 +83,97 @@ function abortedWait({ reason }: HostAbortSignal): SessionError {
   const message =
     'The call was aborted while it waited for the remote. The change is stored locally, and is sent later.';
   return new SessionError('aborted', message, { cause: reason });
+}
+
+/**
+ * The first and the longest pause in milliseconds until an operation is sent again. A report that the run has ended
+ * shortens the pause.
+ */
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 5000;
+
+interface RunWait {
+  readonly number: number;
+  /** How often the remote has said that an agent runs. */
+  readonly count: number;
+  /** Absent once the wait has ended. */
+  readonly timer: ReturnType<typeof setTimeout> | undefined;
+  /** Ends the listening for reports of the run. */
+  readonly stopListening: (() => void) | undefined;
+}
+
+/** Operations that wait for a run to end: one of their session, or any one after `too_many_runs`. Waiting is no failure. */
+export class RunWaits {
+  readonly #waits = new Map<string, RunWait>();
+  readonly #agent: ServerAgent | undefined;
+  readonly #onEnd: () => void;
+
+  /**
+   * @param agent reports when runs end; absent if the remote has none
+   * @param onEnd called when operations may be sent again
+   */
+  constructor(agent: ServerAgent | undefined, onEnd: () => void) {
+    this.#agent = agent;
+    this.#onEnd = onEnd;
+  }
+
+  /** Whether an operation of a session waits. */
+  has(name: string, { number }: { readonly number: number }): boolean {
+    const wait = this.#waits.get(name);
+    return wait?.number === number && wait.timer !== undefined;
+  }
+
+  /** @param refusal why the operation has to wait: a run of its session, or too many runs */
+  begin(name: string, number: number, refusal: unknown): void {
+    const earlier = this.#waits.get(name);
+    if (earlier !== undefined) stop(earlier);
+    const count = earlier?.number === number ? earlier.count + 1 : 0;
+    const isOfAll = isSessionError(refusal, 'too_many_runs');
+    const atLeast = retryAfterOf(refusal);
+    const pause =
+      isOfAll && atLeast > 0
+        ? atLeast
+        : Math.max(backoff(count, FIRST_PAUSE, LONGEST_PAUSE), atLeast);
+    const timer = backgroundTimer(() => this.end(name), pause);
+    const key = keyOfName(name);
+    // The first report may be older than the refusal. In it, only the status `ended` is an end, and not that there is no run.
+    let isFirst = !isOfAll;
+    const stopListening = isSession(key)
+      ? this.#agent?.follow(
+          isOfAll ? { appName: key.appName, userId: key.userId } : key,
+          (report, isKnown) => {
+            if (!isKnown || (isOfAll && report === undefined)) return;
+            const hasEnded = isFirst ? report?.status === 'ended' : report?.status !== 'running';
+            isFirst = false;
+            if (hasEnded) this.end(name);
+          },
+        )
+      : undefined;
+    this.#waits.set(name, { number, count, timer, stopListening });
+  }
+
+  /** Called when the run may have ended. */
+  end(name: string): void {
+    const wait = this.#waits.get(name);
+    if (wait?.timer === undefined) return;
+    stop(wait);
+    this.#waits.set(name, { ...wait, timer: undefined, stopListening: undefined });
+    this.#onEnd();
+  }
+
+  /** Called when the remote has the operation. */
+  delete(name: string): void {
+    const wait = this.#waits.get(name);
+    if (wait !== undefined) stop(wait);
+    this.#waits.delete(name);
+  }
+
+  clear(): void {
+    for (const name of [...this.#waits.keys()]) this.delete(name);
+  }
+}
+
+function stop({ timer, stopListening }: RunWait): void {
+  clearTimeout(timer);
+  stopListening?.();
 }

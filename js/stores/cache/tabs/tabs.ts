@@ -1,5 +1,5 @@
 /** The messages between the tabs of a cache. */
-import { reportUncaught } from '../../../core/call/uncaught.js';
+import { reportUncaught } from '../../../core/call/diagnostics.js';
 import type { TabChannel, TabKind, TabPort } from '../../../core/watch/tab_channel.js';
 import { isObject } from '../../../values/json/rules.js';
 import { newEventId } from '../../../values/model/event/create_event.js';

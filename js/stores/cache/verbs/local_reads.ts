@@ -1,13 +1,6 @@
 /** Reads the local data: what the remote has said, with the operations over it. */
 import type { Call } from '../../../core/call/call.js';
-import {
-  eventsThrough,
-  pageThrough,
-  rowsSinceThrough,
-  sessionThrough,
-  stateThrough,
-} from '../../../core/storage/driver/read_through.js';
-import { listRequestOf, listThrough } from '../../../core/storage/driver/list_through.js';
+import { eventsThrough, pageThrough, rowsSinceThrough, sessionThrough, stateThrough, listRequestOf, listThrough } from '../../../core/storage/driver/reads.js';
 import { changedSession } from '../../../core/storage/changes.js';
 import { sortList } from '../../../core/storage/list_place.js';
 import type { StorageListRequest } from '../../../core/storage/requests.js';
@@ -24,15 +17,14 @@ import type { ListRequest, ReadList, StateRequest, Store } from '../../../core/s
 import { readInfo } from '../../../core/storage/reads/session_info.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import type { EventCount } from '../../../values/model/values/event_count.js';
+import type { EventCount } from '../../../values/model/values/read_options.js';
 import { nameOf } from '../records/cache_key.js';
 import type { Identity } from '../data/births.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
 import { mustExist } from '../data/stand_in.js';
 import type { SessionView } from '../overlay/session_overlay.js';
-import { olderInvocations } from './older_invocations.js';
-import { ViewEvents } from './view_events.js';
+import { olderInvocations, ViewEvents } from './view_events.js';
 
 /** How much of a session is on this device. */
 export interface LocalPart {

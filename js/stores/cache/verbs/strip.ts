@@ -1,16 +1,9 @@
 /** Removes values from operations that a later value of the same key has overtaken, and moves operations. */
+import { ownerOf, scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
 import type { Event } from '../../../values/model/event/event.js';
 import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../../values/state/scope.js';
-import { ownerOf, scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { renumber } from '../data/renumber.js';
-import {
-  isOf,
-  isWaiting,
-  type Operation,
-  type OutboxEvent,
-  type SharedWrite,
-} from '../records/records.js';
+import { isOf, isWaiting, type Operation, type OutboxEvent, type SharedWrite, isOfEvent, withBasis } from '../records/records.js';
 
 /** Whether a key, without prefix, is one that is removed. */
 type IsStripped = (key: string) => boolean;
@@ -134,4 +127,20 @@ function strippedText(text: string, prefix: string, isStripped: IsStripped): str
   const isGone = (key: string): boolean =>
     key.startsWith(prefix) && isStripped(key.slice(prefix.length));
   return JSON.stringify(Object.fromEntries(Object.entries(all).filter(([key]) => !isGone(key))));
+}
+
+/** Gives operations new numbers, in the same order. */
+export function renumber(
+  transaction: CacheTransaction,
+  operations: readonly Operation[],
+): Operation[] {
+  const numbers = new Map<number, number>();
+  return operations.map((operation) => {
+    const number = transaction.nextNumber();
+    numbers.set(operation.number, number);
+    const renumbered = { ...operation, number, sent: { ...operation.sent, attempts: 0 } };
+    if (!isOfEvent(renumbered) || renumbered.basis.previous === undefined) return renumbered;
+    const { previous } = renumbered.basis;
+    return withBasis(renumbered, { previous: numbers.get(previous) ?? previous });
+  });
 }

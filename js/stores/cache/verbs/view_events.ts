@@ -1,13 +1,10 @@
-import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { rewindTargetOf } from '../../../core/history/marks.js';
 import type { EventRow } from '../../../core/storage/rows.js';
+import type { Event } from '../../../values/model/event/event.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import type { CopyEvents } from '../data/copy_events.js';
-import {
-  overlayEvent,
-  overlayRow,
-  overlayRows,
-  type SessionView,
-} from '../overlay/session_overlay.js';
+import type { CopyEvents } from '../data/copy_records.js';
+import { overlayEvent, overlayRow, overlayRows, type SessionView } from '../overlay/session_overlay.js';
 
 /** The most events of operations that are looked up one by one. */
 const MOST_LOOKUPS = 64;
@@ -128,4 +125,34 @@ export class ViewEvents {
 
 function lastOf(rows: EventRow[], count: number | undefined): EventRow[] {
   return count === undefined ? rows : rows.slice(Math.max(0, rows.length - count));
+}
+
+/**
+ * Returns the invocations that rewinds in a copy name, and that begin before the copy, or may. An invocation may have
+ * events before the copy and in it, so the remote tells where it begins. For a rewind of this device that the remote
+ * has not answered, it counts whether the copy has events of the invocation.
+ *
+ * @param events all of the copy
+ */
+export function olderInvocations(
+  events: readonly Event[],
+  { copy, overlay }: SessionView,
+): string[] {
+  const starts = new Map(
+    copy?.rewindStarts?.map(({ invocationId, eventId }) => [invocationId, eventId]),
+  );
+  const ids = new Set(events.map(({ id }) => id));
+  const here = new Set<unknown>();
+  const older = new Set<string>();
+  for (const event of events) {
+    here.add(event.invocationId);
+    const target = rewindTargetOf(event);
+    if (target === undefined) continue;
+    const start = starts.get(target);
+    const isHere = starts.has(target)
+      ? start === undefined || ids.has(start)
+      : overlay.events.has(event.id) && here.has(target);
+    if (!isHere) older.add(target);
+  }
+  return [...older];
 }

@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.js';
-import type { FirstEvents } from '../tables/first_events.js';
+import type { FirstEvents } from '../tables/markers.js';
 import type { Layout } from '../tables/layout.js';
 import type { Revisions } from '../tables/revisions.js';
 import type { Database } from '../tables/tables.js';

@@ -17,7 +17,7 @@ import { eventInMilliseconds } from '../../../values/python/time.js';
 import { createEventActions } from '../../../values/model/event/create_event.js';
 import type { Event } from '../../../values/model/event/event.js';
 import { copyJson } from '../../../values/json/copy.js';
-import { defineMember } from '../../../values/members/member.js';
+import { defineMember } from '../../../values/members.js';
 import { isPlainObject } from '../../../values/json/rules.js';
 import { replaceLoneSurrogates } from '../../../values/json/text.js';
 import { parseEventText } from '../../../core/storage/stored_events.js';

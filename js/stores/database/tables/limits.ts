@@ -4,7 +4,7 @@
 import { invalidValue } from '../../../values/errors/invalid.js';
 import { SessionError } from '../../../values/errors/errors.js';
 import { isEqualJson } from '../../../values/json/equal.js';
-import { formatPath, type PathSegment } from '../../../values/json/path.js';
+import { formatPath, type PathSegment } from '../../../values/json/rules.js';
 import { STORED_PREFIXES } from '../../../values/state/scope.js';
 import type { StorageWriteRequest } from '../../../core/storage/requests.js';
 import type { Changes, Found, StorageKey } from '../../../core/storage/rows.js';

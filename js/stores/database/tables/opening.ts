@@ -7,13 +7,11 @@ import {
   type SessionError,
   type SessionErrorCode,
 } from '../../../values/errors/errors.js';
-import type { TableColumn } from '../engine/columns.js';
+import type { TableColumn, Engine } from '../engine/engine.js';
 import type { Runner } from '../engine/connection.js';
-import type { Engine } from '../engine/engine.js';
 import { OwnFailure, refused } from '../engine/failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, LAYOUTS, SQLITE_LAYOUT } from './layout.js';
-import { createTables, type Index, indices, SCHEMA_VERSION } from './schema.js';
-import { withTableNames } from './renaming.js';
+import { createTables, type Index, indices, SCHEMA_VERSION, withTableNames } from './schema.js';
 import { OUR_COLUMNS, OUR_TABLES } from './table_names.js';
 import { runOnce, type Steps } from '../engine/prepared.js';
 import { type Database, METADATA, type NamedTables, readMetadata } from './tables.js';

@@ -19,9 +19,9 @@
  */
 import type { StoredTime } from '../engine/engine.js';
 import type { SessionRow, StorageKey } from '../../../core/storage/rows.js';
-import { putLast } from '../../../values/members/bounded_map.js';
+import { putLast } from '../../../values/bounded_map.js';
 import { parseTime } from '../../../values/python/micros.js';
-import { sessionName } from '../../../values/model/values/session_name.js';
+import { sessionName } from '../../../values/model/values/ids.js';
 
 /** The columns, beside a session's row, from which its revision is computed. */
 export interface RevisionColumns {

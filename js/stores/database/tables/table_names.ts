@@ -1,8 +1,7 @@
 /** The names of the tables: their schema and their prefix. */
 import { invalid, invalidValue } from '../../../values/errors/invalid.js';
 import { ADDRESS_RULES } from '../engine/address.js';
-import type { TableNames } from '../engine/columns.js';
-import type { EngineKind } from '../engine/engine.js';
+import type { TableNames, EngineKind } from '../engine/engine.js';
 
 /** The names as the options give them. */
 export interface NameOptions {

@@ -4,7 +4,7 @@ import type {
   ChangedRequest,
   ChangedRows,
   StateRevision,
-} from '../../../core/storage/changed_rows.js';
+} from '../../../core/storage/storage.js';
 import { millisecondsToMicros, parseTime } from '../../../values/python/micros.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import type { RevisionColumns } from '../tables/revisions.js';

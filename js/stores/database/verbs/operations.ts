@@ -5,7 +5,7 @@ import {
   MOST_CLIENTS,
   refuseApplied,
   UNKNOWN,
-} from '../../../core/storage/operations/applied_operations.js';
+} from '../../../core/storage/operations.js';
 import type { Engine } from '../engine/engine.js';
 import { OPERATIONS } from '../tables/table_names.js';
 import type { Database } from '../tables/tables.js';

@@ -1,4 +1,4 @@
-import type { ParsedRows } from '../../../core/storage/own_storage.js';
+import type { ParsedRows } from '../../../core/storage/store.js';
 import { MAX_TIMESTAMP } from '../../../values/model/values/time.js';
 import { type Compilable, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Event } from '../../../values/model/event/event.js';

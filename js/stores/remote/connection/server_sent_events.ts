@@ -1,5 +1,4 @@
-import { onAbort } from '../../../core/call/on_abort.js';
-import { raceSignal, TimeLimit } from '../../../core/call/time_limit.js';
+import { onAbort, raceSignal, TimeLimit } from '../../../core/call/time_limit.js';
 import { send } from '../../http/exchange.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import type { HttpConnection, RemoteRequest } from './connection.js';

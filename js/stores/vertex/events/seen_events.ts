@@ -7,7 +7,7 @@
  * its id. Only a window that lacks the first version shows it where it was posted.
  */
 import type { EventRow } from '../../../core/storage/rows.js';
-import { putLast } from '../../../values/members/bounded_map.js';
+import { putLast } from '../../../values/bounded_map.js';
 
 interface SeenSession {
   readonly created: number;
@@ -17,7 +17,7 @@ interface SeenSession {
 
 /**
  * Tolerance in microseconds: events that others posted at the same time are placed one after another, see
- * `event_rows.ts`.
+ * `event_list.ts`.
  */
 const TOLERANCE_MICROS = 1000;
 

@@ -1,13 +1,13 @@
 /** Converts sessions from and to the API's resources. */
 import { parseTime } from '../../../values/python/micros.js';
 import { SessionError } from '../../../values/errors/errors.js';
-import { defineMember } from '../../../values/members/member.js';
+import { defineMember } from '../../../values/members.js';
 import { isPlainObject, type JsonObject } from '../../../values/json/rules.js';
 import type { Description } from '../../../values/model/description.js';
 import { joinScopes, splitByScope } from '../../../values/state/keys.js';
 import { isTemp, type SharedScope } from '../../../values/state/scope.js';
 import type { Changes, SessionRow, SharedRow } from '../../../core/storage/rows.js';
-import { idFromName } from '../events/foreign_event.js';
+import { idFromName } from '../events/event_resource.js';
 
 export function isOwnedBy({ userId }: JsonObject, user: string): boolean {
   return userId === user;

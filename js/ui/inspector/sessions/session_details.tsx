@@ -1,13 +1,12 @@
 import type { GivenService } from '../../../core/call/given_service.js';
-import type { SessionService } from '../../../values/model/session_service.js';
 import { exportSession } from '../../../service/files/index.js';
-import type { LiveSession } from '../../live/index.js';
 import type { SessionInfo } from '../../../values/model/session_info.js';
-import { useAction, useStore } from '../view/hooks.js';
-import { Button, ConfirmButton, ErrorNote, Facts, Field, JsonText } from '../view/parts.js';
+import type { SessionService } from '../../../values/model/session_service.js';
+import type { LiveSession } from '../../live/index.js';
+import { useAction, useStore, useReading } from '../view/hooks.js';
+import { Button, ConfirmButton, ErrorNote, Facts, Field, JsonText, Name } from '../view/parts.js';
 import { useState, type VNode } from '../view/preact.js';
 import { bytesText, timeText } from '../view/text.js';
-import { BranchList } from './branch_list.js';
 import { changesOf, labelsText } from './session_filter.js';
 
 /** The forms of a session file, by what reads it. */
@@ -103,4 +102,57 @@ function download(name: string, text: string): void {
 /** Returns an id as a name of a file. */
 function safeName(id: string): string {
   return id.replace(/[^\w.-]+/g, '_').slice(0, 80);
+}
+
+/** Where the session has other branches: the alternatives of each turn. */
+function BranchList({ live }: { live: LiveSession }): VNode | null {
+  const { pages, status } = useStore(live);
+  const isReady = status === 'ready';
+  const { value: places = [], error: readError } = useReading(
+    async () => (isReady ? live.branches() : []),
+    [live, pages, isReady],
+  );
+  const { run, isBusy, error = readError } = useAction();
+  if (places.length === 0) return <ErrorNote error={error} />;
+  return (
+    <section aria-label="Branches">
+      <h3>Branches</h3>
+      {places.map(({ after, alternatives }) => (
+        <>
+          <h4>
+            {after === undefined ? (
+              'At the beginning'
+            ) : (
+              <>
+                After <Name name={after} />
+              </>
+            )}
+          </h4>
+          <ul class="items">
+            {alternatives.map(({ invocationId, isShown, branch }, at) => {
+              const label = `Show version ${at + 1}`;
+              return (
+                <li key={invocationId} class="row">
+                  <span>
+                    {at + 1}/{alternatives.length}
+                  </span>
+                  <Name name={invocationId} />
+                  {isShown && <span class="muted">shown</span>}
+                  {!isShown && branch !== undefined && (
+                    <Button
+                      label={label}
+                      spoken={`${label} ${after === undefined ? 'at the beginning' : `after ${after}`}`}
+                      isDisabled={isBusy}
+                      onClick={() => void run(() => live.switchBranch(branch))}
+                    />
+                  )}
+                </li>
+              );
+            })}
+          </ul>
+        </>
+      ))}
+      <ErrorNote error={error} />
+    </section>
+  );
 }

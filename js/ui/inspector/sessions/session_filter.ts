@@ -1,5 +1,8 @@
+import type { GivenService } from '../../../core/call/given_service.js';
+import type { SessionChanges, Session } from '../../../values/model/session.js';
+import type { SessionService } from '../../../values/model/session_service.js';
 import type { LiveSessionsRequest } from '../../live/index.js';
-import type { SessionChanges } from '../../../values/model/session.js';
+import { useReading } from '../view/hooks.js';
 
 /** What a user types to find sessions. */
 export interface FilterTexts {
@@ -11,7 +14,7 @@ export interface FilterTexts {
 }
 
 /** Sessions that are read at first, and by each further step. */
-export const SESSION_PAGE = 50;
+const SESSION_PAGE = 50;
 
 /**
  * Reads labels as a user types them: `key=value`, separated by spaces or commas.
@@ -63,4 +66,84 @@ export function listRequest(
     ...(title.trim() !== '' && { title }),
     ...(Object.keys(parsed).length > 0 && { labels: parsed }),
   };
+}
+
+export interface Search {
+  service: GivenService<SessionService>;
+  request: LiveSessionsRequest;
+  /** An id or a part of one; empty for no search. */
+  part: string;
+}
+
+/** The most users whose sessions are looked up by id if no user is chosen. */
+const USERS = 10;
+
+/**
+ * Returns the sessions with this id: that of the request's user, or else those of the first 10 of `users`. Returns none
+ * if the request has a title or labels, because only a list applies these.
+ */
+export async function getSessions(
+  service: Pick<SessionService, 'getSession'>,
+  { appName, userId, title, labels }: LiveSessionsRequest,
+  users: readonly string[],
+  sessionId: string,
+  signal: AbortSignal,
+): Promise<Session[]> {
+  if (title !== undefined || labels !== undefined) return [];
+  const asked = userId === undefined ? users.slice(0, USERS) : [userId];
+  const config = { numRecentEvents: 0 };
+  const sessions = await Promise.all(
+    asked.map((userId) => service.getSession({ appName, userId, sessionId, config, signal })),
+  );
+  return sessions.filter((session) => session !== undefined);
+}
+
+/**
+ * Goes through a list from the newest session on, and returns those with `part` in their id: at most 50. Storages have
+ * no index for parts of an id.
+ */
+export async function searchIds(
+  service: Pick<SessionService, 'listSessions'>,
+  request: LiveSessionsRequest,
+  part: string,
+  signal: AbortSignal,
+): Promise<Session[]> {
+  const found: Session[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await service.listSessions({
+      ...request,
+      order: 'desc',
+      limit: 500,
+      cursor,
+      withTotal: false,
+      signal,
+    });
+    found.push(...page.sessions.filter(({ id }) => id.includes(part)));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && found.length < SESSION_PAGE);
+  return found.slice(0, SESSION_PAGE);
+}
+
+/** Finds the sessions with the id at once, and then those whose id has it as a part. */
+export function useSearch(
+  { service, request, part }: Search,
+  users: readonly string[],
+  status: string,
+): { found: readonly Session[]; isSearching: boolean; error: unknown } {
+  const isWanted = part !== '' && status === 'ready';
+  const inputs = [service, request, part, users, isWanted];
+  const exact = useReading(async (signal) => {
+    return isWanted ? getSessions(await service, request, users, part, signal) : [];
+  }, inputs);
+  const searched = useReading(async (signal) => {
+    return isWanted ? searchIds(await service, request, part, signal) : [];
+  }, inputs);
+  const isSearching = part !== '' && searched.isBusy;
+  // Until the search ends, the results of the search before it stay, as far as they match.
+  const all = [...(exact.value ?? []), ...(searched.value ?? [])];
+  const matching = all.filter(({ id }) => id.includes(part));
+  const keyOf = ({ userId, id }: Session): string => JSON.stringify([userId, id]);
+  const byKey = new Map(matching.map((session) => [keyOf(session), session]));
+  return { found: [...byKey.values()], isSearching, error: exact.error ?? searched.error };
 }

@@ -2,8 +2,7 @@ import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { type LiveSessions, liveSessions } from '../../live/index.js';
 import type { CompositeSessionKey, Session } from '../../../values/model/session.js';
-import { useSettled, useStore } from '../view/hooks.js';
-import { nextPosition } from '../view/list_keys.js';
+import { useSettled, useStore, nextPosition } from '../view/hooks.js';
 import { Button, ErrorNote, Field } from '../view/parts.js';
 import {
   type ComponentChildren,
@@ -14,8 +13,7 @@ import {
   type VNode,
 } from '../view/preact.js';
 import { clip, sessionsText, timeText } from '../view/text.js';
-import { labelsText, listRequest, type FilterTexts } from './session_filter.js';
-import { type Search, useSearch } from './session_search.js';
+import { labelsText, listRequest, type FilterTexts, type Search, useSearch } from './session_filter.js';
 
 interface SessionListProps {
   service: GivenService<SessionService>;

@@ -1,12 +1,136 @@
 import type { GivenService } from '../../../core/call/given_service.js';
-import type { SessionService } from '../../../values/model/session_service.js';
+import { readInitialState } from '../../../core/core_of.js';
+import { isFilled, rewindTargetOf } from '../../../core/history/marks.js';
+import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import { isShared } from '../../../values/state/scope.js';
+import type { SessionService } from '../../../values/model/session_service.js';
+import { isShared, REMOVED } from '../../../values/state/scope.js';
 import { useReading } from '../view/hooks.js';
 import { Button, ErrorNote, JsonText } from '../view/parts.js';
 import { useState, type VNode } from '../view/preact.js';
 import { clip, timeText } from '../view/text.js';
-import { type StateKeyChange, type KeyHistory, readHistory } from './state_history.js';
+
+/** The events of a read, and the most events that one call reads. */
+const PAGE = 500;
+const MOST = 5000;
+
+/** One change of a key of the state. */
+interface StateKeyChange {
+  readonly event: Pick<Event, 'id' | 'author' | 'timestamp'>;
+  /** The value that the event set; `undefined` if it removed the key. */
+  readonly after: unknown;
+  /** The value before, as far as this session tells; `undefined` if there was none. */
+  readonly before: unknown;
+  /** Whether `before` is known. */
+  readonly isBeforeKnown: boolean;
+}
+
+/** An event that was read, so far as its key tells: the newest of them has the index 0. */
+interface FoundChange {
+  readonly event: StateKeyChange['event'];
+  readonly index: number;
+  /** What the delta of the event says. */
+  readonly after: unknown;
+  /** The invocation that the event rewinds. */
+  readonly rewinds: string | undefined;
+}
+
+/** The changes of a key of the state that a session's events show. */
+interface KeyHistory {
+  /** The newest first. */
+  readonly changes: readonly StateKeyChange[];
+  /** The number of events that were read. */
+  readonly readCount: number;
+  readonly found: readonly FoundChange[];
+  /** For each invocation the index of the oldest event that was read. */
+  readonly starts: ReadonlyMap<string, number>;
+  /** The cursor before which there are more events. Absent at the beginning of the session. */
+  readonly before?: string | undefined;
+}
+
+/**
+ * Reads which events changed a key of the state: from the newest event back, until ten more changes are found, 5,000
+ * events are read, or the session begins.
+ *
+ * @param earlier what was read before: the history continues from there
+ */
+export async function readHistory(
+  service: Pick<SessionService, 'listEvents' | 'sessionInfo'>,
+  key: CompositeSessionKey,
+  stateKey: string,
+  earlier?: KeyHistory,
+): Promise<KeyHistory> {
+  const found: FoundChange[] = [...(earlier?.found ?? [])];
+  const starts = new Map(earlier?.starts);
+  const enough = found.length + 10;
+  const start = earlier?.readCount ?? 0;
+  let readCount = start;
+  let before = earlier?.before;
+  do {
+    const page = await service.listEvents({ ...key, before, limit: PAGE, withCount: false });
+    before = page.before;
+    for (const event of page.events.reverse()) {
+      const index = readCount;
+      readCount += 1;
+      if (isFilled(event.invocationId)) starts.set(event.invocationId, index);
+      const delta = event.actions?.stateDelta ?? {};
+      if (!Object.hasOwn(delta, stateKey)) continue;
+      const value = delta[stateKey];
+      const { id, timestamp, author } = event;
+      found.push({
+        event: { id, timestamp, ...(author !== undefined && { author }) },
+        index,
+        after: value === REMOVED ? undefined : value,
+        rewinds: rewindTargetOf(event),
+      });
+    }
+  } while (before !== undefined && found.length < enough && readCount - start < MOST);
+  const begin = before === undefined ? await valueAtBegin(service, key, stateKey) : undefined;
+  const changes = changesOf(found, starts, begin);
+  return { changes, readCount, found, starts, ...(before !== undefined && { before }) };
+}
+
+/**
+ * Returns the changes, the newest first. After a rewind the key has the value of the rewind's cut. If that was not read,
+ * the delta of the rewind tells the value; there `null` may stand for no value.
+ */
+function changesOf(
+  found: readonly FoundChange[],
+  starts: ReadonlyMap<string, number>,
+  begin: { readonly value: unknown } | undefined,
+): StateKeyChange[] {
+  const oldestFirst = [...found].reverse();
+  const changes: StateKeyChange[] = [];
+  const valueBefore = (index: number): { readonly value: unknown } | undefined => {
+    const at = oldestFirst.findLastIndex((change) => change.index > index);
+    return at < 0 ? begin : { value: changes[at]!.after };
+  };
+  for (const { event, index, after, rewinds } of oldestFirst) {
+    const cut = rewinds === undefined ? undefined : starts.get(rewinds);
+    const atCut = cut === undefined || cut <= index ? undefined : valueBefore(cut);
+    const before = valueBefore(index);
+    changes.push({
+      event,
+      after: atCut === undefined ? after : atCut.value,
+      before: before?.value,
+      isBeforeKnown: before !== undefined,
+    });
+  }
+  return changes.reverse();
+}
+
+/** Returns the value of a key when the session was created, if that is known. */
+async function valueAtBegin(
+  service: Pick<SessionService, 'sessionInfo'>,
+  key: CompositeSessionKey,
+  stateKey: string,
+): Promise<{ readonly value: unknown } | undefined> {
+  // Other sessions may have set it.
+  if (isShared(stateKey)) return undefined;
+  const initialState = await readInitialState(service, key);
+  if (initialState === undefined) return undefined;
+  return { value: Object.hasOwn(initialState, stateKey) ? initialState[stateKey] : undefined };
+}
 
 interface KeyChangesProps {
   service: GivenService<SessionService>;

@@ -2,8 +2,8 @@ import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import type { HistoryView } from '../../../values/model/values/history_view.js';
-import { cursorAt } from '../../../service/read/event_cursor.js';
+import type { HistoryView } from '../../../values/model/values/read_options.js';
+import { cursorAt } from '../../../core/storage/reads/cursors.js';
 
 /** The events of a read, and the most events that are held. */
 const PAGE = 200;

@@ -1,17 +1,9 @@
-import type { LiveSession, LiveSessionSnapshot } from '../../live/index.js';
 import type { Event } from '../../../values/model/event/event.js';
-import { useMeasured, useStore } from '../view/hooks.js';
-import { nextPosition } from '../view/list_keys.js';
+import type { LiveSession, LiveSessionSnapshot } from '../../live/index.js';
+import { useMeasured, useStore, nextPosition } from '../view/hooks.js';
 import { Button, ErrorNote } from '../view/parts.js';
-import {
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-  type VNode,
-} from '../view/preact.js';
-import { EventRow, type Row, ROW_HEIGHT } from './event_row.js';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, type VNode, memo } from '../view/preact.js';
+import { summaryOf } from './event_summary.js';
 import type { EventWindow, JumpTarget, WindowSnapshot } from './event_window.js';
 
 /** Rows that are rendered above and below those in sight, and rows from an end of the window at which more are read. */
@@ -215,4 +207,74 @@ function statusText(
   if (!isCounted || events.length === 0) return `${events.length} events held${count}`;
   const last = firstNumber + events.length - 1;
   return `Events ${NUMBERS.format(firstNumber)} to ${NUMBERS.format(last)}${count}`;
+}
+
+/** A row of the timeline. */
+interface Row {
+  readonly event: Event;
+  /** Over a cache: whether the event waits for the remote, or was refused by it. */
+  readonly mark?: 'waiting' | 'refused';
+}
+
+/**
+ * The height of a row in CSS pixels. All rows have it, so that the place of each is known without rendering it:
+ * `@tanstack/virtual-core` would make the inspector larger by 9 KB gzipped.
+ */
+const ROW_HEIGHT = 64;
+
+/** One event in the list. While the list scrolls, only the rows that come into sight are rendered. */
+const EventRow = memo(function (props: {
+  event: Event;
+  mark: Row['mark'];
+  id: string;
+  top: number;
+  isSelected: boolean;
+  number: number | undefined;
+  onSelect: (event: Event) => void;
+}): VNode {
+  const { event, mark, id, top, isSelected, number, onSelect } = props;
+  const { author, text, tools, changedKeys, error } = summaryOf(event);
+  return (
+    <div
+      id={id}
+      role="option"
+      aria-selected={isSelected}
+      aria-posinset={number}
+      aria-setsize={-1}
+      class={`event ${author === 'user' ? 'of-user' : ''}`}
+      style={{ transform: `translateY(${top}px)` }}
+      onClick={() => onSelect(event)}
+    >
+      <div class="event-head">
+        <bdi class="author">{author}</bdi>
+        {tools.map(({ kind, name }) =>
+          kind === 'call' ? (
+            <Chip kind={kind} sign="→" word="calls" text={name} />
+          ) : (
+            <Chip kind={kind} sign="←" word="result of" text={name} />
+          ),
+        )}
+        {changedKeys.length > 0 && (
+          <Chip kind="change" sign="Δ" word="changed keys:" text={`${changedKeys.length}`} />
+        )}
+        {error !== undefined && <Chip kind="failed" sign="!" word="error:" text={error} />}
+        {mark !== undefined && <Chip kind="mark" sign="…" word="" text={mark} />}
+        <time>{new Date(event.timestamp).toLocaleTimeString()}</time>
+      </div>
+      <div class="event-text" dir="auto">
+        {text}
+      </div>
+    </div>
+  );
+});
+
+/** Shows a sign. Screen readers read a word in its place. */
+function Chip(props: { kind: string; sign: string; word: string; text: string }): VNode {
+  const { kind, sign, word, text } = props;
+  return (
+    <bdi class={`chip ${kind}`}>
+      <span aria-hidden>{sign}</span>
+      <span class="heard"> {word}</span> {text}
+    </bdi>
+  );
 }

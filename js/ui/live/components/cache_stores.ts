@@ -2,11 +2,10 @@
 import type { CacheStatus, OutboxEntry } from '../../../service/cache/index.js';
 import { coreOf } from '../../../core/core_of.js';
 import type { GivenService } from '../../../core/call/given_service.js';
-import { reportUncaught } from '../../../core/call/uncaught.js';
-import type { LiveStore } from '../types/live_store.js';
+import { reportUncaught } from '../../../core/call/diagnostics.js';
+import type { LiveStore, UnsentEntry } from '../types.js';
 import { keepElements } from '../snapshot/keep_elements.js';
 import { type Caching, cachingOf } from '../snapshot/unsent_events.js';
-import type { UnsentEntry } from '../types/unsent_entry.js';
 
 /** The status over a service without a cache, and until a promised service is there. */
 export const ONLINE: CacheStatus = Object.freeze({

@@ -1,4 +1,4 @@
-import { defineMember } from '../../../values/members/member.js';
+import { defineMember } from '../../../values/members.js';
 import { type SharedScope, storedScopeOf } from '../../../values/state/scope.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 

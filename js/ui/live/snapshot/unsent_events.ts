@@ -5,7 +5,7 @@ import type {
 } from '../../../service/cache/index.js';
 import { isEqualJson } from '../../../values/json/equal.js';
 import type { Event } from '../../../values/model/event/event.js';
-import type { EventList } from './event_list.js';
+import type { EventList } from './shown_events.js';
 
 /** An event that is not stored (yet). With a `CachedSessionService`, also one that its remote does not have (yet). */
 export interface UnsentEvent {

@@ -19,7 +19,7 @@ import { checkEvent } from '../../json/check.js';
 import { snapshotDelta } from '../../state/delta.js';
 import { REMOVED } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
-import { defineMember } from '../../members/member.js';
+import { defineMember } from '../../members.js';
 import { unserializable } from '../../json/rules.js';
 import { replaceLoneSurrogates } from '../../json/text.js';
 import { tooLargeProblem, writeJson } from '../../json/write.js';

@@ -50,3 +50,15 @@ export function requireOwner({ appName, userId }: { appName: unknown; userId?: u
 export function isBlank(id: unknown): boolean {
   return id === undefined || id === null || (typeof id === 'string' && id.trim() === '');
 }
+
+/** The key of a session, of a user or of an app. */
+interface AnyKey {
+  readonly appName: string;
+  readonly userId?: string | undefined;
+  readonly sessionId?: string | undefined;
+}
+
+/** Returns the key of a session, or of its owner, as one text: other keys have other texts. */
+export function sessionName({ appName, userId, sessionId }: AnyKey): string {
+  return JSON.stringify([appName, userId, sessionId]);
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { backoff } from '../../../../js/core/call/backoff.js';
+import { backoff } from '../../../../js/core/call/scheduling.js';
 
 describe('The pause before another attempt', () => {
   it('doubles up to the longest, and is at least half of that', () => {

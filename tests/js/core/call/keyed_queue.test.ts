@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { KeyedQueue } from '../../../../js/core/call/keyed_queue.js';
+import { KeyedQueue } from '../../../../js/core/call/scheduling.js';
 
 /** Returns work that notes when it begins, and ends when it is told. */
 function heldWork(log: string[], name: string) {

@@ -6,7 +6,7 @@ import { countedDeltas, deltasOf, foldState } from '../../../../js/core/history/
 import { branchesOf } from '../../../../js/core/history/branches.js';
 import { branches, rewind, stateAt } from '../../../../js/core/history/index.js';
 import { activeEvents } from '../../../../js/core/history/view.js';
-import { findAskedCalls } from '../../../../js/server/rights/open_calls.js';
+import { findAskedCalls } from '../../../../js/server/rights/client_append.js';
 import { createEvent, type Event, InMemorySessionService, State } from '../../../../js/index.js';
 import { runs } from '../../../properties.js';
 

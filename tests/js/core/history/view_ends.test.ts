@@ -15,8 +15,8 @@ import {
   openSessionService,
   type SessionService,
 } from '../../../../js/index.js';
-import { hasCallParts } from '../../../../js/core/history/calls/call_marks.js';
-import { tailOfKnown } from '../../../../js/service/read/view/view_parts.js';
+import { hasCallParts } from '../../../../js/core/history/call_marks.js';
+import { tailOfKnown } from '../../../../js/service/read/view_parts.js';
 import { endOf } from '../../service/read/view/view_model.js';
 import { cutPage } from '../../../../js/core/storage/cut_page.js';
 import { sqliteFiles } from '../../../interop/database/shared_databases.js';

@@ -6,8 +6,7 @@ import fc from 'fast-check';
 import type { Notice } from '../../../../js/index.js';
 import type { ChangeNotice } from '../../../../js/values/model/notice.js';
 import type { SharedScope } from '../../../../js/values/state/scope.js';
-import { PendingNotices } from '../../../../js/core/watch/pending_notices.js';
-import { stateNotice } from '../../../../js/core/watch/state_notice.js';
+import { PendingNotices, stateNotice } from '../../../../js/core/watch/watcher.js';
 import { cases } from '../../../properties.js';
 
 const NAMES = ['app', 'user'] as const;

@@ -10,7 +10,7 @@ import type { Notice } from '../../../../js/index.js';
 import type { SessionNotice } from '../../../../js/values/model/notice.js';
 import type { SharedScope } from '../../../../js/values/state/scope.js';
 import type { Storage } from '../../../../js/core/storage/index.js';
-import { openingOf } from '../../../../js/stores/indexed_db/opening/opening.js';
+import { openingOf } from '../../../../js/stores/indexed_db/opening.js';
 import { ServiceCore } from '../../../../js/service/service_core.js';
 import { StoredSessionService } from '../../../../js/service/stored_session_service.js';
 import { RowStore } from '../../../../js/core/storage/driver/row_store.js';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import { storedStatus } from '../../../../js/service/runs/state/run_status.js';
+import { storedStatus } from '../../../../js/service/runs/agent/run_status.js';
 import { textsOf } from '../../ui/live/runs/agents.js';
 import { askAgent, createSession, eventsOf, untilText } from './servers/client.js';
 import type { KillPoint } from './servers/agent_server.js';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
-import { openCallsIn } from '../../../../js/server/rights/open_calls.js';
+import { openCallsIn } from '../../../../js/server/rights/client_append.js';
 import { createEvent, type Event, InMemorySessionService } from '../../../../js/index.js';
-import { openQuestions } from '../../../../js/service/runs/state/questions.js';
+import { openQuestions } from '../../../../js/service/runs/user_answers.js';
 import { runs } from '../../../properties.js';
 
 const IDS = ['c0', 'c1', 'c2', 'c3'];

@@ -24,7 +24,7 @@ import {
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { liveSession } from '../../../../js/ui/live/index.js';
 import { snapshotOf } from '../../ui/live/stores.js';
-import { runAgent } from '../../../../js/service/runs/agent/run_agent.js';
+import { runAgent } from '../../../../js/service/runs/agent/local_run.js';
 import type { RunAgent, RunContext } from '../../../../js/service/runs/agent/run_context.js';
 import { type Reply, toolCall } from './model_script.js';
 import { ScriptedModel } from './pairing/scripted_model.js';

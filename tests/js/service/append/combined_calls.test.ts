@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { SessionError, State, type Event, type SessionServiceOptions, type StateShape } from '../../../../js/index.js'; // prettier-ignore
-import { markUnwritten } from '../../../../js/values/errors/unwritten.js';
+import { markUnwritten } from '../../../../js/values/errors/errors.js';
 import { failNextAppend, failure, KEY, openOver, says, stored, texts, USER } from '../fixture.js';
 import { gate, MapStorage } from '../map_storage.js';
 

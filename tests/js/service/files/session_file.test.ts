@@ -10,7 +10,7 @@ import {
 } from '../../../../js/service/files/index.js';
 import { EVENT_OF_GO, GO_EVENT } from './go_event.js';
 import { pythonSession } from './python_session.js';
-import { initialState } from '../../../../js/service/files/import/state_plan.js';
+import { initialState } from '../../../../js/service/files/import_session.js';
 
 /** A session file with these times as its events'. */
 function withTimes(...times: unknown[]): SessionFile {

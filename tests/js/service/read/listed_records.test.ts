@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { isSessionError, type StateShape } from '../../../../js/index.js';
 import { Handles } from '../../../../js/core/handle/handle.js';
-import { makeHandles } from '../../../../js/service/read/listed_records.js';
+import { makeHandles } from '../../../../js/service/read/session_lists.js';
 import { type ListedRecord, toListed } from '../../../../js/stores/indexed_db/listed_records.js';
 import type { SharedStates } from '../../../../js/core/storage/store.js';
 

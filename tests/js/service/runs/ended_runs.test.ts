@@ -17,8 +17,7 @@ import {
 } from '../../../../js/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { claimMessage } from '../../../../js/service/runs/agent/run_storage.js';
-import { sealRun } from '../../../../js/service/runs/state/cancelled.js';
-import { storedStatus } from '../../../../js/service/runs/state/run_status.js';
+import { sealRun, storedStatus } from '../../../../js/service/runs/agent/run_status.js';
 import { openCache, Server } from '../../stores/cache/fixture.js';
 import { openRemote } from '../../stores/remote/fixture.js';
 import { newFolder } from '../../../new_folder.js';

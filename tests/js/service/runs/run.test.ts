@@ -8,7 +8,7 @@ import {
   Invocation,
   isSessionError,
 } from '../../../../js/index.js';
-import { runAgent } from '../../../../js/service/runs/agent/run_agent.js';
+import { runAgent } from '../../../../js/service/runs/agent/local_run.js';
 import type { AgentRun } from '../../../../js/service/runs/agent/run_storage.js';
 import {
   RUN_STORE,

@@ -11,7 +11,7 @@ import {
   step,
 } from '../../../../js/service/runs/run_table.js';
 import { currentOf, shownRun } from '../../../../js/service/runs/session_runs.js';
-import type { Report } from '../../../../js/service/runs/state/run_status.js';
+import type { Report } from '../../../../js/service/runs/agent/run_status.js';
 
 const NONE: RunsOfSession = { messages: [], isPaused: false, mayPause: true, isKnown: true };
 

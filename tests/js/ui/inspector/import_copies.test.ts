@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import { InMemorySessionService, SessionError } from '../../../../js/index.js';
 import { CachedSessionService } from '../../../../js/service/cache/index.js';
 import { exportSession } from '../../../../js/service/files/index.js';
-import { importCopies, importFiles } from '../../../../js/ui/inspector/sessions/import_files.js';
+import { importCopies, importFiles } from '../../../../js/ui/inspector/sessions/imports.js';
 
 it('Copies that fail can be imported again, and the others are imported once', async () => {
   const service = new InMemorySessionService();

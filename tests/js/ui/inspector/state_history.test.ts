@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { createEvent, InMemorySessionService, State } from '../../../../js/index.js';
 import { rewind, undoRewind } from '../../../../js/core/history/index.js';
-import { readHistory } from '../../../../js/ui/inspector/state/state_history.js';
+import { readHistory } from '../../../../js/ui/inspector/state/key_changes.js';
 
 const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const set = (id: string, stateDelta: Record<string, unknown>) =>

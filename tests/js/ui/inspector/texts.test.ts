@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createEvent, Template } from '../../../../js/index.js';
-import {
-  changesOf,
-  labelsText,
-  listRequest,
-  parseLabels,
-} from '../../../../js/ui/inspector/sessions/session_filter.js';
-import { getSessions, searchIds } from '../../../../js/ui/inspector/sessions/session_search.js';
+import { createEvent, Template, InMemorySessionService } from '../../../../js/index.js';
+import { changesOf, labelsText, listRequest, parseLabels, getSessions, searchIds } from '../../../../js/ui/inspector/sessions/session_filter.js';
 import {
   distinctOf,
   kindOf,
   piecesOf,
-} from '../../../../js/ui/inspector/template/template_editor.js';
+} from '../../../../js/ui/inspector/template_editor.js';
 import { summaryOf } from '../../../../js/ui/inspector/timeline/event_summary.js';
-import { nextPosition } from '../../../../js/ui/inspector/view/list_keys.js';
+import { nextPosition } from '../../../../js/ui/inspector/view/hooks.js';
 import { bytesText, clip, visibleText } from '../../../../js/ui/inspector/view/text.js';
-import { InMemorySessionService } from '../../../../js/index.js';
 
 describe('The highlighting of a template', () => {
   const pieces = (text: string) => piecesOf(text, new Template(text).placeholders);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { liveSession, liveSessions, type RunAgent } from '../../../../js/ui/live/index.js';
-import { sharedSession } from '../../../../js/ui/live/components/shared_stores.js';
+import { sharedSession } from '../../../../js/ui/live/components/provided.js';
 import { CACHE_STORES } from '../../../../js/stores/cache/local_store/local_store.js';
 import { event, hasCode, KEY, openCache, Server, until, USER } from '../../stores/cache/fixture.js';
 import { entriesOf } from '../../stores/cache/held_store.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { formatPath } from '../../../../js/values/json/path.js';
+import { formatPath } from '../../../../js/values/json/rules.js';
 
 test('formatPath writes members and elements as JavaScript does', () => {
   assert.equal(formatPath(['cart', 'items', 3, 'price']), 'cart.items[3].price');

@@ -1,8 +1,8 @@
 /** Runs queries on PostgreSQL through `pg` itself. Kysely does not name statements, and waits for each. */
 import type { Socket as NetSocket } from 'node:net';
 import { Prepared, type Query, type Statement } from '../../engine/prepared.js';
-import type { ServerConnection, ServerPool } from '../../transactions/lease.js';
-import { type Socket, Sockets } from '../../connections/sockets.js';
+import type { ServerConnection, ServerPool } from '../../transactions/server_runner.js';
+import { type Socket, Sockets } from '../../engine/driver.js';
 
 /** The part of a pool of `pg` that is used. */
 export interface PgPool {

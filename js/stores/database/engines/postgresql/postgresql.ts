@@ -6,9 +6,8 @@ import {
   type RawBuilder,
   sql,
 } from 'kysely';
-import { fullName, isId, isTime, type TableColumn } from '../../engine/columns.js';
+import { fullName, isId, isTime, type TableColumn, type Engine, type EngineTables, type IndexParts, type Product } from '../../engine/engine.js';
 import { condition, LOCKED_ROWS } from '../../engine/common_sql.js';
-import type { Engine, EngineTables, IndexParts, Product } from '../../engine/engine.js';
 import { failures, LOST, refused, textCode, UNREACHABLE, UNTRUSTED } from '../../engine/failure.js';
 import { runOnce, type Steps } from '../../engine/prepared.js';
 import { loadOptional } from '../../../../core/wasm/loader/optional_package.js';

@@ -3,7 +3,7 @@ import type { Connection, ConnectOptions, Runner } from '../../engine/connection
 import type { Engine } from '../../engine/engine.js';
 import { failureKind, refused } from '../../engine/failure.js';
 import { plainQuery, type Steps, together } from '../../engine/prepared.js';
-import { sqliteRunner } from '../../transactions/sqlite_runner.js';
+import { sqliteRunner } from '../../transactions/transaction.js';
 import { openSqlite } from './sqlite_file.js';
 import { loadOptional } from '../../../../core/wasm/loader/optional_package.js';
 

@@ -1,9 +1,8 @@
 import { sql, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
-import { isText, isTime, type TableColumn } from '../../engine/columns.js';
 import { condition } from '../../engine/common_sql.js';
-import type { Engine, Product, StoredTime } from '../../engine/engine.js';
-import { failures, textCode } from '../../engine/failure.js';
-import { requireNoCollation } from './columns.js';
+import { isText, isTime, type TableColumn, type Engine, type Product, type StoredTime, isId, type EngineTables } from '../../engine/engine.js';
+import { failures, textCode, refused } from '../../engine/failure.js';
+import { runOnce, type Steps } from '../../engine/prepared.js';
 import { connectSqlite } from './connect.js';
 
 /** The names of SQLite's own error numbers, for a driver that reports only the number. */
@@ -120,3 +119,39 @@ export const SQLITE: Engine = {
     closesConnection: () => false,
   },
 };
+
+/** Whether SQLite keeps texts in a column of this type as they are. In any other, `007` could become `7`. */
+const keepsText = (type: string) => /char|clob|text/i.test(type) && !/int/i.test(type);
+
+/** Reads the collations from the statements that created the tables: SQLite keeps them nowhere else. */
+function* requireNoCollation(
+  engine: Engine,
+  { database, names }: EngineTables,
+  columns: readonly TableColumn[],
+): Steps<void> {
+  const ids = columns.filter(isId);
+  const other = ids.find(({ type }) => !keepsText(type));
+  if (other !== undefined) {
+    throw refused(
+      engine,
+      `has the column ${other.name} of ${names.prefix}${other.table} with the type "${other.type}", which changes ids such as 007; copy the table into one with the type TEXT`,
+    );
+  }
+  const tables = [...new Set(ids.map(({ table }) => names.prefix + table))];
+  if (tables.length === 0) return;
+  const rows = yield* runOnce(
+    database,
+    sql<{ name: string; text: string }>`
+      select name, sql as text from sqlite_master
+      where type = 'table' and name in (${sql.join(tables)})`,
+  );
+  for (const { name, text } of rows) {
+    const statement = text.replaceAll(/--.*|\/\*[^]*?\*\/|'(?:[^']|'')*'/g, ' ');
+    const collation = /\bcollate\s+["`[]?(?!binary\b)(\w+)/i.exec(statement)?.[1];
+    if (collation === undefined) continue;
+    throw refused(
+      engine,
+      `compares columns of ${name} by the collation ${collation}, so that ids which differ find each other's rows; copy the table into one without COLLATE`,
+    );
+  }
+}

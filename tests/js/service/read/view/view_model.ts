@@ -1,5 +1,5 @@
 // Where the ends of views begin, computed without the core.
-import { callId, responseId } from '../../../../../js/core/history/calls/call_pairs.js';
+import { callId, responseId } from '../../../../../js/service/read/window.js';
 import type { Event } from '../../../../../js/index.js';
 import { partsOf } from '../../../../../js/values/model/event/parts.js';
 

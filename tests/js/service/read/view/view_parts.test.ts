@@ -11,14 +11,14 @@ import {
   pageOfView,
   tailOfKnown,
   tailOfView,
-} from '../../../../../js/service/read/view/view_parts.js';
+} from '../../../../../js/service/read/view_parts.js';
 import { readBack, type KnownEvents } from '../../../../../js/service/read/view/read_back.js';
 import type { SessionRead } from '../../../../../js/core/read.js';
 import { runPlanNow } from '../../../../../js/core/storage/reads/read_plan.js';
 import type { Undecided } from '../../../../../js/core/wasm/packed_marks.js';
 import { tellsWhatWaits } from '../../../../../js/values/model/event/waiting.js';
 import { endOf } from './view_model.js';
-import { hasCallParts } from '../../../../../js/core/history/calls/call_marks.js';
+import { hasCallParts } from '../../../../../js/core/history/call_marks.js';
 import { randomWait } from '../random_wait.js';
 import { randomNumbers } from '../list_model.js';
 

@@ -6,7 +6,7 @@ import mysql from 'mysql2/promise';
 
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
 import type { ListSessionsPageRequest } from '../../../../../js/values/model/session_list.js';
-import { cursorAt } from '../../../../../js/service/read/event_cursor.js';
+import { cursorAt } from '../../../../../js/core/storage/reads/cursors.js';
 import { startMariadb } from '../servers.js';
 
 const EVENTS = 1000;

@@ -12,7 +12,7 @@ import type { LiveStore } from '../../../../../js/ui/live/index.js';
 import {
   sharedSession,
   sharedSessions,
-} from '../../../../../js/ui/live/components/shared_stores.js';
+} from '../../../../../js/ui/live/components/provided.js';
 import type { LiveSessionStore } from '../../../../../js/ui/live/live_session.js';
 import { idsOf, KEY, message, textOf } from '../stores.js';
 

@@ -6,7 +6,7 @@ import {
   liveSession,
   liveSessions,
 } from '../../../../../js/ui/live/index.js';
-import { onNextFrame } from '../../../../../js/ui/live/frame.js';
+import { onNextFrame } from '../../../../../js/ui/live/reading_store.js';
 import { isReady, isWatched, KEY, message, sessionOf, snapshotOf } from '../stores.js';
 
 describe('Subscribers of a live session', () => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { InMemorySessionService, isSessionError, SessionError } from '../../../../../js/index.js';
 import { liveSession } from '../../../../../js/ui/live/index.js';
-import { LOADING } from '../../../../../js/ui/live/components/loading.js';
+import { LOADING } from '../../../../../js/ui/live/components/provided.js';
 import { idsOf, isReady, KEY, message, sessionOf, snapshotOf, textOf } from '../stores.js';
 
 describe('A live session that is written to', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { lowestMajorOf } from '../../../../../../js/stores/database/engines/sqlite/supported_node.js';
+import { lowestMajorOf } from '../../../../../../js/stores/database/engines/sqlite/sqlite_file.js';
 
 describe('The lowest Node that a driver supports', () => {
   for (const [range, expected] of [

@@ -1,0 +1,204 @@
+/** The responses of the handler: values, streams of events, refusals and errors. */
+import type { RunReport } from '../../core/run_report.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../stores/http/protocol.js';
+import { isSessionError, type SessionError, type SessionErrorCode } from '../../values/errors/errors.js';
+
+/** Headers of every response. A browser may keep one, but asks before it uses it again. */
+const COMMON_HEADERS: Readonly<Record<string, string>> = {
+  [PROTOCOL_HEADER]: PROTOCOL_VERSION,
+  'cache-control': 'private, no-cache',
+  'x-content-type-options': 'nosniff',
+};
+
+/** Makes a response with a JSON body. */
+export function jsonResponse(
+  value: unknown,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return textResponse(JSON.stringify(value), status, headers);
+}
+
+/** Makes a response whose body is JSON text. */
+function textResponse(
+  text: string,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  const ownHeaders = { ...COMMON_HEADERS, 'content-type': 'application/json', ...headers };
+  return new Response(text, { status, headers: ownHeaders });
+}
+
+/**
+ * Makes the response for the JSON text of a route's value. A `GET` is answered with an `ETag`, and with status 304 if the
+ * client has the same value already.
+ *
+ * The tag is a hash of the whole response. The session's revision alone would not do: a change of `app:` or
+ * `user:` state changes what the session shows, but not its revision.
+ */
+export async function valueResponse(
+  request: Request,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return textResponse(text, 200, headers);
+  const etag = await etagOf(text);
+  if (hasTag(request.headers.get('if-none-match'), etag)) {
+    return new Response(null, { status: 304, headers: { ...COMMON_HEADERS, ...headers, etag } });
+  }
+  return textResponse(text, 200, { ...headers, etag });
+}
+
+async function etagOf(text: string): Promise<string> {
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  const digits = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0'));
+  return `"${digits.join('')}"`;
+}
+
+/** Compares as RFC 9110 says for `If-None-Match`: a proxy may have marked the tag as weak. */
+function hasTag(header: string | null, etag: string): boolean {
+  if (header === null) return false;
+  const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes(etag) || tags.includes('*');
+}
+
+/** Milliseconds after which a silent stream sends a comment, so that proxies keep it open. Bun cuts it after 10 seconds. */
+export const HEARTBEAT_MS = 8000;
+
+/** Makes a response of server-sent events. */
+export function eventStreamResponse(stream: ReadableStream<Uint8Array>): Response {
+  return new Response(stream, {
+    headers: {
+      ...COMMON_HEADERS,
+      'content-type': 'text/event-stream',
+      // Otherwise a compression in between would hold back the events.
+      'cache-control': 'private, no-cache, no-transform',
+      // Otherwise nginx would hold back the events.
+      'x-accel-buffering': 'no',
+    },
+  });
+}
+
+/** A request that is refused by the rules of HTTP or by `authorize`, before a service is asked. */
+export class HttpRefusal extends Error {
+  /** Status of the response. */
+  readonly status: number;
+  /** Headers of the response. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Code in the body of the response. */
+  readonly code: string | undefined;
+
+  /** @param message a sentence that strangers may read */
+  constructor(
+    status: number,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+    code?: string,
+  ) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+    this.code = code;
+  }
+}
+
+/** Seconds after which a client may try again, for `Retry-After`. */
+const RETRY_AFTER_SECONDS = '1';
+
+/** The status of each code. `aborted` means here that the time limit of the request has passed. */
+const STATUSES: Readonly<Record<SessionErrorCode, number>> = {
+  invalid_argument: 400,
+  unserializable: 400,
+  schema_violation: 400,
+  missing_variable: 400,
+  artifact_service_missing: 400,
+  readonly: 403,
+  not_found: 404,
+  already_exists: 409,
+  stale_session: 409,
+  ambiguous: 409,
+  agent_running: 409,
+  internal: 500,
+  storage_failed: 500,
+  wasm_unavailable: 500,
+  not_loaded: 500,
+  storage_newer: 500,
+  corrupt_record: 500,
+  run_failed: 500,
+  unsupported: 501,
+  remote: 502,
+  closed: 503,
+  too_many_runs: 503,
+  storage_blocked: 503,
+  storage_unavailable: 503,
+  connection_lost: 503,
+  aborted: 504,
+  timeout: 504,
+  quota_exceeded: 507,
+};
+
+/**
+ * What a stranger is told for a status of a server's fault. The error's own message may name a file, a host
+ * or a statement.
+ */
+const DETAILS: Readonly<Record<number, string>> = {
+  500: 'The server failed.',
+  502: 'The storage of the sessions refused the request.',
+  503: 'The sessions cannot be reached now; try again.',
+  504: 'The request took too long; try again.',
+  507: 'There is no room left.',
+};
+
+/**
+ * Makes the response for whatever a request threw: `{"detail": "…"}` as from `adk api_server`, and for errors
+ * of the service also their `code` and, if the client can mend them, their fields.
+ */
+export function errorResponse(error: unknown): Response {
+  if (error instanceof HttpRefusal) {
+    const { message: detail, code, status, headers } = error;
+    return jsonResponse({ detail, code }, status, headers);
+  }
+  if (isSessionError(error, 'run_failed')) {
+    const { message: detail, ...told } = publicErrorOf(error);
+    return jsonResponse({ detail, ...told }, STATUSES.run_failed);
+  }
+  if (!isSessionError(error)) return jsonResponse({ detail: DETAILS[500] }, 500);
+  const status = STATUSES[error.code];
+  const headers = status === 503 ? { 'retry-after': RETRY_AFTER_SECONDS } : {};
+  return jsonResponse(errorBody(error, DETAILS[status]), status, headers);
+}
+
+/** Returns the status of the code of an error, for the text that {@link publicErrorOf} returns. */
+export function statusOf(code: string): number {
+  return Object.hasOwn(STATUSES, code) ? STATUSES[code as SessionErrorCode] : 500;
+}
+
+/** Returns whether an error is the server's fault, so that its operator gets it. */
+export function isServerFault(error: unknown): boolean {
+  if (error instanceof HttpRefusal) return false;
+  return !isSessionError(error) || DETAILS[STATUSES[error.code]] !== undefined;
+}
+
+/**
+ * Returns what a client may know of an error: its code, and its text if it is not the server's fault. Of what an agent threw,
+ * the code alone.
+ */
+export function publicErrorOf(error: unknown): NonNullable<RunReport['error']> {
+  if (isSessionError(error) && error.code !== 'run_failed') {
+    const { code, message } = error;
+    return { code, message: DETAILS[STATUSES[code]] ?? message };
+  }
+  const { cause } = Object(error) as Partial<SessionError>;
+  const told = isSessionError(cause) && { cause: { code: cause.code } };
+  return { code: 'run_failed', message: 'The agent failed.', ...told };
+}
+
+function errorBody(error: SessionError, publicDetail: string | undefined): object {
+  const { code } = error;
+  if (publicDetail !== undefined) return { detail: publicDetail, code };
+  const body = { detail: error.message, ...error.toJSON() } as Record<string, unknown>;
+  delete body.name;
+  delete body.message;
+  return body;
+}

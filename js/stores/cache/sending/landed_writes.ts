@@ -1,0 +1,258 @@
+/** Applies the remote's answers to appends and creations. */
+import { ownerOf, type StateOwner } from '../../../core/storage/scopes.js';
+import type { Appended, CreatedSession } from '../../../core/storage/store.js';
+import { parseEventText } from '../../../core/storage/stored_events.js';
+import { MOST_CHANGED } from '../../../core/wasm/protocol.js';
+import { firstTitleOf } from '../../../values/model/event/auto_title.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { splitByScope, writeKey } from '../../../values/state/keys.js';
+import { SHARED_SCOPES } from '../../../values/state/scope.js';
+import type { StateShape } from '../../../values/state/state_shape.js';
+import { CopyDraft, isRewind } from '../copies/copy_draft.js';
+import { sweep, removeCopied, removeCopy } from '../copies/copy_writer.js';
+import { type ChangedEvent, remoteRevision } from '../copies/remote_connection.js';
+import type { CacheTransaction } from '../data/cache_transaction.js';
+import { birthOfCopy } from '../overlay/session_overlay.js';
+import { deltaOf, sharedWrites } from '../overlay/shared_overlay.js';
+import { type Copy, eventOf, eventsOf, isOfEvent, isOfGivenUp, type Operation, UNSENT, withBasis } from '../records/records.js';
+import { renumber } from '../verbs/strip.js';
+import { expectArrived, keepArrived, landShared, type Operations, removeArrived, showAgain, keepTick } from './landing.js';
+
+// Applies the answer to appends: removes the arrived operations, and updates the copy.
+
+/** What the answer to appends does not tell. */
+interface MissingFromAnswer {
+  /** Whether the copy has to be fetched. */
+  readonly isBehind: boolean;
+  /** The users and apps whose states events of others have changed. */
+  readonly overtaken: readonly StateOwner[];
+}
+
+/**
+ * Applies the answer to appends.
+ *
+ * @param arrived those of the sent operations that still wait
+ * @param sentOver the copy when they were sent
+ */
+export async function landAppends(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  sent: Operations<'append'>,
+  arrived: Operations<'append'>,
+  appended: Appended,
+  sentOver: Copy,
+): Promise<MissingFromAnswer> {
+  await landShared(transaction, arrived);
+  const record = await transaction.copies.require(key);
+  const { copy } = record;
+  const { revision, missed, placed } = appended;
+  const { message } = appended;
+  // The remote's agent may have changed its message.
+  const sentEvents = sent.map((operation) => {
+    const event = eventOf(operation);
+    return message === undefined ? event : { ...event, text: message };
+  });
+  const revisions = new Map(
+    sentEvents.flatMap(({ id }, index) => {
+      const place = placed[index];
+      return place === undefined ? [] : [[id, place.revision] as const];
+    }),
+  );
+  const isSame = copy?.created === sentOver.created && sentOver.created !== null;
+  const told = new Set(missed.map(({ text }) => parseEventText(text)?.id));
+  // Not every storage tells where it has stored an event.
+  const isTold = sentEvents.every(({ id }) => revisions.has(id) || told.has(id));
+  if (copy !== undefined && isSame && revision <= copy.revision) {
+    await removeArrived(transaction, key, record, arrived, revisions);
+    return { isBehind: false, overtaken: [] };
+  }
+  if (
+    copy === undefined ||
+    !isSame ||
+    !isTold ||
+    copy.revision < sentOver.revision ||
+    missed.length >= MOST_CHANGED - 1 ||
+    // The delta of a rewind does not give the state.
+    [...missed, ...sentEvents].some(({ text }) => isRewind(text)) ||
+    isTitledByOther(copy, sent, missed) ||
+    copy.isStale
+  ) {
+    await keepArrived(transaction, key, arrived, revision, revisions);
+    return { isBehind: true, overtaken: [] };
+  }
+  const events = new Map<string, ChangedEvent>();
+  const deltas: { readonly revision: number; readonly text: string; readonly isOwn: boolean }[] =
+    [];
+  for (const { seq, revision: at, text } of missed) {
+    const event = parseEventText(text);
+    if (event === undefined || at <= copy.revision) continue;
+    events.set(event.id, { id: event.id, timestamp: event.timestamp, text, seq, revision: at });
+    deltas.push({ revision: at, text, isOwn: false });
+  }
+  for (const [index, event] of sentEvents.entries()) {
+    const place = placed[index];
+    if (place === undefined || place.revision <= copy.revision) continue;
+    const seq = events.get(event.id)?.seq ?? place.seq;
+    events.set(event.id, { ...event, seq, revision: place.revision });
+    deltas.push({ revision: place.revision, text: event.text, isOwn: true });
+  }
+  const draft = await CopyDraft.of(transaction, key, record, copy);
+  await draft.putChanged([...events.values()]);
+  const toldState = appended.state;
+  const state = (
+    toldState === undefined
+      ? JSON.parse(copy.state)
+      : splitByScope(JSON.parse(toldState) as StateShape).session
+  ) as StateShape;
+  // A state in the answer includes the missed events, but not this append.
+  const untold = toldState === undefined ? [...deltas] : deltas.filter(({ isOwn }) => isOwn);
+  untold.sort((one, other) => one.revision - other.revision);
+  for (const { text } of untold) applyDelta(state, text);
+  const { lastUpdateTime } = appended;
+  const title = copy.title === '' ? (titleOf(arrived) ?? '') : copy.title;
+  draft.copy = { ...draft.copy, revision, lastUpdateTime, title, state: JSON.stringify(state) };
+  // Comes before the copy is stored, which may give the remaining operations new ticks.
+  await transaction.outbox.change(key, { removed: arrived });
+  const shown = await draft.store();
+  await expectArrived(transaction, key, arrived, revisions);
+  // Removes a rewind that arrived before, if the fetch after it has failed.
+  await sweep(transaction, key);
+  if (draft.isChanged) {
+    transaction.notify({ type: 'appended', ...key, revision: shown, scopes: [] });
+  }
+  // The answer lacks the shared states that the missed events have changed.
+  const missedWrites = sharedWrites(
+    deltas.filter(({ isOwn }) => !isOwn).map(({ text }) => deltaOf(text)),
+  );
+  const overtaken = SHARED_SCOPES.filter((scope) => missedWrites[scope] !== undefined);
+  return { isBehind: false, overtaken: overtaken.map((scope) => ownerOf(scope, key)) };
+}
+
+/** Returns whether a missed message may have given the title that the sent message would have given. */
+function isTitledByOther(
+  copy: Copy,
+  sent: Operations<'append'>,
+  missed: readonly { readonly text: string }[],
+): boolean {
+  if (copy.title !== '' || titleOf(sent) === undefined) return false;
+  const own = new Set(sent.map((operation) => eventOf(operation).id));
+  const others = missed.filter(({ text }) => !own.has(parseEventText(text)?.id ?? ''));
+  return firstTitleOf(others) !== undefined;
+}
+
+/** Returns the title that appends give a session without one. */
+export function titleOf(operations: Operations<'append'>): string | undefined {
+  return operations.find(({ write }) => write.firstTitle !== undefined)?.write.firstTitle;
+}
+
+function applyDelta(state: StateShape, text: string): void {
+  const { session } = splitByScope(deltaOf(text));
+  for (const [name, value] of Object.entries(session)) writeKey(state, name, value);
+}
+
+/**
+ * Returns the revision that appends are sent with: mostly that of the copy. If a rewind has come to the copy since they
+ * were made, it is the one from before the rewind. The remote then refuses the appends of a run that the rewind has
+ * undone.
+ */
+export function revisionBefore(
+  operations: Operations<'append'>,
+  { revision, rewoundAt = 0 }: Copy,
+): number {
+  const earlier = operations.flatMap(({ basis: { since } }) =>
+    since !== undefined && since < rewoundAt ? [since] : [],
+  );
+  return Math.min(revision, ...earlier);
+}
+
+// Applies the answer to a creation: the session exists now, or it existed before.
+
+/** Applies the answer that the session was created. */
+export async function landCreation(
+  transaction: CacheTransaction,
+  operation: Operation<'create'>,
+  created: CreatedSession,
+): Promise<void> {
+  const { write: creation, basis } = operation;
+  const { key } = creation;
+  await landShared(transaction, [operation]);
+  const { created: createdAt, revision, lastUpdateTime, state } = created;
+  const remote = remoteRevision(createdAt, revision, lastUpdateTime);
+  const record = await transaction.copies.require(key);
+  if (record.copy === undefined) {
+    const copy: Copy = {
+      ...{
+        ...remote,
+        lastUpdateTime,
+        createTime: creation.now,
+        initialState: creation.description.initialState,
+      },
+      state: JSON.stringify(splitByScope(JSON.parse(state) as StateShape).session),
+      title: creation.description.title ?? '',
+      labels: creation.description.labels ?? '',
+      parent: creation.description.parent,
+      ...{ describedAt: 0, first: 0, next: 0, hasOlder: false, size: 0, isStale: false },
+    };
+    const own = { ...record, birth: basis.birth };
+    const draft = await CopyDraft.of(transaction, key, own, copy);
+    await draft.putWindow(creation.events, false);
+    draft.isChanged = false;
+    // The answer to a repeated creation includes what others have written since.
+    const isStale = createdAt > 0 && revision !== createdAt + creation.events.length;
+    draft.copy = { ...draft.copy, isStale };
+    await draft.store();
+  }
+  if (record.copy === undefined) await transaction.outbox.change(key, { removed: [operation] });
+  // The copy was fetched while the answer was under way, and may have another device's versions of the events.
+  else await removeCopied(transaction, key, [operation]);
+  await keepTick(transaction, key, record, [operation]);
+  await expectArrived(transaction, key, [operation]);
+}
+
+/**
+ * Applies the answer that the session existed before, so that it is fetched. The copy may be of an earlier session,
+ * whose deletion was given up before the creation. It is then removed, and fetched again.
+ */
+export async function landExistingSession(
+  transaction: CacheTransaction,
+  [operation]: Operations<'create'>,
+): Promise<void> {
+  const { key } = operation.write;
+  await transaction.outbox.change(key, { put: [withBasis(operation, { isThere: true })] });
+  const birth = birthOfCopy(await transaction.copies.get(key));
+  if (birth !== undefined && birth !== operation.basis.birth) await removeCopy(transaction, key);
+}
+
+/** Turns a creation into appends: another device created the session before, and the copy has that session now. */
+export async function mergeCreation(
+  transaction: CacheTransaction,
+  operation: Operation<'create'>,
+): Promise<void> {
+  const { key } = operation.write;
+  const { birth } = operation.basis;
+  const operations = await transaction.outbox.of(key);
+  // Nobody deletes another device's session, only because this one has given up its first message.
+  const given = operations.filter(isOfGivenUp);
+  const others = operations.filter((each) => each !== operation && !given.includes(each));
+  // The appends get new numbers, because the remote has seen those up to the creation's.
+  const appends = eventsOf(operation).map(({ seq, tick, ...event }): Operation<'append'> => {
+    const basis = { birth, time: event.timestamp, expected: null };
+    return {
+      number: transaction.nextNumber(),
+      write: { kind: 'append', key, events: [event] },
+      ...{ numbers: [{ seq, tick }], basis, sent: UNSENT, shared: {} },
+    };
+  });
+  const numbers = new Map(appends.map((append) => [eventOf(append).id, append.number]));
+  const later = appends.length === 0 ? [] : others;
+  const renumbered = renumber(transaction, later).map((other) =>
+    isOfEvent(other) && other.basis.previous === operation.number
+      ? withBasis(other, { previous: numbers.get(eventOf(other).id) })
+      : other,
+  );
+  await transaction.outbox.change(key, {
+    put: [...appends, ...renumbered],
+    removed: [operation, ...given, ...later],
+  });
+  if (given.length > 0) await showAgain(transaction, key);
+}

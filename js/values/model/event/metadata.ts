@@ -1,0 +1,54 @@
+/** What this package alone adds to events: members of their metadata, and the ids of summaries. */
+import { isPlainObject } from '../../json/rules.js';
+import type { Event } from './event.js';
+import type { EventSnapshot } from './snapshot.js';
+
+/**
+ * The member of a stored event's `customMetadata` by which the append of a run's message recognises itself when it is
+ * repeated. `src/wasm/bindings/appends.rs` has it too. google-adk's own keys begin so too; clients neither set nor see them.
+ */
+const CLAIM_MARK = '__adk_internal_run';
+
+/** Returns the snapshot of a message with the mark of its run. Only the stored text has it. */
+export function withClaimMark(snapshot: EventSnapshot, mark: string): EventSnapshot {
+  const event = JSON.parse(snapshot.text) as Event;
+  const { customMetadata } = event;
+  const metadata = isPlainObject(customMetadata) ? customMetadata : {};
+  event.customMetadata = { ...metadata, [CLAIM_MARK]: mark };
+  return { ...snapshot, text: JSON.stringify(event) };
+}
+
+/** Removes the mark from an event that was parsed for a reader. */
+export function withoutClaimMark(event: Event): Event {
+  const metadata: unknown = event.customMetadata;
+  if (!isPlainObject(metadata) || !Object.hasOwn(metadata, CLAIM_MARK)) return event;
+  delete metadata[CLAIM_MARK];
+  if (Object.keys(metadata).length === 0) delete event.customMetadata;
+  return event;
+}
+
+/** The member of `customMetadata` under which `adk api_server` keeps the id that a page has given its message. */
+export const PAGE_MESSAGE = 'adk_session_wasm_message';
+
+/** Returns the id that a page has given a message which `adk api_server` has stored under an id of its own. */
+export function pageMessageOf({ author, customMetadata }: Event): string | undefined {
+  // The agent's events have the member too.
+  const id = author === 'user' ? customMetadata?.[PAGE_MESSAGE] : undefined;
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** The id of a summary that a view shows is that of its compaction behind this. */
+export const SUMMARY_PREFIX = 'adk-view:';
+
+/**
+ * Returns whether an event is a summary that a view has made. It is never stored: the framework yields it again when
+ * it has pruned thoughts. `false` for a value that is not an event or throws when it is read.
+ */
+export function isViewSummary(event: Event | null): boolean {
+  try {
+    const id: unknown = event?.id;
+    return typeof id === 'string' && id.startsWith(SUMMARY_PREFIX);
+  } catch {
+    return false;
+  }
+}
