@@ -89,6 +89,7 @@ async function rewound(service, clock, sessionId, count, undone) {
   }
   // Over databases the first events of the last ten seconds are searched for at each read.
   clock.wait(SETTLED_MS);
+  for (const event of events.slice(marked)) event.timestamp = clock.read();
   await service.appendEvents({ session, events: events.slice(marked) });
   return sessionId;
 }

@@ -882,12 +882,12 @@ function __wbg_get_imports() {
             const ret = arg0.get(arg1);
             return ret;
         }, arguments); },
-        __wbg_get_0000000000000003: function(arg0, arg1) {
-            const ret = arg0[arg1 >>> 0];
+        __wbg_get_0000000000000003: function(arg0, arg1, arg2) {
+            const ret = arg0[getStringFromWasm0(arg1, arg2)];
             return ret;
         },
-        __wbg_get_0000000000000004: function(arg0, arg1, arg2) {
-            const ret = arg0[getStringFromWasm0(arg1, arg2)];
+        __wbg_get_0000000000000004: function(arg0, arg1) {
+            const ret = arg0[arg1 >>> 0];
             return ret;
         },
         __wbg_get_index_0000000000000000: function(arg0, arg1) {

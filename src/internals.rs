@@ -2,7 +2,7 @@
 //! for nobody else, and may change in any version.
 
 pub use crate::core::error::reason::{broken_storage, storage_error};
-pub use crate::core::names::Names;
+pub use crate::core::names::NameMap;
 pub use crate::core::room::{SPARE, require_room};
 pub use crate::core::session::key::check_owner;
 pub use crate::core::template::missing::{artifact_error, missing_error};

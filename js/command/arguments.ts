@@ -42,7 +42,7 @@ Exit code: 0 TO has all that FROM has, 1 it has not, 2 wrong usage.
 `;
 
 /** A database with the names of its tables. */
-export interface DatabasePlace {
+export interface DatabaseLocation {
   readonly kind: 'database';
   readonly engine: EngineKind;
   readonly url: string;
@@ -50,15 +50,15 @@ export interface DatabasePlace {
 }
 
 /** A database, a file, or `-`. */
-export type TransferPlace = DatabasePlace | { readonly kind: 'file'; readonly path: string };
+export type TransferLocation = DatabaseLocation | { readonly kind: 'file'; readonly path: string };
 
 /** A parsed command. */
 export type Command =
   | { readonly kind: 'help' | 'version' }
   | {
       readonly kind: 'copy';
-      readonly from: TransferPlace;
-      readonly to: TransferPlace;
+      readonly from: TransferLocation;
+      readonly to: TransferLocation;
       readonly apps: readonly string[];
     }
   | {
@@ -97,8 +97,8 @@ export function parseCommand(args: readonly string[]): Command {
   refuseOtherOptions(values, COPY_OPTIONS);
   return {
     kind: 'copy',
-    from: parsePlace('from', from, values['from-schema'], values['from-table-prefix']),
-    to: parsePlace('to', to, values['to-schema'], values['to-table-prefix']),
+    from: parseLocation('from', from, values['from-schema'], values['from-table-prefix']),
+    to: parseLocation('to', to, values['to-schema'], values['to-table-prefix']),
     apps: values.app ?? [],
   };
 }
@@ -139,12 +139,12 @@ function parseOptions(args: readonly string[]) {
   }
 }
 
-function parsePlace(
+function parseLocation(
   side: 'from' | 'to',
   text: string,
   schema: string | undefined,
   tablePrefix: string | undefined,
-): TransferPlace {
+): TransferLocation {
   const argument = side.toUpperCase();
   if (text === '') throw invalid(argument, 'must not be empty');
   const { scheme } = splitUri(text);

@@ -1,8 +1,20 @@
 /** What is copied: the lines of JSON Lines, as `exportSessions` writes them, of a service or a file, and the problems with them. */
 import { createHash } from 'node:crypto';
 import { type LinesSource, readLines } from '../service/files/import_sessions.js';
-import { malformedFile, requireJsonObject, parseFileText } from '../service/files/recorded_session.js';
-import { sharedScopeOf, type SessionFile, describeLine, isHeader, parseLine, fileOf, storedSessionIn } from '../service/files/session_file.js';
+import {
+  malformedFile,
+  requireJsonObject,
+  parseFileText,
+} from '../service/files/recorded_session.js';
+import {
+  sharedScopeOf,
+  type SessionFile,
+  describeLine,
+  isHeader,
+  parseLine,
+  fileOf,
+  storedSessionIn,
+} from '../service/files/session_file.js';
 import { isSessionError, type SessionErrorCode } from '../values/errors/errors.js';
 import { requireId } from '../values/model/values/ids.js';
 import type { TimeUnit } from '../values/python/time.js';

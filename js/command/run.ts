@@ -6,9 +6,9 @@ import { loadWithKysely } from '../stores/database/kysely.js';
 import { HEADER } from '../service/files/session_file.js';
 import {
   type Command,
-  type DatabasePlace,
+  type DatabaseLocation,
   parseCommand,
-  type TransferPlace,
+  type TransferLocation,
   USAGE,
 } from './arguments.js';
 import { copyToService, type OnSession } from './copy.js';
@@ -120,7 +120,7 @@ async function copy(
 
 /** Opens FROM, and reads its lines. */
 async function withLines(
-  from: TransferPlace,
+  from: TransferLocation,
   apps: readonly string[],
   report: Report,
   work: (lines: AsyncIterable<Line>) => Promise<void>,
@@ -145,7 +145,7 @@ async function withLines(
 }
 
 async function withService(
-  { url, names }: DatabasePlace,
+  { url, names }: DatabaseLocation,
   work: (service: DatabaseSessionService) => Promise<void>,
 ): Promise<void> {
   const service = new DatabaseSessionService(url, names);

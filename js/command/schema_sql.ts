@@ -3,7 +3,12 @@ import { sql } from 'kysely';
 import type { TableNames, EngineKind } from '../stores/database/engine/engine.js';
 import { ENGINES } from '../stores/database/engines/engines.js';
 import { DATABASE_LAYOUT } from '../stores/database/tables/layout.js';
-import { indices, metadataRows, tableStatements, withTableNames } from '../stores/database/tables/schema.js';
+import {
+  indices,
+  metadataRows,
+  tableStatements,
+  withTableNames,
+} from '../stores/database/tables/schema.js';
 import { queryBuilder } from '../stores/database/tables/tables.js';
 
 /**

@@ -19,12 +19,12 @@ export const CORE = Symbol.for('adk-session-wasm.core');
 
 type InitialState = Readonly<StateShape> | undefined;
 
-/** The data of a cache between two erasures, as one tab knows them. */
+/** The data of a cache between two calls of `forget`, as one tab knows them. */
 export interface Epochs {
-  /** Returns an object that stands for the present data. After an erasure it is another one. */
+  /** Returns an object that stands for the present data. After `forget` it is another one. */
   readonly present: () => object;
-  /** Calls a function after each erasure, until the returned function is called. */
-  readonly onErased: (listener: () => void) => () => void;
+  /** Calls a function after each `forget`, until the returned function is called. */
+  readonly onForgotten: (listener: () => void) => () => void;
 }
 
 /** What all services of this realm over one storage share. */
@@ -63,7 +63,7 @@ export interface ServerAgent {
    */
   follow(key: FollowedKey, listener: ReportListener): () => void;
   /**
-   * Cancels the run of a session, or seals the message that `messageId` names.
+   * Cancels the run of a session, or stores the end event of the message that `messageId` names.
    *
    * @returns whether anything was cancelled
    */

@@ -94,11 +94,11 @@ export type AdmitEvents = (
 export interface RunUnderWay {
   /** The message that the run answers, which is stored. */
   readonly message: Pick<Event, 'id' | 'invocationId'>;
-  /** Returns the streamed texts and the seal of the run as it is now, from all events of the session. */
-  readonly sealing: (events: readonly Event[]) => readonly NewEvent[];
-  /** Stops and seals the run. Resolves at its end. */
+  /** Returns the streamed texts and the end event of the run as it is now, from all events of the session. */
+  readonly endEvents: (events: readonly Event[]) => readonly NewEvent[];
+  /** Stops the run and stores its end event. Resolves at its end. */
   readonly cancel: () => Promise<void>;
-  /** Stops the run and seals nothing. Resolves at its end. */
+  /** Stops the run and stores no end event. Resolves at its end. */
   readonly abort: () => Promise<void>;
 }
 
@@ -107,7 +107,7 @@ export interface RewindOptions {
   /** The rights of the request. Absent: all. */
   readonly admit?: AdmitEvents | undefined;
   /** A text that no other call has: the message begins a run in this process. See `HiddenMembers`. */
-  readonly claim?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
   /** Returns the run under way, if this process has one. It is asked again at each attempt. */
   readonly running?: (() => RunUnderWay | undefined) | undefined;
 }

@@ -7,14 +7,14 @@ import type { CompositeSessionKey } from '../values/model/session.js';
 
 /** An answer that is being streamed. */
 export interface Draft {
-  /** The pieces that have come so far, as one event. Its id stays, so that a view keeps its element. */
+  /** The partial events that have come so far, as one event. Its id stays, so that a view keeps its element. */
   readonly event: Event;
   /** The id of the whole event that has ended the draft. The draft is shown until that event is shown. */
   readonly endedBy?: string | undefined;
 }
 
 /** Which run of a server it is. The numbers of one start of the server grow. */
-export interface RunMark {
+export interface ServerRunId {
   /** Names the start of the server's process. */
   readonly start: string;
   readonly number: number;
@@ -22,7 +22,7 @@ export interface RunMark {
 
 /** A run of a session as it is now. */
 export interface RunReport extends CompositeSessionKey {
-  /** See {@link RunMark}. Absent from servers that do not tell it. */
+  /** See {@link ServerRunId}. Absent from servers that do not tell it. */
   readonly number?: number | undefined;
   readonly messageId: string;
   readonly invocationId: string;

@@ -45,10 +45,10 @@ export interface AppendWrite extends WriteIdentity {
 }
 
 /** An append whose turn has come. Its events lack the keys that a later write has superseded meanwhile. */
-export interface PlacedAppend extends AppendWrite {
+export interface ReadyAppend extends AppendWrite {
   readonly position: HandlePosition;
   /**
-   * The revision up to which the run of the events was neither sealed nor undone; see `RunRevisions`. The append is refused
+   * The revision up to which the run of the events was neither cancelled nor undone; see `RunRevisions`. The append is refused
    * if the run has ended since, also if the handle has a later revision.
    */
   readonly runRevision?: number | undefined;
@@ -134,18 +134,18 @@ export interface UnchangedSession {
 }
 
 /** A rewind with what only this process knows. It is neither stored nor sent. */
-export interface PlacedRewind extends RewindWrite {
+export interface ReadyRewind extends RewindWrite {
   readonly options?: RewindOptions | undefined;
 }
 
 /** The writes by their kinds, as a store takes them. */
 export interface Writes {
   create: CreateWrite;
-  append: PlacedAppend;
+  append: ReadyAppend;
   describe: DescribeWrite;
   update: UpdateWrite;
   delete: DeleteWrite;
-  rewind: PlacedRewind;
+  rewind: ReadyRewind;
   fork: ForkWrite;
 }
 
@@ -155,7 +155,7 @@ export type WriteKind = keyof Writes;
 export type Write = AppendWrite | Writes[Exclude<WriteKind, 'append'>];
 
 /** A write of some kinds, as a store gets it: its turn has come. */
-export type Placed<Kind extends WriteKind = WriteKind> = Writes[Kind] & { readonly kind: Kind };
+export type ReadyWrite<Kind extends WriteKind = WriteKind> = Writes[Kind] & { readonly kind: Kind };
 
 /** Computes a delta from the JSON text of a state. Never throws. */
 export type Compute = (state: string) => Computed;

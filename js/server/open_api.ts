@@ -15,7 +15,7 @@ const ERROR_STATUSES: Readonly<Record<string, string>> = {
   403: 'This is not allowed.',
   404: 'There is no such session.',
   409: 'The session exists already, has changed, or an agent runs in it.',
-  410: 'A cache must erase what it has of its owner.',
+  410: 'A cache must forget what it has of its owner.',
   500: 'The server failed.',
   503: 'The sessions cannot be reached now, or too many agents run (the code `too_many_runs`).',
 };

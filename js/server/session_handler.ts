@@ -21,7 +21,14 @@ import { requireWatchKeys } from '../core/watch/watcher.js';
 import { changeFeed } from './feed/change_feed.js';
 import { ChangeLogs } from './feed/change_log.js';
 import { crossOriginHeaders, optionsResponse, VARY } from './http/cross_origin.js';
-import { errorResponse, isServerFault, eventStreamResponse, HttpRefusal, jsonResponse, valueResponse } from './http/responses.js';
+import {
+  errorResponse,
+  isServerFault,
+  eventStreamResponse,
+  HttpRefusal,
+  jsonResponse,
+  valueResponse,
+} from './http/responses.js';
 import { EVENT_ROUTES } from './routes/event_routes.js';
 import {
   type HandlerSettings,
@@ -30,12 +37,12 @@ import {
 } from './handler_options.js';
 import {
   isCompatible,
-  OPERATION_HEADER,
+  MUTATION_HEADER,
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
   VERSION_PATH,
 } from '../stores/http/protocol.js';
-import type { StorageOperation } from '../values/model/diagnostic.js';
+import type { MutationId } from '../values/model/diagnostic.js';
 import { openApiDocument } from './open_api.js';
 import { readParameters, takeParameters, TEXT } from './requests/parameters.js';
 import { OWN_FORM, PYTHON_FORM } from './requests/client_form.js';
@@ -197,10 +204,10 @@ class Handler {
     const path = pathname.slice(basePath.length).replace(/\/$/, '');
     if (path === DOCUMENT_PATH) return jsonResponse(openApiDocument(ROUTES, basePath));
     if (path === VERSION_PATH) {
-      const keepsOperations = await this.#keepsOperations();
+      const keepsMutations = await this.#keepsMutations();
       const runsAgents = this.#runs !== undefined;
       const protocol = PROTOCOL_VERSION;
-      return jsonResponse({ protocol, keepsOperations, runsAgents, maxBodyBytes });
+      return jsonResponse({ protocol, keepsMutations, runsAgents, maxBodyBytes });
     }
     const isOwnClient = comesFromOwnClient(request);
     const found = findRoute(TABLE, request.method, path, isOwnClient);
@@ -251,7 +258,7 @@ class Handler {
         signal,
         gone: request.signal,
         form: hasOwnForm ? OWN_FORM : PYTHON_FORM,
-        operation: isOwnClient ? operationOf(request) : undefined,
+        mutation: isOwnClient ? mutationOf(request) : undefined,
         headers: {},
       };
       if (route.stream !== undefined) return eventStreamResponse(await route.stream(call));
@@ -267,10 +274,10 @@ class Handler {
     }
   }
 
-  /** Whether the service applies each operation of a client once. */
-  async #keepsOperations(): Promise<boolean> {
+  /** Whether the service applies each mutation of a client once. */
+  async #keepsMutations(): Promise<boolean> {
     try {
-      return (await this.#core?.keepsOperations()) ?? false;
+      return (await this.#core?.keepsMutations()) ?? false;
     } catch {
       // A closed service keeps none.
       return false;
@@ -325,11 +332,11 @@ function comesFromOwnClient(request: Request): boolean {
 }
 
 /** @throws HttpRefusal 400 if the header is not one of our client */
-function operationOf(request: Request): StorageOperation | undefined {
-  const header = request.headers.get(OPERATION_HEADER);
+function mutationOf(request: Request): MutationId | undefined {
+  const header = request.headers.get(MUTATION_HEADER);
   if (header === null) return undefined;
   const [, number = '', client = ''] = /^([1-9]\d{0,15}) ([\da-f-]{36})$/.exec(header) ?? [];
   if (Number.isSafeInteger(Number(number)) && client !== '')
     return { client, number: Number(number) };
-  throw new HttpRefusal(400, `${OPERATION_HEADER} must be a number and a UUID.`);
+  throw new HttpRefusal(400, `${MUTATION_HEADER} must be a number and a UUID.`);
 }

@@ -17,7 +17,7 @@ import type {
 import type { StateShape } from '../values/state/state_shape.js';
 import * as reads from './read/on_demand.js';
 import { WasmStore } from '../core/storage/wasm/wasm_store.js';
-import { MemoryOperations } from '../core/storage/operations.js';
+import { MemoryMutations } from '../core/storage/operations.js';
 import { parseTexts } from '../core/storage/stored_events.js';
 import { ServiceCore, takeDeletion } from './service_core.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
@@ -50,7 +50,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
         new WasmStore(createMemoryStorage(), {
           holdsData: true,
           parse: (texts) => parseTexts(texts as readonly string[]),
-          operations: new MemoryOperations(clock),
+          mutations: new MemoryMutations(clock),
         }),
     };
     const core = new ServiceCore(parts, takeOptions(options));
@@ -70,7 +70,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
   createSessionSync(request: ImportedSessionRequest<S>): Session<S> {
     return this.#runNow(request, (request, call) =>
       this.#core.callMemory(call, ({ now }) => {
-        const newSession = this.#core.takeNew({ ...request, operation: undefined }, false);
+        const newSession = this.#core.takeNew({ ...request, mutation: undefined }, false);
         // Without `ifAbsent` it is created, or the call fails.
         const created = now.create(newSession, call)!;
         this.#core.feed.publish(newSession, created);
@@ -113,7 +113,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
   deleteSessionSync(request: DeleteSessionRequest): void {
     this.#runNow(request, (request, call) =>
       this.#core.callMemory(call, ({ now }) => {
-        const write = takeDeletion({ ...request, created: undefined, operation: undefined });
+        const write = takeDeletion({ ...request, created: undefined, mutation: undefined });
         if (write !== undefined) this.#core.feed.publish(write, now.delete(write, call));
       }),
     );

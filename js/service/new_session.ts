@@ -39,7 +39,7 @@ export function takeNewSession<S extends object>(
   request: ImportedSessionRequest<S> & Expiry & WriteIdentity,
   { ifAbsent, schema, autoTitle, expires, clock, newId }: NewSessionParts,
 ): CreateWrite {
-  const { appName, userId, sessionId, lastUpdateTime, operation, sharedState = 'apply' } = request;
+  const { appName, userId, sessionId, lastUpdateTime, mutation, sharedState = 'apply' } = request;
   requireUser(request);
   const id = isBlank(sessionId) ? newId() : requireId('sessionId', sessionId);
   const state = snapshotDelta(request.state ?? undefined, 'state');
@@ -77,7 +77,7 @@ export function takeNewSession<S extends object>(
     now: requireTime('the clock', clock()),
     sharesState: requireOneOf('sharedState', sharedState, ['apply', 'keep']) === 'apply',
     ifAbsent,
-    operation,
+    mutation,
   };
 }
 

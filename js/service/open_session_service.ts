@@ -1,4 +1,4 @@
-import { loadPart } from '../core/wasm/loader/part.js';
+import { loadChunk } from '../core/wasm/loader/chunk.js';
 import { loadWasm } from '../core/wasm/loading.js';
 import { isSessionError } from '../values/errors/errors.js';
 import type { StateShape } from '../values/state/state_shape.js';
@@ -70,7 +70,7 @@ export async function openSessionService<S extends object = StateShape>(
   const { storage, ...taken } = all;
   await loadWasm();
   if (storage === 'memory') return openMemory<S>(taken);
-  const { overStorage } = await loadPart(() => import('./over_storage.js'));
+  const { overStorage } = await loadChunk(() => import('./over_storage.js'));
   return overStorage<S>(storage, taken);
 }
 
@@ -79,7 +79,7 @@ async function openMemory<S extends object>(
   options: SessionServiceOptions<S>,
 ): Promise<SessionService<S> & { readonly storage: StorageInfo }> {
   const load = () => import('./in_memory_session_service.js');
-  const { InMemorySessionService } = await loadPart(load);
+  const { InMemorySessionService } = await loadChunk(load);
   return new InMemorySessionService<S>(options);
 }
 

@@ -54,7 +54,7 @@ import { SessionReader } from './read/session_reader.js';
 import { loadReads, type ReadsLoader } from './read/reads.js';
 import type * as onDemandReads from './read/on_demand.js';
 import { takeNewSession } from './new_session.js';
-import type { Computed, CreateWrite, DeleteWrite, Placed, WriteKind } from '../core/write.js';
+import type { Computed, CreateWrite, DeleteWrite, ReadyWrite, WriteKind } from '../core/write.js';
 import type { DeletableSessions } from './delete_sessions.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { type HistoriesLoader, serviceHistory, withHistories } from './service_history.js';
@@ -113,7 +113,7 @@ export class ServiceCore implements Core {
       const creation = this.takeNew(request, true);
       const made = { id, appName, userId, state: { ...state }, events: [], lastUpdateTime: 0 };
       const handle = known ?? made;
-      this.handles.recordOf(handle).creation = creation;
+      this.handles.factsOf(handle).creation = creation;
       return handle;
     };
   }
@@ -222,7 +222,7 @@ export class ServiceCore implements Core {
   }
 
   async delete(
-    request: DeleteSessionRequest & Pick<HiddenMembers, 'created' | 'operation'>,
+    request: DeleteSessionRequest & Pick<HiddenMembers, 'created' | 'mutation'>,
     call: Call,
   ): Promise<void> {
     const write = takeDeletion(request);
@@ -235,9 +235,9 @@ export class ServiceCore implements Core {
     request: UserRequest & WriteIdentity,
     call: Call,
   ): Promise<void> {
-    const { appName, userId, operation } = request;
+    const { appName, userId, mutation } = request;
     requireUser(request);
-    return this.remove({ kind: 'delete', what, key: { appName, userId }, operation }, call);
+    return this.remove({ kind: 'delete', what, key: { appName, userId }, mutation }, call);
   }
 
   async remove(write: DeleteWrite, call: Call): Promise<void> {
@@ -245,15 +245,15 @@ export class ServiceCore implements Core {
   }
 
   /** Stores a write, and tells what it has changed. */
-  async write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
+  async write<Kind extends WriteKind>(write: ReadyWrite<Kind>, call: Call): Promise<Results[Kind]> {
     const written = await this.callStore<Results[Kind]>(call, (store) => store.write(write, call));
     this.feed.publish(write, written);
     return written;
   }
 
-  /** Whether the storage applies each `StorageOperation` once. */
-  keepsOperations(): Promise<boolean> {
-    return this.callStore({}, (store) => store.traits.keepsOperations === true);
+  /** Whether the storage applies each `MutationId` once. */
+  keepsMutations(): Promise<boolean> {
+    return this.callStore({}, (store) => store.traits.keepsMutations === true);
   }
 
   /** The sessions of the storage, for `deleteSessions`. */
@@ -286,14 +286,14 @@ export class ServiceCore implements Core {
   }
 
   async update(request: UpdateStateRequest & WriteIdentity, call: Call): Promise<void> {
-    const { appName, userId, sessionId, stateDelta, operation } = request;
+    const { appName, userId, sessionId, stateDelta, mutation } = request;
     requireOwner(request);
     if (stateDelta === undefined) throw invalid('stateDelta', 'must be given');
     if (sessionId === undefined) {
       const take = (given: unknown): Computed => ({ delta: this.takeDelta(given).text });
       const computation = Computation.of(stateDelta, take, this.calls);
       const delta = computation?.run ?? take(stateDelta).delta;
-      const write = { kind: 'update', key: { appName, userId }, delta, operation } as const;
+      const write = { kind: 'update', key: { appName, userId }, delta, mutation } as const;
       // A function that has failed changes nothing, so nothing is published.
       await this.write(write, call);
       return computation?.finish(() => undefined);
@@ -306,7 +306,7 @@ export class ServiceCore implements Core {
       author: 'user',
       timestamp: Math.floor(this.clock()),
     });
-    const write = { key: { appName, userId, sessionId }, operation };
+    const write = { key: { appName, userId, sessionId }, mutation };
     return this.appender.appendUnread(write, event, stateDelta, call);
   }
 
@@ -316,11 +316,11 @@ export class ServiceCore implements Core {
     changes: SessionChanges & Expiry,
     call: Call,
   ): Promise<void> {
-    const { appName, userId, sessionId, operation } = key;
+    const { appName, userId, sessionId, mutation } = key;
     requireKey(key);
     const taken = takeOptions(changes);
     const expiry = takeExpiry(taken, this.#parts.expires === true);
-    const change = { ...takeDescription(taken), expiry, operation };
+    const change = { ...takeDescription(taken), expiry, mutation };
     const own = { appName, userId, sessionId };
     const isThere = await this.write({ kind: 'describe', key: own, ...change }, call);
     if (!isThere) throw sessionNotFound(sessionId);
@@ -417,13 +417,13 @@ export class ServiceCore implements Core {
 
 /** Takes the request to delete a session. Returns `undefined` if no session can have its id. */
 export function takeDeletion(
-  request: DeleteSessionRequest & Pick<HiddenMembers, 'created' | 'operation'>,
+  request: DeleteSessionRequest & Pick<HiddenMembers, 'created' | 'mutation'>,
 ): DeleteWrite | undefined {
-  const { appName, userId, sessionId, created, operation } = request;
+  const { appName, userId, sessionId, created, mutation } = request;
   requireUser(request);
   if (!isSessionId(sessionId)) return undefined;
   const key = { appName, userId, sessionId };
-  return { kind: 'delete', what: 'session', key, created, operation };
+  return { kind: 'delete', what: 'session', key, created, mutation };
 }
 
 /** @param unsettled what the storage has not settled */

@@ -14,7 +14,7 @@ import {
   type WriteVerbs,
 } from '../core/storage/store.js';
 import type { ServiceFeed } from '../core/watch/service_feed.js';
-import type { Placed, PlacedRewind } from '../core/write.js';
+import type { ReadyWrite, ReadyRewind } from '../core/write.js';
 import { sessionNotFound } from '../values/errors/invalid.js';
 import type { ReaderParts } from './read/reader_parts.js';
 import type { SessionReader } from './read/session_reader.js';
@@ -29,7 +29,10 @@ interface HistoryParts extends Pick<ReaderParts, 'callStore'> {
   readonly feed: ServiceFeed;
   readonly newId: () => string;
   /** Stores a write, and publishes what it has changed. */
-  write<Kind extends 'rewind' | 'fork'>(write: Placed<Kind>, call: Call): Promise<Results[Kind]>;
+  write<Kind extends 'rewind' | 'fork'>(
+    write: ReadyWrite<Kind>,
+    call: Call,
+  ): Promise<Results[Kind]>;
 }
 
 /** Makes the verbs of a service. */
@@ -50,7 +53,7 @@ export function serviceHistory(core: HistoryParts): ServiceHistory {
       calls.run('rewind', request, async (write, call) => {
         const { run, ...rewound } = await core.write({ ...write, options }, call);
         const { isNew, message, revision } = rewound;
-        if (options.claim !== undefined && isNew && message !== undefined) {
+        if (options.idempotencyKey !== undefined && isNew && message !== undefined) {
           core.feed.feed.runRevisions.begin(write.key, message.invocationId, revision);
         }
         // What the run still appends is refused.
@@ -122,10 +125,10 @@ export function withHistories(store: Store, rules: StoreHistories): Store {
   };
 }
 
-/** Passes a rewind on. The run that it ends here is not sealed: the undone branch has its stored events alone. */
+/** Passes a rewind on. The run that it ends here gets no end event: the undone branch has its stored events alone. */
 async function passRewindOn(
   store: Store,
-  { options: { admit, running } = {}, ...write }: PlacedRewind,
+  { options: { admit, running } = {}, ...write }: ReadyRewind,
   load: HistoriesLoader,
   call: Call,
 ): Promise<StoredRewind> {

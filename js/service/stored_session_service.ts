@@ -1,7 +1,23 @@
 import { invalidValue } from '../values/errors/invalid.js';
-import type { ChangesSince, ListChangesRequest, EventsPage, EventsRequest, GetEventsRequest, ListEventsRequest, StoredEvents } from '../values/model/event_page.js';
+import type {
+  ChangesSince,
+  ListChangesRequest,
+  EventsPage,
+  EventsRequest,
+  GetEventsRequest,
+  ListEventsRequest,
+  StoredEvents,
+} from '../values/model/event_page.js';
 import type { WriteIdentity } from '../values/model/diagnostic.js';
-import type { DeleteSessionsOptions, DeleteSessionsRequest, ListSessionsPageRequest, ListSessionsRequest, ListSessionsResponse, SessionsPage, SessionsRequest } from '../values/model/session_list.js';
+import type {
+  DeleteSessionsOptions,
+  DeleteSessionsRequest,
+  ListSessionsPageRequest,
+  ListSessionsRequest,
+  ListSessionsResponse,
+  SessionsPage,
+  SessionsRequest,
+} from '../values/model/session_list.js';
 import type { AppendedEvent, Event, NewEvent } from '../values/model/event/event.js';
 import { requireId } from '../values/model/values/ids.js';
 import type { SessionInfo, SessionInfoRequest } from '../values/model/session_info.js';
@@ -230,8 +246,8 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
       request,
       async (request: AppRequest & WriteIdentity, call) => {
         const key = { appName: requireId('appName', request.appName) };
-        const { operation } = request;
-        return this.#core.remove({ kind: 'delete', what: 'appState', key, operation }, call);
+        const { mutation } = request;
+        return this.#core.remove({ kind: 'delete', what: 'appState', key, mutation }, call);
       },
     );
   }

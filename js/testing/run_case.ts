@@ -4,7 +4,7 @@ import { messageOf } from '../values/errors/describe.js';
 import { openSessionService, type SessionService, type SessionServiceOptions } from '../index.js';
 import type { Storage } from '../core/storage/index.js';
 import { type Case, readSteps, type Step, type SuiteCase } from './case.js';
-import { CaseRun } from './case_run.js';
+import { CaseExecution } from './case_execution.js';
 
 /**
  * Returns an empty storage: a `Storage` or `'memory'`. It may also return a service over an empty storage,
@@ -56,7 +56,7 @@ export async function runCase(
     const service = isService(storage)
       ? storage
       : await openSessionService({ ...options, storage });
-    [opened, parts] = [service, stepsOf(testCase, storage, new CaseRun(service, clock))];
+    [opened, parts] = [service, stepsOf(testCase, storage, new CaseExecution(service, clock))];
   } else if (storage !== 'memory') {
     opened = storage;
     if (!isService(storage)) parts = [{ run: () => testCase.run(storage) }];
@@ -80,7 +80,7 @@ export async function runCase(
 }
 
 /** Returns the steps, unless the storage lacks a verb that they need. */
-function stepsOf({ steps }: Case, storage: OpenedStorage, run: CaseRun): Part[] {
+function stepsOf({ steps }: Case, storage: OpenedStorage, run: CaseExecution): Part[] {
   const text = JSON.stringify(steps);
   if (!hasVerb(storage, 'describe') && /"(title|labels)"/.test(text)) return [];
   if (!hasVerb(storage, 'deleteUnchanged') && text.includes('"deleteSessions"')) return [];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::core::error::Error;
-use crate::core::names::Names;
+use crate::core::names::NameMap;
 use crate::core::read::ListPlace;
 use crate::core::room::{SPARE, no_room, require_room};
 use crate::core::session::Revision;
@@ -27,15 +27,15 @@ struct SharedEntry<'a> {
 }
 
 impl<'a> Entries<'a> {
-    pub(super) fn find(apps: &'a mut Names<App>, plan: &Plan) -> Self {
+    pub(super) fn find(apps: &'a mut NameMap<App>, plan: &Plan) -> Self {
         Self::look_up(apps, plan, false)
     }
 
-    pub(super) fn find_or_create(apps: &'a mut Names<App>, plan: &Plan) -> Self {
+    pub(super) fn find_or_create(apps: &'a mut NameMap<App>, plan: &Plan) -> Self {
         Self::look_up(apps, plan, true)
     }
 
-    fn look_up(apps: &'a mut Names<App>, plan: &Plan, creates: bool) -> Self {
+    fn look_up(apps: &'a mut NameMap<App>, plan: &Plan, creates: bool) -> Self {
         let mut entries = Self::default();
         let Some((_, App { state, orders, users })) = apps.entry(&plan.target.app_name, creates)
         else {

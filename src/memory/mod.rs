@@ -10,7 +10,7 @@ use std::mem;
 use std::sync::{Arc, Mutex};
 
 use crate::core::error::{Error, Field};
-use crate::core::names::Names;
+use crate::core::names::NameMap;
 use crate::core::read::{ListPlace, ListQuery, Listing, PageEdges, Read, Rows, TimedText};
 use crate::core::room::{ROW, SPARE, no_room, require_room};
 use crate::core::session::{DescriptionRow, Revision, SessionHead, SessionKey};
@@ -36,7 +36,7 @@ pub struct MemoryStorage {
 /// The contents, with the verbs as synchronous calls.
 #[derive(Debug, Default)]
 struct Contents {
-    apps: Names<App>,
+    apps: NameMap<App>,
     /// The highest revision of anything that was deleted.
     floor: Revision,
     /// Built when a session is first looked up by its bare id.
@@ -46,14 +46,14 @@ struct Contents {
 #[derive(Debug, Default)]
 struct App {
     state: Option<SharedRow>,
-    users: Names<User>,
+    users: NameMap<User>,
     orders: Orders,
 }
 
 #[derive(Debug, Default)]
 struct User {
     state: Option<SharedRow>,
-    sessions: Names<StoredSession>,
+    sessions: NameMap<StoredSession>,
     orders: Orders,
 }
 
@@ -275,7 +275,7 @@ impl Contents {
             return Ok(listing);
         };
         require_room(order.len().min(request.limit.unwrap_or(usize::MAX)) * ROW)?;
-        let mut seen = Names::<()>::default();
+        let mut seen = NameMap::<()>::default();
         for place in order.page(request) {
             let ListPlace { session_id, user_id, .. } = place;
             let Some(user) = app.users.get(user_id) else {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::names::Names;
+use crate::core::names::NameMap;
 use crate::memory::App;
 
 /// An app's name and a user's id.
@@ -10,11 +10,11 @@ type Owner = [Arc<str>; 2];
 
 /// The owners of each session id.
 #[derive(Debug, Default)]
-pub(super) struct Owners(Names<Vec<Owner>>);
+pub(super) struct Owners(NameMap<Vec<Owner>>);
 
 impl Owners {
     /// Builds the index from all sessions.
-    pub(super) fn of(apps: &Names<App>) -> Self {
+    pub(super) fn of(apps: &NameMap<App>) -> Self {
         let mut owners = Self::default();
         for (app_name, app) in apps.iter() {
             for (user_id, user) in app.users.iter() {

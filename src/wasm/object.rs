@@ -17,23 +17,23 @@ pub(crate) fn object_of(result: &impl Serialize) -> JsValue {
 extern "C" {
     #[wasm_bindgen(extends = Object)]
     #[derive(Debug, Clone, PartialEq)]
-    pub(crate) type Record;
+    pub(crate) type JsObject;
 
     #[wasm_bindgen(method, structural, indexing_getter)]
-    pub(crate) fn get(this: &Record, member: &str) -> JsValue;
+    pub(crate) fn get(this: &JsObject, member: &str) -> JsValue;
 
     #[wasm_bindgen(method, structural, indexing_setter)]
-    pub(crate) fn set(this: &Record, member: &str, value: &JsValue);
+    pub(crate) fn set(this: &JsObject, member: &str, value: &JsValue);
 
     // `set` would need a JavaScript value made of the number first: one call more.
     #[wasm_bindgen(method, structural, indexing_setter)]
-    pub(crate) fn set_number(this: &Record, member: &str, number: f64);
+    pub(crate) fn set_number(this: &JsObject, member: &str, number: f64);
 
     #[wasm_bindgen(method, structural, indexing_setter)]
-    pub(crate) fn set_text(this: &Record, member: &str, text: &str);
+    pub(crate) fn set_text(this: &JsObject, member: &str, text: &str);
 }
 
-impl Record {
+impl JsObject {
     /// Returns an empty object without prototype. All its members are its own, whatever the page has
     /// added to `Object.prototype`.
     pub(crate) fn empty() -> Self {

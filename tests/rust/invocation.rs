@@ -373,9 +373,9 @@ async fn refusal(service: &TestService, invocation: &Invocation) -> StaleReason 
 async fn an_invocation_that_was_undone_or_cancelled_stores_nothing_more() {
     let mut rewind = Event::new("other");
     rewind.actions.other.insert("rewindBeforeInvocationId".into(), "e-1".into());
-    let mut seal = Event::new("e-1");
-    seal.other.insert("errorCode".into(), "INVOCATION_ABORTED".into());
-    for (ending, reason) in [(rewind, StaleReason::Undone), (seal, StaleReason::Cancelled)] {
+    let mut end_event = Event::new("e-1");
+    end_event.other.insert("errorCode".into(), "INVOCATION_ABORTED".into());
+    for (ending, reason) in [(rewind, StaleReason::Undone), (end_event, StaleReason::Cancelled)] {
         let (service, session) = fixture(json!({})).await;
         let invocation = Invocation::new(&session).with_id("e-1");
         let mut context = invocation.context("a");

@@ -255,14 +255,14 @@ fn said(id: &str, invocation: &str) -> NewEvent {
 }
 
 /// The event by which a run was cancelled.
-fn seal(invocation: &str) -> NewEvent {
+fn end_event(invocation: &str) -> NewEvent {
     let text = format!(r#"{{"invocationId":"{invocation}","errorCode":"INVOCATION_ABORTED"}}"#);
-    NewEvent::new("seal", time(5.0), "{}", text.into()).unwrap()
+    NewEvent::new("end_event", time(5.0), "{}", text.into()).unwrap()
 }
 
 #[tokio::test]
 async fn a_repeated_append_takes_no_handle_past_a_marker_that_it_has_missed() {
-    for marker in [rewind("i2"), seal("i2")] {
+    for marker in [rewind("i2"), end_event("i2")] {
         let storage = MemoryStorage::new();
         let head = create(&storage, vec![turn("i1", 1), turn("i2", 2)]).await;
         let append = async |since, events: Vec<NewEvent>| {
@@ -291,7 +291,7 @@ async fn a_repeated_append_takes_no_handle_past_a_marker_that_it_has_missed() {
 async fn an_append_of_a_run_is_refused_behind_what_has_ended_the_run_whatever_its_handle_has() {
     use StalePolicy::{Append as Keep, Merge, Reject};
     for (marker, reason) in
-        [(rewind("i2"), StaleReason::Undone), (seal("i2"), StaleReason::Cancelled)]
+        [(rewind("i2"), StaleReason::Undone), (end_event("i2"), StaleReason::Cancelled)]
     {
         for policy in [Merge, Keep, Reject] {
             let storage = MemoryStorage::new();

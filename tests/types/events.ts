@@ -9,7 +9,11 @@ import {
   type Session,
   type SessionService,
 } from '../../js/index.js';
-import type { ListChangesRequest, StoredEvent, EventsRequest } from '../../js/values/model/event_page.js';
+import type {
+  ListChangesRequest,
+  StoredEvent,
+  EventsRequest,
+} from '../../js/values/model/event_page.js';
 import type { CloseOptions } from '../../js/values/model/storage_info.js';
 import { describe, is, it } from './expect.js';
 

@@ -15,7 +15,7 @@ import type { CallFacts } from './diagnostics.js';
 export interface Call extends StorageCall {
   /** Where a read looks first. Only a cache has a choice. */
   readonly reads?: ReadPolicy | undefined;
-  /** The store that a cache had when the call began. The call keeps it if the local data is erased meanwhile. */
+  /** The store that a cache had when the call began. The call keeps it if the local data is forgotten meanwhile. */
   readonly store?: object | undefined;
   /** The creation that follows this read if there is no session. Only a cache uses it. Only a cache needs it. */
   readonly creation?: object | undefined;

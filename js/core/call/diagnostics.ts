@@ -1,6 +1,10 @@
 import { isSessionError, type SessionErrorCode } from '../../values/errors/errors.js';
 import { requireFunction } from '../../values/errors/option_values.js';
-import type { CallDiagnostic, Diagnostic, StorageDiagnostic } from '../../values/model/diagnostic.js';
+import type {
+  CallDiagnostic,
+  Diagnostic,
+  StorageDiagnostic,
+} from '../../values/model/diagnostic.js';
 
 /** The options of a service that concern its diagnostics. */
 interface DiagnosticOptions {

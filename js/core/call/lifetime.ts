@@ -1,6 +1,5 @@
 /** How long a program runs, and how objects are disposed of. */
 
-
 // Keeps a program running while calls wait, and not while only background work does. Node ends a program that waits only
 // for promises.
 

@@ -1,6 +1,5 @@
 /** When work runs: one after the other for each key, again after a pause, and in parts that let other tasks run. */
 
-
 /** Runs work one after the other for each key, and work for different keys at once. */
 export class KeyedQueue<Key = string> {
   /** Resolves when the last work of a key has settled. */

@@ -15,7 +15,7 @@ import type { HistoryView } from '../../values/model/values/read_options.js';
 import type { CreateWrite, HandlePosition } from '../write.js';
 
 /** The data that a service keeps about a handle that it gave out or has appended through. */
-export interface HandleRecord {
+export interface HandleFacts {
   /** The revision at which the session was created; NaN while it is not known. */
   createdRevision: number;
   /** The revision of the last change that the handle has. */
@@ -50,7 +50,7 @@ export interface HandleRecord {
 /** Returns the position of a handle. */
 export function positionOf(
   { lastEventId }: HandleSnapshot,
-  { createdRevision: created, revision, creation }: HandleRecord,
+  { createdRevision: created, revision, creation }: HandleFacts,
 ): HandlePosition {
   // Nothing was read that could be stale.
   if (creation !== undefined) return { kind: 'latest' };
@@ -94,13 +94,13 @@ export interface LaterChanges {
  * - One map per service: revisions of one storage mean nothing in another.
  */
 export class Handles {
-  readonly #records = new WeakMap<object, HandleRecord>();
+  readonly #facts = new WeakMap<object, HandleFacts>();
 
   /** Returns the record of a handle. Makes one for a handle that is not known. */
-  recordOf(session: Session): HandleRecord {
-    let record = this.#recordAt(session.state);
-    if (record === undefined) {
-      record = {
+  factsOf(session: Session): HandleFacts {
+    let facts = this.#factsAt(session.state);
+    if (facts === undefined) {
+      facts = {
         createdRevision: NaN,
         revision: 0,
         knownUntil: 0,
@@ -113,32 +113,32 @@ export class Handles {
         isViewStale: false,
         creation: undefined,
       };
-      this.#records.set(rawOf(session.state), record);
+      this.#facts.set(rawOf(session.state), facts);
     }
-    return record;
+    return facts;
   }
 
-  #recordAt(state: object): HandleRecord | undefined {
+  #factsAt(state: object): HandleFacts | undefined {
     // Mostly the state is no proxy, and to ask it takes longer than a look-up.
-    return this.#records.get(state) ?? this.#records.get(rawOf(state));
+    return this.#facts.get(state) ?? this.#facts.get(rawOf(state));
   }
 
   /** Returns the revision at which a handle's session was created; `otherwise` if it is not known. */
   createdRevisionOf<Otherwise>(state: object, otherwise: Otherwise): number | Otherwise {
-    const { createdRevision = NaN } = this.#recordAt(state) ?? {};
+    const { createdRevision = NaN } = this.#factsAt(state) ?? {};
     return Number.isNaN(createdRevision) ? otherwise : createdRevision;
   }
 
   /** Returns the view that a handle was read with. */
-  viewOf(state: object): HistoryView {
-    return this.#recordAt(state)?.view ?? 'raw';
+  historyViewOf(state: object): HistoryView {
+    return this.#factsAt(state)?.view ?? 'raw';
   }
 
   /** Returns the revision of a handle; `undefined` if it is not known. */
   revisionOf(state: object): number | undefined {
-    const record = this.#recordAt(state);
+    const facts = this.#factsAt(state);
     // A record without this number belongs to a handle that has not been read or appended through.
-    return Number.isNaN(record?.createdRevision) ? undefined : record?.revision;
+    return Number.isNaN(facts?.createdRevision) ? undefined : facts?.revision;
   }
 
   /**
@@ -153,7 +153,7 @@ export class Handles {
     events: Event[],
     { isWhole, afterTimestamp, view = 'raw' }: HandleWindow,
   ): Session<S> {
-    this.#records.set(state, {
+    this.#facts.set(state, {
       createdRevision: created,
       revision,
       knownUntil: revision,

@@ -2,7 +2,7 @@
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { Call } from '../call/call.js';
 import { firstTitleOf } from '../../values/model/event/auto_title.js';
-import { withClaimMark, isViewSummary } from '../../values/model/event/metadata.js';
+import { withIdempotencyKey, isViewSummary } from '../../values/model/event/metadata.js';
 import { createEvent } from '../../values/model/event/create_event.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { type EventSnapshot, isPartial } from '../../values/model/event/snapshot.js';
@@ -11,7 +11,7 @@ import { REMOVED } from '../../values/state/scope.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { ImportedSessionRequest } from '../../values/model/session.js';
 import type { Store, StoredRewind } from '../storage/store.js';
-import type { CreateWrite, PlacedRewind } from '../write.js';
+import type { CreateWrite, ReadyRewind } from '../write.js';
 import { rewindTargetOf } from './marks.js';
 import { answeredEvent, editedEvent } from './repeated_message.js';
 import {
@@ -39,7 +39,7 @@ export interface HistoryRules {
 }
 
 /**
- * Rewinds a session in one append: the texts and the seal of the run under way, the marker, and what follows it. If it is
+ * Rewinds a session in one append: the texts and the end event of the run under way, the marker, and what follows it. If it is
  * refused, nothing has changed and the run continues.
  *
  * If others append meanwhile, it reads the session again and repeats that, five times at most. If the run's own events
@@ -51,12 +51,12 @@ export interface HistoryRules {
  */
 export async function appendRewind(
   store: Store,
-  write: PlacedRewind,
+  write: ReadyRewind,
   call: Call,
   rules: HistoryRules,
 ): Promise<StoredRewind> {
   requireDistinctIds(write);
-  const { key, options: { admit, claim, running } = {} } = write;
+  const { key, options: { admit, idempotencyKey, running } = {} } = write;
   let [failures, wins, seen] = [0, 0, Infinity];
   for (;;) {
     const session = await readWhole(store, key, call);
@@ -82,7 +82,11 @@ export async function appendRewind(
     const taken = [...ending, ...admitted].filter(isStored).map(rules.takeEvent);
     const firstTitle = rules.autoTitle ? firstTitleOf(taken) : undefined;
     try {
-      const appended = await append(store, { session, write, taken, firstTitle, claim }, call);
+      const appended = await append(
+        store,
+        { session, write, taken, firstTitle, idempotencyKey },
+        call,
+      );
       const eventOf = (sent: { readonly id: string }): Event =>
         JSON.parse(taken.find(({ id }) => id === sent.id)!.text) as Event;
       const message = write.message && eventOf(write.message);
@@ -160,40 +164,40 @@ async function planWithRun(
   run: RunUnderWay | undefined,
 ): Promise<RewindOfRun> {
   const { events } = source;
-  const sealing = laterThan(Date.now() - 1, run?.sealing(events)).map((event) =>
+  const endEvents = laterThan(Date.now() - 1, run?.endEvents(events)).map((event) =>
     createEvent(event),
   );
-  const planned = await planRewind(source, write, sealing);
+  const planned = await planRewind(source, write, endEvents);
   const { event, following } = planned;
-  const [lastOfSeal] = sealing.slice(-1);
-  if (run === undefined || lastOfSeal === undefined) return { ...planned, ending: [event] };
+  const [lastEndEvent] = endEvents.slice(-1);
+  if (run === undefined || lastEndEvent === undefined) return { ...planned, ending: [event] };
   if (hasMessage(activeEvents([...events, event]), run)) {
-    const behind = laterThan(event.timestamp, sealing) as Event[];
+    const behind = laterThan(event.timestamp, endEvents) as Event[];
     const rest = laterThan(behind.at(-1)!.timestamp, following);
     const message = planned.message && (rest[0] as Event);
     return { ...planned, message, ending: [event, ...behind], following: rest };
   }
-  // An earlier rewind may have undone the message. Then there is nothing to seal.
+  // An earlier rewind may have undone the message. Then there is nothing to end.
   const isActive = hasMessage(activeEvents(events), run);
-  return { ...planned, ending: isActive ? [...sealing, event] : [event] };
+  return { ...planned, ending: isActive ? [...endEvents, event] : [event] };
 }
 
 /**
  * Computes a rewind.
  *
- * @param sealing the events that end the run under way, as if they were stored
+ * @param endEvents the events that end the run under way, as if they were stored
  * @throws SessionError `not_found`, `invalid_argument`, `stale_session`
  */
 export async function planRewind(
   stored: SourceSession,
   write: RewindWrite,
-  sealing: readonly Event[] = [],
+  endEvents: readonly Event[] = [],
 ): Promise<PlannedRewind> {
-  const events = [...stored.events, ...sealing];
+  const events = [...stored.events, ...endEvents];
   const source = { ...stored, events };
   const { before, undone } = cutOf(events, write);
   const { state, stateDelta, unknownKeys } = await rewindDelta(source, before);
-  const timestamp = Math.max(timeOf(events, write), (sealing.at(-1)?.timestamp ?? 0) + 1);
+  const timestamp = Math.max(timeOf(events, write), (endEvents.at(-1)?.timestamp ?? 0) + 1);
   const actions = { stateDelta, rewindBeforeInvocationId: before };
   const event = createEvent({ ...write.marker, author: 'user', timestamp, actions });
   const message = undone && messageOf(undone, write, timestamp);
@@ -273,23 +277,23 @@ interface RewindAppend {
   readonly write: RewindWrite;
   readonly taken: readonly EventSnapshot[];
   readonly firstTitle: string | undefined;
-  readonly claim: string | undefined;
+  readonly idempotencyKey: string | undefined;
 }
 
 /** Appends in one step, at the revision that was read. */
 async function append(
   store: Store,
-  { session: { created, revision }, write, taken, firstTitle, claim }: RewindAppend,
+  { session: { created, revision }, write, taken, firstTitle, idempotencyKey }: RewindAppend,
   call: Call,
 ): Promise<Pick<StoredRewind, 'revision' | 'shared'>> {
-  const isOnce = claim !== undefined;
+  const isOnce = idempotencyKey !== undefined;
   const appended = await store.write(
     {
       ...{ kind: 'append', key: write.key, stale: 'append', firstTitle },
       position: { kind: 'revision', created, revision },
       expectedRevision: revision,
       expectedEvents: isOnce ? Object.fromEntries(taken.map(({ id }) => [id, null])) : undefined,
-      events: isOnce ? taken.map((event) => withClaimMark(event, claim)) : taken,
+      events: isOnce ? taken.map((event) => withIdempotencyKey(event, idempotencyKey)) : taken,
     },
     call,
   );

@@ -5,7 +5,14 @@ import type { Call } from '../call/call.js';
 import type { BranchesRead, SessionBranches, TurnBranches } from '../history_types.js';
 import type { Store } from '../storage/store.js';
 import { historyBranches } from '../wasm/packed_marks.js';
-import { eventMarksOf, isFilled, type Reading, rewindTargetOf, rewindTargets, startsIn } from './marks.js';
+import {
+  eventMarksOf,
+  isFilled,
+  type Reading,
+  rewindTargetOf,
+  rewindTargets,
+  startsIn,
+} from './marks.js';
 import { readWhole } from './states.js';
 
 /** How many events are read at first for the places from an event on. */

@@ -3,7 +3,12 @@ import { isPlainObject } from '../../values/json/rules.js';
 import type { FunctionCall, Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
 import { partsOf } from '../../values/model/event/parts.js';
-import { isAbort, isLongRunning, isQuestion, waitsAtNode } from '../../values/model/event/waiting.js';
+import {
+  isAbort,
+  isLongRunning,
+  isQuestion,
+  waitsAtNode,
+} from '../../values/model/event/waiting.js';
 import type { CallLists, CallMark, PauseMark, ResponseMark } from '../wasm/packed_marks.js';
 import { CALL_FLAGS, EVENT_FLAGS } from '../wasm/protocol.js';
 

@@ -34,7 +34,7 @@ import type {
 import type { ReadSession } from '../read.js';
 import type { Store, StoredRewind } from '../storage/store.js';
 import { parseTexts } from '../storage/stored_events.js';
-import type { PlacedRewind } from '../write.js';
+import type { ReadyRewind } from '../write.js';
 import { admitRewind, appendRewind, type HistoryRules } from './append_rewind.js';
 import { computeBranches } from './branches.js';
 import { firstOfInvocation, indexOfEvent, sessionKeyOf, takePlace } from './session_history.js';
@@ -42,7 +42,7 @@ import { readWhole, stateAfter, statesAround } from './states.js';
 
 /** Computes histories over a store that has no verbs for them. */
 export interface ComputedHistories {
-  rewind(store: Store, write: PlacedRewind, call: Call, rules: HistoryRules): Promise<StoredRewind>;
+  rewind(store: Store, write: ReadyRewind, call: Call, rules: HistoryRules): Promise<StoredRewind>;
   /**
    * Decides by the rights of a request on a rewind that the store computes.
    *

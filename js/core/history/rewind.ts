@@ -120,8 +120,8 @@ export async function sendRewind(
     run,
   };
   // The message of a page with an agent begins a run of this program.
-  const claim = running && message && newEventId();
-  return requireHistory(service).rewind({ ...write, signal }, { running, claim });
+  const idempotencyKey = running && message && newEventId();
+  return requireHistory(service).rewind({ ...write, signal }, { running, idempotencyKey });
 }
 
 /** Returns an event as JSON says it, with an id: the request may be sent again. */

@@ -4,9 +4,23 @@ import { createEventActions } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import { SUMMARY_PREFIX } from '../../values/model/event/metadata.js';
 import type { ComputedView } from '../../values/model/values/read_options.js';
-import { historyItems, type HistoryItems, askActiveEvents, type PartChange } from '../wasm/packed_marks.js';
+import {
+  historyItems,
+  type HistoryItems,
+  askActiveEvents,
+  type PartChange,
+} from '../wasm/packed_marks.js';
 import { type CallMarks, hasCallParts } from './call_marks.js';
-import { compactedEndOf, compactionOf, eventMarksOf, FOR_ALL, isMarker, marksOf, type Reading, rewindTargetOf } from './marks.js';
+import {
+  compactedEndOf,
+  compactionOf,
+  eventMarksOf,
+  FOR_ALL,
+  isMarker,
+  marksOf,
+  type Reading,
+  rewindTargetOf,
+} from './marks.js';
 
 /** Events as a view shows them. */
 export interface ViewedEvents {

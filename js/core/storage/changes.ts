@@ -2,7 +2,7 @@
 import type { ChangesSince, StoredEvent } from '../../values/model/event_page.js';
 import { setDescription } from '../../values/model/description.js';
 import { MOST_CHANGED } from '../wasm/protocol.js';
-import { withoutClaimMark } from '../../values/model/event/metadata.js';
+import { withoutIdempotencyKey } from '../../values/model/event/metadata.js';
 import type { ChangedSession, ReadSession, SinceRequest } from '../read.js';
 import type { MissedEvent } from './store.js';
 import { corruptRecord, parseEventText } from './stored_events.js';
@@ -51,7 +51,7 @@ export function storedEvents(rows: readonly MissedEvent[], sessionId: string): S
     .sort((one, other) => one.seq - other.seq)
     .map(({ text, ...place }) => {
       const event = parseEventText(text);
-      if (event) return { ...place, event: withoutClaimMark(event) };
+      if (event) return { ...place, event: withoutIdempotencyKey(event) };
       const record = `event at revision ${place.seq} of session "${sessionId}"`;
       throw corruptRecord(record, undefined);
     });

@@ -34,4 +34,4 @@ export type {
 export type { ChangedRequest, ChangedRows, StateRevision } from './storage.js';
 export type { ListTime, TimedPlace } from './list_place.js';
 export type { Expiry } from '../../values/model/description.js';
-export type { StorageCall, StorageOperation } from '../../values/model/diagnostic.js';
+export type { StorageCall, MutationId } from '../../values/model/diagnostic.js';

@@ -3,44 +3,48 @@
  * nothing.
  */
 import { SessionError } from '../../values/errors/errors.js';
-import type { StorageOperation } from '../../values/model/diagnostic.js';
+import type { MutationId } from '../../values/model/diagnostic.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { sessionName } from '../../values/model/values/ids.js';
 import type { Call } from '../call/call.js';
 import type { SinceRequest, ReadSession } from '../read.js';
 import { NEVER } from '../wasm/protocol.js';
-import type { PlacedAppend } from '../write.js';
+import type { ReadyAppend } from '../write.js';
 import type { RowsSince } from './changes.js';
 import type { StorageKey } from './rows.js';
-import { NO_REVISIONS, type Appended, type CreatedSession, type Deletion, type SharedRevisions, type Store } from './store.js';
+import {
+  NO_REVISIONS,
+  type Appended,
+  type CreatedSession,
+  type Deletion,
+  type SharedRevisions,
+  type Store,
+} from './store.js';
 
-/** The last operation of a client that a storage has applied. */
-interface AppliedOperation {
+/** The last mutation of a client that a storage has applied. */
+interface AppliedMutation {
   readonly number: number;
   /** The revision at which its session was created; {@link UNKNOWN}, or {@link DELETED}. */
   readonly created: number;
 }
 
-/** The operation did not tell when its session was created. */
+/** The mutation did not tell when its session was created. */
 export const UNKNOWN = 0;
-/** The operation deleted its session, so no later session of that id is its own. */
+/** The mutation deleted its session, so no later session of that id is its own. */
 export const DELETED = -1;
 
-/** How long a storage keeps the last operation of a client, in milliseconds: 30 days. */
+/** How long a storage keeps the last mutation of a client, in milliseconds: 30 days. */
 export const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
-/** The most clients whose operations on one session, or on one shared state, are kept. */
+/** The most clients whose mutations on one session, or on one shared state, are kept. */
 export const MOST_CLIENTS = 32;
 
 const createdOf = new WeakMap<SessionError, number>();
 
-/** @throws SessionError if the storage has applied this operation of the client, or a later one */
-export function refuseApplied(
-  operation: StorageOperation,
-  applied: AppliedOperation | undefined,
-): void {
-  if (applied === undefined || operation.number > applied.number) return;
+/** @throws SessionError if the storage has applied this mutation of the client, or a later one */
+export function refuseApplied(mutation: MutationId, applied: AppliedMutation | undefined): void {
+  if (applied === undefined || mutation.number > applied.number) return;
   const message = 'The write was applied before, and its session was deleted since.';
-  const error = new SessionError('not_found', message, { operation: 'applied' });
+  const error = new SessionError('not_found', message, { mutation: 'applied' });
   createdOf.set(error, applied.created);
   throw error;
 }
@@ -65,11 +69,11 @@ async function unlessApplied<T>(
  * @param rowsSince reads the session with the events that were written after a revision
  */
 export function appendOnce(
-  append: (write: PlacedAppend) => Promise<Appended>,
+  append: (write: ReadyAppend) => Promise<Appended>,
   rowsSince: (request: SinceRequest) => Promise<RowsSince | undefined>,
-  write: PlacedAppend,
+  write: ReadyAppend,
 ): Promise<Appended> {
-  if (write.operation === undefined) return append(write);
+  if (write.mutation === undefined) return append(write);
   const { key, position } = write;
   const isKnown = position.kind === 'revision';
   // Without a handle nothing is missed. A handle from elsewhere may have missed all.
@@ -81,7 +85,7 @@ export function appendOnce(
     ({ created, revision, lastUpdateTime, state, events: missed }) => {
       const head = { created, revision, lastUpdateTime };
       const shared = NO_REVISIONS;
-      return { ...head, since, shared, unchanged: [], missed, state, placed: [] };
+      return { ...head, since, shared, unchanged: [], missed, state, eventRevisions: [] };
     },
     known,
   );
@@ -154,50 +158,50 @@ export async function deleteCreated(
   return { isDeleted: false };
 }
 
-interface TimedOperation extends AppliedOperation {
+interface TimedMutation extends AppliedMutation {
   readonly time: number;
 }
 
 /**
- * The last operation of each client, in memory. Memory answers in the same tick, so nothing comes between the check
+ * The last mutation of each client, in memory. Memory answers in the same tick, so nothing comes between the check
  * and the write.
  */
-export class MemoryOperations {
+export class MemoryMutations {
   readonly #clock: () => number;
   /** By session or owner of a state, then by client; the one that was last written comes last in both. */
-  readonly #applied = new Map<string, Map<string, TimedOperation>>();
+  readonly #applied = new Map<string, Map<string, TimedMutation>>();
 
   constructor(clock: () => number) {
     this.#clock = clock;
   }
 
   /**
-   * Runs a write that was not applied before, and keeps its operation.
+   * Runs a write that was not applied before, and keeps its mutation.
    *
    * @param createdOf returns the revision at which the session was created, from the result; `undefined`: the write
    *   was not applied
    */
   run<T>(
     key: StorageKey,
-    operation: StorageOperation | undefined,
+    mutation: MutationId | undefined,
     write: () => T,
     createdOf: (result: T) => number | undefined,
   ): T {
-    if (operation === undefined) return write();
+    if (mutation === undefined) return write();
     const name = sessionName(key);
-    const earlier = this.#applied.get(name)?.get(operation.client);
-    refuseApplied(operation, earlier);
+    const earlier = this.#applied.get(name)?.get(mutation.client);
+    refuseApplied(mutation, earlier);
     const result = write();
     const created = createdOf(result);
     if (created === undefined) return result;
     const known = created === UNKNOWN ? (earlier?.created ?? UNKNOWN) : created;
-    this.#keep(name, operation, known);
+    this.#keep(name, mutation, known);
     return result;
   }
 
-  #keep(name: string, { client, number }: StorageOperation, created: number): void {
+  #keep(name: string, { client, number }: MutationId, created: number): void {
     const time = this.#clock();
-    const clients = this.#applied.get(name) ?? new Map<string, TimedOperation>();
+    const clients = this.#applied.get(name) ?? new Map<string, TimedMutation>();
     this.#applied.delete(name);
     this.#applied.set(name, clients);
     clients.delete(client);

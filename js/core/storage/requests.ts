@@ -145,7 +145,7 @@ export type DeleteTarget =
       /** The key of the session. */
       readonly key: Required<StorageKey>;
       /**
-       * Deletes only the session that was created at this revision. Only for a storage that `keepsOperations`.
+       * Deletes only the session that was created at this revision. Only for a storage that `keepsMutations`.
        *
        * @internal
        */

@@ -7,7 +7,19 @@
  * @module
  */
 import type { StorageCall } from '../../values/model/diagnostic.js';
-import type { Decide, StorageDeleteRequest, StorageDeleteUnchangedRequest, StorageDescribeRequest, StorageEventsRequest, StorageListRequest, StorageMarkersRequest, StoragePageRequest, StorageReadRequest, StorageWrite, StorageWriteRequest } from './requests.js';
+import type {
+  Decide,
+  StorageDeleteRequest,
+  StorageDeleteUnchangedRequest,
+  StorageDescribeRequest,
+  StorageEventsRequest,
+  StorageListRequest,
+  StorageMarkersRequest,
+  StoragePageRequest,
+  StorageReadRequest,
+  StorageWrite,
+  StorageWriteRequest,
+} from './requests.js';
 import type { Deleted, FoundEvents, Listing, MarkerRows, PageRows, Rows } from './rows.js';
 
 /**

@@ -9,7 +9,14 @@ import type { SharedScope } from '../../values/state/scope.js';
 import type { Call } from '../call/call.js';
 import type { Rewound, RunUnderWay } from '../history_types.js';
 import type { ReadResults, ReadKind, ReadSession, SessionHead, SessionRead } from '../read.js';
-import type { CreateWrite, DeleteWrite, Placed, PlacedAppend, WriteKind, DescribeWrite } from '../write.js';
+import type {
+  CreateWrite,
+  DeleteWrite,
+  ReadyWrite,
+  ReadyAppend,
+  WriteKind,
+  DescribeWrite,
+} from '../write.js';
 import type { ListTime, TimedPlace } from './list_place.js';
 import type { StorageReadRequest } from './requests.js';
 import type { Rows } from './rows.js';
@@ -89,7 +96,7 @@ export interface MissedEvent {
 }
 
 /** The revisions of an event: `seq` of its first append, `revision` of its last write. */
-export type EventPlace = Omit<MissedEvent, 'text'>;
+export type EventRevisions = Omit<MissedEvent, 'text'>;
 
 /** The result of an append. */
 export interface Appended extends SessionHead {
@@ -104,7 +111,7 @@ export interface Appended extends SessionHead {
    */
   readonly state?: string | undefined;
   /** For each event of the append, its revisions. Empty if the storage does not know them. */
-  readonly placed: readonly EventPlace[];
+  readonly eventRevisions: readonly EventRevisions[];
   /** JSON text: the message of a write with `run` as it is stored, if that is not as it was sent. */
   readonly message?: string | undefined;
 }
@@ -120,7 +127,7 @@ export type FindChangedRequest = Omit<ChangedRequest, keyof StorageCall>;
 /** The result of a deletion. */
 export interface Deletion {
   /**
-   * `false` if the session has changed or was created again since it was listed, or if the operation was applied before.
+   * `false` if the session has changed or was created again since it was listed, or if the mutation was applied before.
    */
   readonly isDeleted: boolean;
   /** Later revisions are higher. Absent if the storage does not know it. */
@@ -152,7 +159,7 @@ export interface Results {
 export type StoredKind = Exclude<WriteKind, 'rewind' | 'fork'>;
 
 type WriteVerb<Kind extends WriteKind> = (
-  write: Placed<Kind>,
+  write: ReadyWrite<Kind>,
   call: Call,
 ) => Promise<Results[Kind]>;
 
@@ -164,7 +171,7 @@ export type WriteVerbs = { readonly [Kind in StoredKind]: WriteVerb<Kind> } & {
 /** Runs the function of a write's kind. Only a store that computes histories is given a rewind or a fork. */
 export function runWrite<Kind extends WriteKind>(
   verbs: WriteVerbs,
-  write: Placed<Kind>,
+  write: ReadyWrite<Kind>,
   call: Call,
 ): Promise<Results[Kind]> {
   const { [write.kind]: verb } = verbs as { readonly [Key in WriteKind]?: WriteVerb<Key> };
@@ -176,10 +183,10 @@ export interface StoreTraits {
   /** Whether a call is done when it returns, once the wasm is loaded: only over memory. */
   readonly isSynchronous?: boolean | undefined;
   /**
-   * Whether each write applies its `operation` once. A storage then fails with `refuseApplied` if it was applied before.
+   * Whether each write applies its `mutation` once. A storage then fails with `refuseApplied` if it was applied before.
    * Otherwise the store knows a write that is sent twice by the ids of its events.
    */
-  readonly keepsOperations?: boolean | undefined;
+  readonly keepsMutations?: boolean | undefined;
   /**
    * Whether rewinds, forks and branches are computed by the store: a server, or a cache of one. This process does not have
    * the whole sessions, or is not alone in writing them. To other stores `withHistories` gives these verbs.
@@ -191,10 +198,10 @@ export interface StoreTraits {
   readonly lacksPages?: boolean | undefined;
 }
 
-/** What memory does before a call returns. Its writes have no `operation`. */
+/** What memory does before a call returns. Its writes have no `mutation`. */
 export interface SynchronousStore {
   create(write: CreateWrite, call: Call): CreatedSession | undefined;
-  append(write: PlacedAppend, call: Call): Appended;
+  append(write: ReadyAppend, call: Call): Appended;
   delete(write: DeleteWrite, call: Call): Deletion;
   find<Kind extends ReadKind>(
     request: SessionRead<Kind>,
@@ -215,13 +222,13 @@ export interface Store {
   readonly now?: SynchronousStore | undefined;
   /** Opens the storage, or checks that it still responds. */
   open(call: Call): Promise<void>;
-  write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]>;
+  write<Kind extends WriteKind>(write: ReadyWrite<Kind>, call: Call): Promise<Results[Kind]>;
   /**
    * Stores appends to different sessions in one transaction. A promise may reject although its append would succeed
    * alone; the caller then repeats that append alone. Absent if the storage has no such transaction.
    */
   readonly writeAll?:
-    | ((writes: readonly (readonly [PlacedAppend, Call])[]) => readonly Promise<Appended>[])
+    | ((writes: readonly (readonly [ReadyAppend, Call])[]) => readonly Promise<Appended>[])
     | undefined;
   /** Reads something of a session. Returns `undefined` if there is no session. */
   read<Kind extends ReadKind>(

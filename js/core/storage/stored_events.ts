@@ -1,5 +1,5 @@
 import { SessionError } from '../../values/errors/errors.js';
-import { withoutClaimMark } from '../../values/model/event/metadata.js';
+import { withoutIdempotencyKey } from '../../values/model/event/metadata.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { EventRow } from './rows.js';
 import { isTooDeep, parseJson } from '../../values/json/parse.js';
@@ -14,7 +14,7 @@ export const BATCH_CHARACTERS = 64 * 1024;
 export function parseTexts(texts: readonly string[]): Event[] {
   const parts = texts.map((text) => JSON.parse(`[${text}]`) as Event[]);
   const events = parts.length === 1 ? parts[0]! : parts.flat();
-  for (const event of events) withoutClaimMark(event);
+  for (const event of events) withoutIdempotencyKey(event);
   return events;
 }
 
@@ -35,7 +35,7 @@ export function parseRows(
     const end = position + texts.length;
     const parsed =
       parseBatch(texts) ?? parseOneByOne(rows.slice(position, end), sessionId, skipCorrupt);
-    for (const event of parsed) events.push(withoutClaimMark(event));
+    for (const event of parsed) events.push(withoutIdempotencyKey(event));
     position = end;
   }
   return events;

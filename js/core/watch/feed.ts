@@ -84,7 +84,7 @@ interface OfInvocation {
 }
 
 /**
- * The runs of a storage: up to which revision each was neither sealed nor undone. Appends of a run are refused behind its end
+ * The runs of a storage: up to which revision each was neither cancelled nor undone. Appends of a run are refused behind its end
  * from there, whatever handle they go through. A run that has fallen out, and an invocation that is no run, are checked by
  * the handle alone.
  *

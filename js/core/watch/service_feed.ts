@@ -8,7 +8,7 @@ import { IS_OF_USER, NARROWEST_FIRST, type SharedScope } from '../../values/stat
 import { putLast } from '../../values/bounded_map.js';
 import { ownerOf, type StateOwner } from '../storage/scopes.js';
 import type { Results, SharedRevisions } from '../storage/store.js';
-import type { Placed, WriteKind } from '../write.js';
+import type { ReadyWrite, WriteKind } from '../write.js';
 import { Feed } from './feed.js';
 import { takeOptions, takeRequest } from '../call/call.js';
 import { onAbort } from '../call/time_limit.js';
@@ -77,7 +77,7 @@ export class ServiceFeed {
   }
 
   /** Publishes what a write has changed. */
-  publish<Kind extends WriteKind>(write: Placed<Kind>, written: Results[Kind]): void {
+  publish<Kind extends WriteKind>(write: ReadyWrite<Kind>, written: Results[Kind]): void {
     const publishers: Publishers = this.#publishers;
     publishers[write.kind](write, written);
   }
@@ -162,7 +162,7 @@ export class ServiceFeed {
 }
 
 type Publishers = {
-  readonly [Kind in WriteKind]: (write: Placed<Kind>, written: Results[Kind]) => void;
+  readonly [Kind in WriteKind]: (write: ReadyWrite<Kind>, written: Results[Kind]) => void;
 };
 
 /** Returns the members of a key alone: a notice goes to the program. */

@@ -2,7 +2,17 @@
 import { putLast } from '../../values/bounded_map.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { markRaw } from '../../values/members.js';
-import type { Notice, WatchRequest, ChangeNotice, StateChangedNotice, DeletedNotice, LostNotice, SessionNotice, UpdatedNotice, Notices } from '../../values/model/notice.js';
+import type {
+  Notice,
+  WatchRequest,
+  ChangeNotice,
+  StateChangedNotice,
+  DeletedNotice,
+  LostNotice,
+  SessionNotice,
+  UpdatedNotice,
+  Notices,
+} from '../../values/model/notice.js';
 import { requireId, requireOwner } from '../../values/model/values/ids.js';
 import { IS_OF_USER, type SharedScope, NARROWEST_FIRST } from '../../values/state/scope.js';
 import { reportUncaught } from '../call/diagnostics.js';

@@ -48,7 +48,7 @@ export class RunFeed {
     const runs = this.#runs.reports.filter((run) => belongsTo(run, this.#watched));
     return JSON.stringify({
       type: 'runs',
-      ...this.#runs.mark,
+      ...this.#runs.runId,
       runs: runs.map((run) => this.#reported(run)),
     });
   }

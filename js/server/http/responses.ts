@@ -1,7 +1,11 @@
 /** The responses of the handler: values, streams of events, refusals and errors. */
 import type { RunReport } from '../../core/run_report.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../stores/http/protocol.js';
-import { isSessionError, type SessionError, type SessionErrorCode } from '../../values/errors/errors.js';
+import {
+  isSessionError,
+  type SessionError,
+  type SessionErrorCode,
+} from '../../values/errors/errors.js';
 
 /** Headers of every response. A browser may keep one, but asks before it uses it again. */
 const COMMON_HEADERS: Readonly<Record<string, string>> = {

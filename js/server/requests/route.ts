@@ -1,4 +1,4 @@
-import type { StorageOperation, WriteIdentity } from '../../values/model/diagnostic.js';
+import type { MutationId, WriteIdentity } from '../../values/model/diagnostic.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { JsonObject } from '../../values/json/rules.js';
 import { requireId } from '../../values/model/values/ids.js';
@@ -43,7 +43,7 @@ export interface RouteCall<Query = unknown> {
   /** How the sessions and events of the request and its response are written. */
   readonly form: ClientForm;
   /** Which write of the client this is. */
-  readonly operation: StorageOperation | undefined;
+  readonly mutation: MutationId | undefined;
   /** Headers of the response. A route may add some. */
   readonly headers: Record<string, string>;
 }
@@ -51,14 +51,14 @@ export interface RouteCall<Query = unknown> {
 /** Returns the key of the session in the path, with what {@link callOf} returns. */
 export function keyOf(call: RouteCall): CompositeSessionKey & Abortable & WriteIdentity {
   const { appName, userId, sessionId } = call.key;
-  const { signal, operation } = call;
+  const { signal, mutation } = call;
   const request = { appName, userId, sessionId, signal };
-  return operation === undefined ? request : { ...request, operation };
+  return mutation === undefined ? request : { ...request, mutation };
 }
 
-/** Returns the signal and the operation of a request. Public types of requests do not show the operation. */
-export function callOf({ signal, operation }: RouteCall): Abortable & WriteIdentity {
-  return operation === undefined ? { signal } : { signal, operation };
+/** Returns the signal and the mutation of a request. Public types of requests do not show the mutation. */
+export function callOf({ signal, mutation }: RouteCall): Abortable & WriteIdentity {
+  return mutation === undefined ? { signal } : { signal, mutation };
 }
 
 /** Method, path and work of one kind of request. The OpenAPI document is made from these. */

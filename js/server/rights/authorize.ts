@@ -52,7 +52,7 @@ export interface Rights {
  * | {@link Rights} with at least one member | allowed, with these rights |
  * | `false`, or anything else | refused with status 403 |
  * | `'unauthenticated'` | refused with status 401: the request does not tell who sends it |
- * | `'forget'` | refused with status 410: a cache erases what it has of its owner, also what is unsent |
+ * | `'forget'` | refused with status 410: a cache forgets what it has of its owner, also what is unsent |
  */
 export type Permission = boolean | 'unauthenticated' | 'forget' | Rights;
 

@@ -9,7 +9,12 @@ import { sessionNotFound } from '../../values/errors/invalid.js';
 import { isEqualJson } from '../../values/json/equal.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { snapshotEvent } from '../../values/model/event/snapshot.js';
-import type { Abortable, CompositeSessionKey, ExpectedEvents, RevisionCheck } from '../../values/model/session.js';
+import type {
+  Abortable,
+  CompositeSessionKey,
+  ExpectedEvents,
+  RevisionCheck,
+} from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { HttpRefusal } from '../http/responses.js';
 import type { TakenRights } from './authorize.js';

@@ -45,7 +45,7 @@ const AUTH_TYPES = new Set<unknown>(
  * @param maySeeCredentials whether the secrets stay
  */
 export function publicView<Value>(value: Value, maySeeCredentials: boolean): Value {
-  return viewOf(value, maySeeCredentials, false) as Value;
+  return visibleValue(value, maySeeCredentials, false) as Value;
 }
 
 /** Returns whether a client without the right to see credentials sees only a part of a value. */
@@ -55,9 +55,9 @@ export function hasSecrets(value: unknown): boolean {
 }
 
 /** @param isCredential whether the value is a credential, or lies in one */
-function viewOf(value: unknown, maySeeCredentials: boolean, isCredential: boolean): unknown {
+function visibleValue(value: unknown, maySeeCredentials: boolean, isCredential: boolean): unknown {
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => viewOf(item, maySeeCredentials, isCredential));
+    const items = value.map((item: unknown) => visibleValue(item, maySeeCredentials, isCredential));
     return items.some((item, at) => item !== value[at]) ? items : value;
   }
   if (!isPlainObject(value)) return value;
@@ -73,7 +73,7 @@ function viewOf(value: unknown, maySeeCredentials: boolean, isCredential: boolea
     const shown =
       hidesSecrets && SECRETS.has(key)
         ? undefined
-        : viewOf(
+        : visibleValue(
             METADATA.has(key) ? shownMetadata(member) : member,
             maySeeCredentials,
             hidesSecrets || isCarrier,

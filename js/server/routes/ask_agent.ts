@@ -9,7 +9,7 @@ import { raceSignal } from '../../core/call/time_limit.js';
 import { requireSameMessage } from '../../core/history/session_history.js';
 import { isEqualJson } from '../../values/json/equal.js';
 import type { JsonObject } from '../../values/json/rules.js';
-import { type AdmittedMessage, isClaimed } from '../../service/runs/agent/run_storage.js';
+import { type AdmittedMessage, isStoredAlready } from '../../service/runs/agent/run_storage.js';
 import { RUN_HEADER } from '../../stores/http/protocol.js';
 import type { AskedRun } from '../../values/model/asked_run.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
@@ -61,13 +61,13 @@ export async function askAgent(
     revision: expected ?? handle.revision,
   });
   const stored = await raceSignal(call.signal, storing);
-  tellMark(call, runs, message.id);
+  tellRunId(call, runs, message.id);
   return { stored, isAsSent: isEqualJson(stored.content, message.content) };
 }
 
 /** Tells the client which run answers its message, if the run is under way in this process. */
-export function tellMark({ key, headers }: RouteCall, runs: ServerRuns, messageId: string): void {
-  const { start, number } = runs.find(key, messageId)?.mark ?? {};
+export function tellRunId({ key, headers }: RouteCall, runs: ServerRuns, messageId: string): void {
+  const { start, number } = runs.find(key, messageId)?.runId ?? {};
   if (start !== undefined) headers[RUN_HEADER] = `${start} ${number}`;
 }
 
@@ -87,7 +87,7 @@ async function storeOrFind(
     return await runs.begin(answeredMessage(call, message, streaming, revision)).stored;
   } catch (error) {
     // Another process has begun its run.
-    const stored = isClaimed(error) ? await readStored(call, message) : undefined;
+    const stored = isStoredAlready(error) ? await readStored(call, message) : undefined;
     if (stored === undefined) throw error;
     return stored;
   }

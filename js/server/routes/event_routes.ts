@@ -1,6 +1,6 @@
 /** The routes of events, which `adk api_server` does not have. Our own client uses all of them. */
 import { takeDescription } from '../../values/model/description.js';
-import type { HandlePosition, PlacedAppend } from '../../core/write.js';
+import type { HandlePosition, ReadyAppend } from '../../core/write.js';
 import type { Appended } from '../../core/storage/store.js';
 import { takeEventLimit } from '../../service/read/event_pages.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
@@ -97,7 +97,7 @@ export const EVENT_ROUTES: readonly Route[] = [
 ];
 
 /** The members of a body of {@link APPEND} besides the events and what {@link appendBody} takes. */
-interface AppendBody extends Partial<Pick<PlacedAppend, 'stale' | 'runRevision' | 'run'>> {
+interface AppendBody extends Partial<Pick<ReadyAppend, 'stale' | 'runRevision' | 'run'>> {
   readonly position?: { created?: number; revision?: number; lastEventId?: string };
   readonly firstTitle?: string;
 }
@@ -109,19 +109,19 @@ interface AppendResponse extends Appended {
 }
 
 async function append(call: RouteCall): Promise<AppendResponse> {
-  const { key, signal, operation } = call;
+  const { key, signal, mutation } = call;
   const { stale = 'append', runRevision, run, ...body } = call.body as AppendBody;
   const { title: firstTitle } = takeDescription({ title: body.firstTitle });
   const position = positionOf(body);
   const { calls, appender } = requireCore(call);
-  const placed = {
+  const ready = {
     kind: 'append',
     key,
     position,
     runRevision,
     stale,
     firstTitle,
-    operation,
+    mutation,
   } as const;
   const isGiven = (call.body.events as readonly NewEvent[]).every(
     ({ id, timestamp }) => id && timestamp !== undefined,
@@ -131,7 +131,7 @@ async function append(call: RouteCall): Promise<AppendResponse> {
     expected: Partial<Expected>,
   ): Promise<AppendResponse> => {
     const appended = await calls.run('appendEvents', { signal }, (_, call) =>
-      appender.appendPlaced({ ...placed, ...expected }, events, call),
+      appender.appendReady({ ...ready, ...expected }, events, call),
     );
     if (isGiven) return appended;
     // The append sets them.

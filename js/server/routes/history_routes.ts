@@ -1,9 +1,21 @@
 import { raceSignal } from '../../core/call/time_limit.js';
 import { fork, readBranches, stateAt, requireHistory } from '../../core/history/histories.js';
 import { takePlace } from '../../core/history/session_history.js';
-import type { AdmitEvents, HistoryPlace, RepeatedMessage, RewindOptions, RewindPlace, RewindWrite, Rewound } from '../../core/history_types.js';
+import type {
+  AdmitEvents,
+  HistoryPlace,
+  RepeatedMessage,
+  RewindOptions,
+  RewindPlace,
+  RewindWrite,
+  Rewound,
+} from '../../core/history_types.js';
 import { copyEvent } from '../../service/runs/agent/copies.js';
-import { type AdmittedMessage, claimedError, isClaimed } from '../../service/runs/agent/run_storage.js';
+import {
+  type AdmittedMessage,
+  storedAlreadyError,
+  isStoredAlready,
+} from '../../service/runs/agent/run_storage.js';
 import { FORK, REWIND } from '../../stores/http/request_bodies.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
@@ -21,7 +33,7 @@ import { respondWithSession } from '../requests/session_response.js';
 import { admitAfter } from '../rights/client_append.js';
 import { withWholeDelta } from '../rights/public_view.js';
 import type { ServerRuns } from '../runs/server_runs.js';
-import { requireRuns, tellMark } from './ask_agent.js';
+import { requireRuns, tellRunId } from './ask_agent.js';
 import { SESSION } from './session_routes.js';
 
 /** The routes of histories besides rewinds, which the server computes: a client may not see the whole session. */
@@ -183,17 +195,17 @@ async function rewindAndAnswer(
   let rewound: Rewound | undefined;
   const admit = async (): Promise<AdmittedMessage> => {
     const running = () => runs.underWay(key);
-    rewound = await rewindFor(call, write, { running, claim: newEventId() });
+    rewound = await rewindFor(call, write, { running, idempotencyKey: newEventId() });
     // Another process has stored it, and runs the agent.
-    if (!rewound.isNew) throw claimedError(messageId);
+    if (!rewound.isNew) throw storedAlreadyError(messageId);
     return { message: copyEvent(rewound.message!), isStored: true };
   };
   try {
     await runs.beginBehind({ key, messageId, streaming, admit, onError: report }).stored;
   } catch (error) {
-    if (!isClaimed(error)) throw error;
+    if (!isStoredAlready(error)) throw error;
   }
-  tellMark(call, runs, messageId);
+  tellRunId(call, runs, messageId);
   return rewound!;
 }
 

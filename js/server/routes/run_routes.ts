@@ -48,7 +48,7 @@ export const RUN_ROUTES: readonly Route[] = [
     path: `${SESSION}/run`,
     action: 'run',
     summary:
-      'Cancels the run of a session, and answers when it has ended and is sealed. Seals the named message if nothing runs.',
+      'Cancels the run of a session, and answers when it has ended and has its end event. Stores the end event of the named message if nothing runs.',
     query: { messageId: TEXT },
     response: 'Cancelled',
     run: async (call) => ({
@@ -63,8 +63,8 @@ interface RunAgentBody {
   readonly functionCallEventId?: string;
 }
 
-/** The bytes that wait for the reader of a stream, above which pieces are left out. */
-const MAX_PIECES_BYTES = 2 ** 16;
+/** The bytes that wait for the reader of a stream, above which partial events are left out. */
+const MAX_PARTIAL_BYTES = 2 ** 16;
 /** The bytes that wait, above which the reader counts as gone. */
 const MAX_WAITING_BYTES = 8 * 2 ** 20;
 
@@ -90,12 +90,12 @@ async function streamRun(call: RouteCall): Promise<ReadableStream<Uint8Array>> {
   };
   const stream = new ReadableStream<Uint8Array>(
     { start: (opened) => void (controller = opened), cancel: end },
-    new ByteLengthQueuingStrategy({ highWaterMark: MAX_PIECES_BYTES }),
+    new ByteLengthQueuingStrategy({ highWaterMark: MAX_PARTIAL_BYTES }),
   );
   /** Leaves out what may be left out while the reader does not read. */
   const send = (line: string, isNeeded = false): void => {
-    const waiting = MAX_PIECES_BYTES - controller.desiredSize!;
-    if (left.signal.aborted || (!isNeeded && waiting >= MAX_PIECES_BYTES)) return;
+    const waiting = MAX_PARTIAL_BYTES - controller.desiredSize!;
+    if (left.signal.aborted || (!isNeeded && waiting >= MAX_PARTIAL_BYTES)) return;
     if (waiting <= MAX_WAITING_BYTES) return controller.enqueue(encoder.encode(`${line}\n\n`));
     controller.error(new Error('The client does not read.'));
     end();

@@ -1,12 +1,12 @@
 /**
  * Runs on a server: the handler's agent answers messages that clients append with `run`. The words are those of
- * `js/service/runs`: a run, a draft, a claim, a seal. In a page `SessionRuns` queues messages. Here a second message is
+ * `js/service/runs`: a run, a draft, an idempotency key, an end event. In a page `SessionRuns` queues messages. Here a second message is
  * refused while the agent runs, and the feeds report the runs.
  */
 import { KeyedQueue } from '../../core/call/scheduling.js';
 import { endsWithin, TimeLimit } from '../../core/call/time_limit.js';
 import type { RunUnderWay } from '../../core/history_types.js';
-import type { RunMark, RunReport } from '../../core/run_report.js';
+import type { ServerRunId, RunReport } from '../../core/run_report.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { putLast } from '../../values/bounded_map.js';
 import { newEventId } from '../../values/model/event/create_event.js';
@@ -17,7 +17,7 @@ import { sessionName } from '../../values/model/values/ids.js';
 import { LocalRun, type RunEnd, type StopReason } from '../../service/runs/agent/local_run.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
-import { sealRun } from '../../service/runs/agent/run_status.js';
+import { endRun } from '../../service/runs/agent/run_status.js';
 import { publicErrorOf, HttpRefusal } from '../http/responses.js';
 import { EndedReports } from './ended_reports.js';
 
@@ -50,7 +50,7 @@ export interface ServerMessage {
   readonly admit: () => Promise<AdmittedMessage>;
   /** Gets what the agent throws, and what fails in the run. */
   readonly onError: (error: unknown) => void;
-  /** Called with each piece of an answer, and with each whole event, once it is stored. */
+  /** Called with each partial event of an answer, and with each whole event, once it is stored. */
   readonly onEvent?: (event: Event) => void;
 }
 
@@ -68,8 +68,8 @@ export class ServerRun {
   readonly ended: Promise<RunFailure | undefined>;
   readonly #run: LocalRun;
   readonly #asked: ServerMessage;
-  readonly #count: () => RunMark;
-  #mark: RunMark | undefined;
+  readonly #count: () => ServerRunId;
+  #runId: ServerRunId | undefined;
 
   /**
    * @param count draws the mark of a run
@@ -78,7 +78,7 @@ export class ServerRun {
   constructor(
     { service, agent, maxRunMs }: RunSettings,
     asked: ServerMessage,
-    count: () => RunMark,
+    count: () => ServerRunId,
     onChange: (run: ServerRun) => void,
   ) {
     this.messageId = asked.messageId;
@@ -105,9 +105,9 @@ export class ServerRun {
   }
 
   /** Which run of the server it is, once its message is stored. */
-  get mark(): RunMark | undefined {
+  get runId(): ServerRunId | undefined {
     if (this.#run.report === undefined) return undefined;
-    return (this.#mark ??= this.#count());
+    return (this.#runId ??= this.#count());
   }
 
   /** The run as it is now. `undefined` until its message is stored. */
@@ -117,7 +117,7 @@ export class ServerRun {
     const { appName, userId, sessionId } = this.#asked.key;
     const { error, ...run } = report;
     const told = error === undefined ? undefined : publicErrorOf(error);
-    const number = this.mark!.number;
+    const number = this.runId!.number;
     return { appName, userId, sessionId, number, ...run, ...(told && { error: told }) };
   }
 
@@ -167,7 +167,7 @@ export class ServerRuns {
   }
 
   /** The start of the server, and the number of its last run. */
-  get mark(): RunMark {
+  get runId(): ServerRunId {
     return { start: this.#start, number: this.#count };
   }
 
@@ -239,7 +239,7 @@ export class ServerRuns {
     if (others.length === 0 && isFull) {
       throw refusal('too_many_runs', 'Too many agents run. Try again later.');
     }
-    const count = (): RunMark => ({ start: this.#start, number: (this.#count += 1) });
+    const count = (): ServerRunId => ({ start: this.#start, number: (this.#count += 1) });
     const run = new ServerRun(this.#settings, message, count, (run) => this.#changed(name, run));
     begun.set(name, run);
     const { waitUntil } = this.#settings;
@@ -249,7 +249,7 @@ export class ServerRuns {
   }
 
   /**
-   * Cancels the run of a session, or seals a message that has no run and no answer. A message that the server does not
+   * Cancels the run of a session, or stores the end event of a message that has no run and no answer. A message that the server does not
    * know is refused if it comes within 30 seconds.
    *
    * @param messageId the message to cancel; absent: any
@@ -271,7 +271,7 @@ export class ServerRuns {
     this.#cancelled.delete(nameOf(name, messageId));
     if (message.author !== 'user' || this.#of(name).length > 0) return false;
     const run = { key, message, drafts: [], agentName: agent.agentName, isUnanswered: true };
-    return (await sealRun(service, run)).length > 0;
+    return (await endRun(service, run)).length > 0;
   }
 
   /** Refuses new runs, and waits for those under way. Stops those that have not ended after `graceMs`. */

@@ -86,7 +86,7 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
   const service = await store.own(() =>
     Promise.resolve().then(() => sessionServiceOf(runner, context, { append, storedMessageId })),
   );
-  const events = viewOf(runner, service, message).runAsync({
+  const events = runnerWith(runner, service, message).runAsync({
     ...{ userId, sessionId },
     newMessage: given as Parameters<Runner['runAsync']>[0]['newMessage'],
     ...(Object.keys(stateDelta).length > 0 && { stateDelta }),
@@ -134,7 +134,7 @@ function storeOf(service: object): object {
 }
 
 /** Returns a view of the runner that uses a service, and gives its run the invocation of the message. */
-function viewOf(
+function runnerWith(
   runner: Runner,
   sessionService: FrameworkSessionService,
   { invocationId }: NewEvent,

@@ -1,6 +1,6 @@
 import { mayBeWritten } from '../../values/errors/errors.js';
 import type { Appended, Store } from '../../core/storage/store.js';
-import type { PlacedAppend } from '../../core/write.js';
+import type { ReadyAppend } from '../../core/write.js';
 import {
   countRetry,
   endJoined,
@@ -25,7 +25,7 @@ const soon = Promise.resolve();
 
 /** An append with its place, and what follows its commit. */
 export interface PreparedAppend {
-  readonly placed: PlacedAppend;
+  readonly ready: ReadyAppend;
   /** Called after the commit. */
   readonly written: (appended: Appended) => void;
 }
@@ -84,9 +84,9 @@ export class AppendGroups {
 
   #appendNow(append: QueuedAppend): Appended | undefined {
     const { now } = this.#parts.store();
-    if (now === undefined || append.write.operation !== undefined) return undefined;
-    const { placed, written } = this.#parts.prepare(append);
-    const appended = now.append(placed, append.call);
+    if (now === undefined || append.write.mutation !== undefined) return undefined;
+    const { ready, written } = this.#parts.prepare(append);
+    const appended = now.append(ready, append.call);
     written(appended);
     return appended;
   }
@@ -111,7 +111,7 @@ export class AppendGroups {
   /** Stores events. Appends through one handle are stored one after the other. */
   add(append: QueuedAppend): Promise<StoredAppend> {
     // An append without a handle here waits for no other.
-    const ordered = append.handle?.record ?? append;
+    const ordered = append.handle?.facts ?? append;
     let queue = this.#queues.get(ordered);
     if (queue === undefined) this.#queues.set(ordered, (queue = { calls: [], isActive: false }));
     const stored = enqueue(queue, append);
@@ -254,11 +254,11 @@ export class AppendGroups {
     const prepared: PreparedAppend[] = [];
     try {
       for (const { append } of joined) prepared.push(this.#parts.prepare(append));
-      const placed = prepared.map(
-        ({ placed }, index) => [placed, joined[index]!.append.call] as const,
+      const ready = prepared.map(
+        ({ ready }, index) => [ready, joined[index]!.append.call] as const,
       );
       const store = this.#parts.store();
-      attempts = placed.length === 1 ? [store.write(...placed[0]!)] : [...store.writeAll!(placed)];
+      attempts = ready.length === 1 ? [store.write(...ready[0]!)] : [...store.writeAll!(ready)];
     } catch (error) {
       attempts = joined.map(() => Promise.reject(error as Error));
     }

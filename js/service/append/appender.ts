@@ -8,7 +8,7 @@ import {
 import type { AskedRun } from '../../values/model/asked_run.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { firstTitleOf } from '../../values/model/event/auto_title.js';
-import { withClaimMark, isViewSummary } from '../../values/model/event/metadata.js';
+import { withIdempotencyKey, isViewSummary } from '../../values/model/event/metadata.js';
 import type {
   AppendEventRequest,
   CompositeSessionKey,
@@ -17,7 +17,13 @@ import type {
 import { ABORTED } from '../../values/model/event/waiting.js';
 import type { RunRevisions } from '../../core/watch/feed.js';
 import { type StateSchema, validateDelta } from '../../values/state/state_schema.js';
-import { type AppendRules, appendRulesOf, refuseFrameworkEvents, type EventToStore, withoutKeys } from './state_writer.js';
+import {
+  type AppendRules,
+  appendRulesOf,
+  refuseFrameworkEvents,
+  type EventToStore,
+  withoutKeys,
+} from './state_writer.js';
 import { Computation } from './computation.js';
 import { AppendGroups, type PreparedAppend } from './append_groups.js';
 import { applyWritten } from './handle_update.js';
@@ -34,7 +40,7 @@ import type { ReaderParts } from '../read/reader_parts.js';
 import type { SessionReader } from '../read/session_reader.js';
 import type { Appended, Store, StoreTraits } from '../../core/storage/store.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { AppendWrite, Computed, PlacedAppend } from '../../core/write.js';
+import type { AppendWrite, Computed, ReadyAppend } from '../../core/write.js';
 import type { ObservingHandle, QueuedAppend } from './waiting_appends.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 
@@ -43,7 +49,7 @@ type HandleRequest = Pick<
   AppendEventRequest,
   'session' | 'expectedRevision' | 'expectedEvents' | 'run'
 > &
-  Pick<HiddenMembers, 'claim'>;
+  Pick<HiddenMembers, 'idempotencyKey'>;
 
 /** The parts that an {@link Appender} works with. */
 interface AppenderParts extends Pick<ReaderParts, 'callStore' | 'handles'> {
@@ -89,7 +95,7 @@ export class Appender {
    * events before the invalid one may have got an id and a timestamp.
    *
    * @param call its facts get the number of events and the size of their group
-   * @returns the stored events, in order, without partial events. A partial event is a piece of a
+   * @returns the stored events, in order, without partial events. A partial event is a part of a
    *   streamed answer, which is not stored.
    */
   async append(
@@ -97,14 +103,14 @@ export class Appender {
     newEvents: readonly NewEvent[],
     call: Call,
   ): Promise<readonly EventToStore[]> {
-    const { expectedRevision, expectedEvents, claim, run } = request;
+    const { expectedRevision, expectedEvents, idempotencyKey, run } = request;
     const session = snapshotHandle(request.session);
     const expected = optionalCount('expectedRevision', expectedRevision);
     // The snapshots set the missing members.
     const events = newEvents as readonly Event[];
     const { handles, reader, autoTitle } = this.#parts;
-    const record = handles.recordOf(session);
-    const mayTitle = autoTitle && !record.isTitled && !session.hasTitle;
+    const facts = handles.factsOf(session);
+    const mayTitle = autoTitle && !facts.isTitled && !session.hasTitle;
     const viewRules = appendRulesOf(events);
     if (viewRules === undefined) refuseFrameworkEvents(events);
     const { writer, stale } = viewRules ?? this.#parts.rules;
@@ -112,7 +118,8 @@ export class Appender {
     for (const event of events)
       if (isStored(event)) {
         const plain = this.take(event);
-        const snapshot = claim === undefined ? plain : withClaimMark(plain, claim);
+        const snapshot =
+          idempotencyKey === undefined ? plain : withIdempotencyKey(plain, idempotencyKey);
         taken.push({ event, snapshot, order: writer.recordOrder(event) });
       }
     const snapshots = taken.map(({ snapshot }) => snapshot);
@@ -126,12 +133,18 @@ export class Appender {
       stale,
       expectedRevision: expected,
       expectedEvents: takeExpectedEvents(
-        claim === undefined ? expectedEvents : noneOf(snapshots),
+        idempotencyKey === undefined ? expectedEvents : noneOf(snapshots),
         snapshots,
       ),
       firstTitle: mayTitle ? firstTitleOf(snapshots) : undefined,
     };
-    const handle = { session, record, writer, events: taken, beginsRun: claim !== undefined };
+    const handle = {
+      session,
+      facts,
+      writer,
+      events: taken,
+      beginsRun: idempotencyKey !== undefined,
+    };
     const append = { write, call, handle };
     const stored =
       taken.length === 0
@@ -139,33 +152,33 @@ export class Appender {
         : (this.#groups.addNow(append) ?? (await this.#groups.add(append)));
     noteFacts(call, taken.length, stored?.groupSize);
     const readCall = afterCommit(call);
-    if (record.view === 'model') await reader.addMissingCalls(session, record, events, readCall);
-    if (stale === 'merge' && record.isViewStale) await reader.renewView(session, record, readCall);
+    if (facts.view === 'model') await reader.addMissingCalls(session, facts, events, readCall);
+    if (stale === 'merge' && facts.isViewStale) await reader.renewView(session, facts, readCall);
     return taken;
   }
 
   /**
    * Appends events at a place that is known: a client in another process holds the handle, and observes the result.
    *
-   * @param placed the append without its events. Its title is that of the client, which another may precede
+   * @param ready the append without its events. Its title is that of the client, which another may precede
    * @param call see {@link Appender.append}
    */
-  async appendPlaced(
-    placed: Omit<PlacedAppend, 'events'>,
+  async appendReady(
+    ready: Omit<ReadyAppend, 'events'>,
     newEvents: readonly NewEvent[],
     call: Call,
   ): Promise<Appended> {
-    requireKey(placed.key);
+    requireKey(ready.key);
     const events = (newEvents as readonly Event[])
       .filter(isStored)
       .map((event) => this.take(event));
     if (events.length === 0) throw invalid('events', 'must have an event that is not partial');
     const title = this.#parts.autoTitle ? firstTitleOf(events) : undefined;
-    const write: PlacedAppend = {
-      ...placed,
+    const write: ReadyAppend = {
+      ...ready,
       events,
-      expectedEvents: takeExpectedEvents(placed.expectedEvents, events),
-      firstTitle: title ?? placed.firstTitle,
+      expectedEvents: takeExpectedEvents(ready.expectedEvents, events),
+      firstTitle: title ?? ready.firstTitle,
     };
     const append = { write, call };
     const { appended, groupSize } = this.#groups.addNow(append) ?? (await this.#groups.add(append));
@@ -179,7 +192,7 @@ export class Appender {
    * @param stateDelta the delta of the event, or the caller's function that computes it
    */
   async appendUnread(
-    { key, operation }: Pick<AppendWrite, 'key' | 'operation'>,
+    { key, mutation }: Pick<AppendWrite, 'key' | 'mutation'>,
     event: Event,
     stateDelta: unknown,
     call: Call,
@@ -195,8 +208,8 @@ export class Appender {
     };
     const computation = Computation.of(stateDelta, take, calls);
     take(computation === undefined ? stateDelta : {});
-    const write: PlacedAppend = {
-      ...{ kind: 'append', key, events, stale: 'append', operation },
+    const write: ReadyAppend = {
+      ...{ kind: 'append', key, events, stale: 'append', mutation },
       position: { kind: 'latest' },
       compute: computation?.run,
     };
@@ -242,39 +255,38 @@ export class Appender {
   #prepare({ write, handle }: QueuedAppend): PreparedAppend {
     const { feed } = this.#parts;
     if (handle === undefined) {
-      return { placed: write, written: (appended) => feed.publish(write, appended) };
+      return { ready: write, written: (appended) => feed.publish(write, appended) };
     }
     const events = withoutSuperseded(handle);
     const snapshots = events.map(({ snapshot }) => snapshot);
-    const { session, record, beginsRun } = handle;
+    const { session, facts, beginsRun } = handle;
     const { runRevisions: runs } = feed.feed;
     // The message of a run begins it again.
     const runRevision = beginsRun ? undefined : runs.of(write.key, snapshots);
-    const { kind, key, stale, expectedRevision, expectedEvents, firstTitle, operation, run } =
-      write;
+    const { kind, key, stale, expectedRevision, expectedEvents, firstTitle, mutation, run } = write;
     // One literal: a spread takes a fifth of the time of an append over memory.
-    const placed: PlacedAppend = {
+    const ready: ReadyAppend = {
       kind,
       key,
-      position: positionOf(session, record),
+      position: positionOf(session, facts),
       runRevision,
       stale,
       expectedRevision,
       expectedEvents,
       events: snapshots,
       firstTitle,
-      operation,
+      mutation,
       run,
-      creation: record.creation,
+      creation: facts.creation,
     };
     return {
-      placed,
+      ready,
       written(appended) {
-        record.creation = undefined;
-        applyWritten({ ...handle, events }, placed, appended);
+        facts.creation = undefined;
+        applyWritten({ ...handle, events }, ready, appended);
         if (beginsRun) beginRun(runs, key, snapshots, appended);
         else if (runRevision !== undefined) goOn(runs, key, snapshots, appended);
-        feed.publish(placed, appended);
+        feed.publish(ready, appended);
       },
     };
   }

@@ -20,18 +20,18 @@
  * | `stale: 'append'`, which brings none | 7         | 5            | the event, 7   | 7          |
  */
 import { hasCallParts } from '../../core/history/call_marks.js';
-import { withoutClaimMark, isViewSummary } from '../../values/model/event/metadata.js';
+import { withoutIdempotencyKey, isViewSummary } from '../../values/model/event/metadata.js';
 import type { Event } from '../../values/model/event/event.js';
 import { isMarker } from '../../core/history/marks.js';
 import { setMember } from '../../values/members.js';
 import type { Session } from '../../values/model/session.js';
 import { applySnapshot, type EventSnapshot } from '../../values/model/event/snapshot.js';
 import type { Appended, MissedEvent, UnchangedEvent } from '../../core/storage/store.js';
-import type { PlacedAppend } from '../../core/write.js';
+import type { ReadyAppend } from '../../core/write.js';
 import type { StalePolicy } from '../../core/wasm/protocol.js';
 import { hasUnstoredWrite } from '../../values/state/write_order.js';
 import { insertEvents, indexOfId, putEvent } from '../../core/handle/event_index.js';
-import type { HandleRecord, HandleSnapshot } from '../../core/handle/handle.js';
+import type { HandleFacts, HandleSnapshot } from '../../core/handle/handle.js';
 import { type EventToStore, withoutKeys, type StateWriter } from './state_writer.js';
 import { writeKey } from '../../values/state/keys.js';
 import type { ObservingHandle } from './waiting_appends.js';
@@ -45,17 +45,17 @@ import { parseEventText } from '../../core/storage/stored_events.js';
  */
 export function applyWritten(
   handle: ObservingHandle,
-  { stale, firstTitle }: PlacedAppend,
+  { stale, firstTitle }: ReadyAppend,
   appended: Appended,
 ): void {
-  const { record } = handle;
+  const { facts } = handle;
   const { message } = appended;
   updateHandle(
     message === undefined ? handle : takeStoredMessage(handle, message),
     stale,
     appended,
   );
-  if (firstTitle !== undefined) record.isTitled = true;
+  if (firstTitle !== undefined) facts.isTitled = true;
 }
 
 /**
@@ -84,7 +84,7 @@ function takeStoredMessage(handle: ObservingHandle, message: string): ObservingH
  * reports it as stale.
  */
 function updateHandle(
-  { session, record, events, writer }: ObservingHandle,
+  { session, facts, events, writer }: ObservingHandle,
   stale: StalePolicy,
   appended: Appended,
 ): void {
@@ -101,10 +101,10 @@ function updateHandle(
   let isGiven = true;
   // A handle that we did not give out counts as having everything stored up to `since`, even events
   // outside of its window.
-  if (Number.isNaN(record.createdRevision)) record.knownUntil = since;
+  if (Number.isNaN(facts.createdRevision)) facts.knownUntil = since;
   try {
-    if (missed.length > 0) applyMissed(session, record, since, missed, appended.state);
-    if (merges) record.knownUntil = last;
+    if (missed.length > 0) applyMissed(session, facts, since, missed, appended.state);
+    if (merges) facts.knownUntil = last;
   } catch {
     isGiven = false;
   }
@@ -112,28 +112,28 @@ function updateHandle(
   for (const taken of events) {
     const storedAt = earlier.get(position) ?? ++last;
     position += 1;
-    isGiven = give(session, record, taken, storedAt, writer) && isGiven;
+    isGiven = give(session, facts, taken, storedAt, writer) && isGiven;
   }
   if (!isGiven) return;
   try {
-    if (record.firstEventId === '') record.firstEventId = session.events[0]?.id ?? '';
+    if (facts.firstEventId === '') facts.firstEventId = session.events[0]?.id ?? '';
   } catch {
     return;
   }
-  record.createdRevision = appended.created;
-  if (merges || written > 0) record.revision = revision;
+  facts.createdRevision = appended.created;
+  if (merges || written > 0) facts.revision = revision;
   // A handle that refuses to be stale has seen everything up to the retried event.
   else if (stale === 'reject')
-    record.revision = Math.max(record.revision, since, ...earlier.values());
-  else record.revision = revisionAfter(Math.max(record.revision, since), unchanged);
-  record.lastUpdateTime = lastUpdateTime;
+    facts.revision = Math.max(facts.revision, since, ...earlier.values());
+  else facts.revision = revisionAfter(Math.max(facts.revision, since), unchanged);
+  facts.lastUpdateTime = lastUpdateTime;
 }
 
 const NONE: ReadonlyMap<number, number> = new Map();
 
 /**
  * Returns the revision of a handle after a retry that wrote nothing and brought it nothing. It covers no events of others:
- * a rewind or a seal may be among them.
+ * a rewind or an end event may be among them.
  */
 function revisionAfter(since: number, unchanged: readonly UnchangedEvent[]): number {
   let last = since;
@@ -153,14 +153,14 @@ function revisionAfter(since: number, unchanged: readonly UnchangedEvent[]): num
  */
 function give(
   session: HandleSnapshot,
-  record: HandleRecord,
+  facts: HandleFacts,
   taken: EventToStore,
   storedAt: number,
   writer: StateWriter,
 ): boolean {
   const { event, snapshot } = taken;
-  const { laterChanges } = record;
-  const isLater = (than = 0): boolean => storedAt > Math.max(record.knownUntil, than);
+  const { laterChanges } = facts;
+  const isLater = (than = 0): boolean => storedAt > Math.max(facts.knownUntil, than);
   const isNews = isLater(laterChanges?.events.get(snapshot.id));
   let isGiven = true;
   try {
@@ -178,22 +178,22 @@ function give(
   }
   try {
     const isPut = isNews || indexOfId(session, snapshot.id) < 0;
-    if (isPut && isShown(session, record, event)) putEvent(session, event, snapshot.id);
+    if (isPut && isShown(session, facts, event)) putEvent(session, event, snapshot.id);
   } catch {
     isGiven = false;
   }
-  if (isGiven) noteGiven(record, snapshot, storedAt);
+  if (isGiven) noteGiven(facts, snapshot, storedAt);
   return isGiven;
 }
 
 /** Notes that the handle has the changes written at a revision. */
-function noteGiven(record: HandleRecord, { id, delta }: EventSnapshot, revision: number): void {
-  if (revision <= record.knownUntil + 1) {
-    record.knownUntil = Math.max(record.knownUntil, revision);
+function noteGiven(facts: HandleFacts, { id, delta }: EventSnapshot, revision: number): void {
+  if (revision <= facts.knownUntil + 1) {
+    facts.knownUntil = Math.max(facts.knownUntil, revision);
     return;
   }
-  record.laterChanges ??= { events: new Map(), keys: new Map() };
-  const { events, keys } = record.laterChanges;
+  facts.laterChanges ??= { events: new Map(), keys: new Map() };
+  const { events, keys } = facts.laterChanges;
   const note = (map: Map<string, number>, name: string): void => {
     map.set(name, Math.max(revision, map.get(name) ?? 0));
   };
@@ -217,10 +217,10 @@ function setTime({ given, id, state }: HandleSnapshot, time: number): void {
  * Returns whether an event may stand on the handle: markers are in no view but `'raw'`. Notes whether the event changes
  * which others belong to the view.
  */
-function isShown(session: Session, record: HandleRecord, event: Event): boolean {
-  if (record.view === 'raw') return true;
+function isShown(session: Session, facts: HandleFacts, event: Event): boolean {
+  if (facts.view === 'raw') return true;
   const isNoEvent = isMarker(event);
-  record.isViewStale ||= isNoEvent || (record.view === 'model' && touchesSummary(session, event));
+  facts.isViewStale ||= isNoEvent || (facts.view === 'model' && touchesSummary(session, event));
   return !isNoEvent;
 }
 
@@ -248,7 +248,7 @@ interface ParsedEvent extends MissedEvent {
  */
 function applyMissed(
   session: HandleSnapshot,
-  record: HandleRecord,
+  facts: HandleFacts,
   since: number,
   rows: readonly MissedEvent[],
   stored?: string,
@@ -258,10 +258,10 @@ function applyMissed(
     // The append is stored, so a damaged event must not fail it. The next read reports the damaged
     // event.
     const event = parseEventText(row.text);
-    if (event !== undefined) missed.push({ ...row, event: withoutClaimMark(event) });
+    if (event !== undefined) missed.push({ ...row, event: withoutIdempotencyKey(event) });
   }
   missed.sort((one, other) => one.seq - other.seq);
-  const applied = insertMissed(session, record, since, missed);
+  const applied = insertMissed(session, facts, since, missed);
   updateState(session.state, applied, stored);
 }
 
@@ -274,11 +274,11 @@ function applyMissed(
  */
 function insertMissed(
   session: HandleSnapshot,
-  record: HandleRecord,
+  facts: HandleFacts,
   since: number,
   missed: readonly ParsedEvent[],
 ): readonly ParsedEvent[] {
-  const belongs = windowOf(session, record, missed);
+  const belongs = handleWindowOf(session, facts, missed);
   const before = new Map<number, readonly Event[]>();
   // The lacked events before the next event that the handle has. Only an event that was written since counts: `loadOlder`
   // has put it on the handle. Before an older one, only late events are lacked: their clock was behind. They go to the end.
@@ -296,8 +296,8 @@ function insertMissed(
     // An event that was replaced has a later revision. It may lie outside of the handle's window.
     const isLacked = seq > since || (revision === seq && belongs(seq, event));
     // It may be a call without a response, or the response to a call that was left out.
-    if (isLacked && record.view === 'model') record.isViewStale ||= hasCallParts(event);
-    if (isLacked && isShown(session, record, event)) lacked.push(event);
+    if (isLacked && facts.view === 'model') facts.isViewStale ||= hasCallParts(event);
+    if (isLacked && isShown(session, facts, event)) lacked.push(event);
     return isLacked || isNew;
   });
   insertEvents(session, before);
@@ -333,9 +333,9 @@ function updateState(
  * Returns a test for events up to the handle's revision: would the window the handle was read with
  * hold the event?
  */
-function windowOf(
+function handleWindowOf(
   { events }: Session,
-  { firstEventId, afterTimestamp = -Infinity }: HandleRecord,
+  { firstEventId, afterTimestamp = -Infinity }: HandleFacts,
   missed: readonly ParsedEvent[],
 ): (seq: number, event: Event) => boolean {
   // A handle that we did not give out may hold anything.

@@ -7,7 +7,14 @@ import type { Event } from '../../values/model/event/event.js';
 import type { EventSnapshot } from '../../values/model/event/snapshot.js';
 import type { Session } from '../../values/model/session.js';
 import { writeKey } from '../../values/state/keys.js';
-import { hasNewerWrite, isSuperseded, hasStampedWrite, markStored, snapshotOrder, type WriteOrder } from '../../values/state/write_order.js';
+import {
+  hasNewerWrite,
+  isSuperseded,
+  hasStampedWrite,
+  markStored,
+  snapshotOrder,
+  type WriteOrder,
+} from '../../values/state/write_order.js';
 
 /** An event that is not stored yet. */
 export interface PendingEvent<Order = unknown> {

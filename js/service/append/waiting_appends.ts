@@ -1,9 +1,9 @@
 /** The calls that wait in one queue, and the writes that they are combined into. */
 import { abortedError, type Call, requireNotAborted } from '../../core/call/call.js';
 import { onAbort } from '../../core/call/time_limit.js';
-import type { HandleRecord, HandleSnapshot } from '../../core/handle/handle.js';
+import type { HandleFacts, HandleSnapshot } from '../../core/handle/handle.js';
 import type { Appended } from '../../core/storage/store.js';
-import type { AppendWrite, PlacedAppend } from '../../core/write.js';
+import type { AppendWrite, ReadyAppend } from '../../core/write.js';
 import type { EventToStore, StateWriter } from './state_writer.js';
 
 /**
@@ -52,7 +52,7 @@ export type QueuedAppend = { readonly call: Call } & (
     }
   | {
       /** It has its place: a client in another process holds the handle. */
-      readonly write: PlacedAppend;
+      readonly write: ReadyAppend;
       readonly handle?: undefined;
     }
 );
@@ -60,7 +60,7 @@ export type QueuedAppend = { readonly call: Call } & (
 /** A handle that an append changes after the commit, with the caller's events. */
 export interface ObservingHandle {
   readonly session: HandleSnapshot;
-  readonly record: HandleRecord;
+  readonly facts: HandleFacts;
   readonly writer: StateWriter;
   /** The events of the write, in the same order. */
   readonly events: readonly EventToStore[];

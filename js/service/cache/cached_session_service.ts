@@ -29,7 +29,7 @@ import {
 import { isOutage } from '../../stores/cache/records/failures.js';
 import type { CacheStatus } from '../../stores/cache/records/status.js';
 import { forEachOf } from '../../stores/cache/copies/grouped_queue.js';
-import { standIn } from '../../stores/cache/data/stand_in.js';
+import { putProvisional } from '../../stores/cache/data/provisional_session.js';
 
 /** The most users and apps that `sync` fetches at once. */
 const MOST_AT_ONCE = 8;
@@ -130,11 +130,11 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
       if (!isOutage(error)) throw error;
     }
     const { appName, userId, sessionId } = request;
-    // A session whose copy was given up is known to the remote, so it is not created.
+    // A session whose copy was evicted is known to the remote, so it is not created.
     if (isId(sessionId)) {
       const key = { appName, userId, sessionId };
       await data.write(async (transaction) => {
-        if (await transaction.copies.givenUp(key)) await standIn(transaction, key, clock());
+        if (await transaction.copies.evicted(key)) await putProvisional(transaction, key, clock());
       });
     }
     const { ended } = remote;
@@ -180,8 +180,8 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
       const copies = await data.read((transaction) =>
         transaction.copies.copied({ appName, userId }),
       );
-      // A session that was sent got the remote's new events with the answers, unless operations wait for the copy.
-      const sent = new Set(waiting.filter((name) => pending.operations(name).length === 0));
+      // A session that was sent got the remote's new events with the answers, unless mutations wait for the copy.
+      const sent = new Set(waiting.filter((name) => pending.mutations(name).length === 0));
       const others = copies.filter(([key]) => !sent.has(nameOf(key)));
       await fetch.refreshAll(others.map(([key]) => key));
       ended.throwIfAborted();
@@ -198,7 +198,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   }
 
   /**
-   * Erases everything of this owner in the local storage, also unsent changes, for example at a logout. Nothing on the
+   * Deletes everything of this owner in the local storage, also unsent changes, for example at a logout. Nothing on the
    * remote changes. Other tabs with this owner forget it too.
    */
   forget(): Promise<void> {
@@ -258,7 +258,7 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
     const { fetch, remote, report } = await call(async (epoch) => {
       const { pending, sender } = epoch;
       await pending.refresh(key);
-      const numbers = pending.operations(nameOf(key)).map(({ number }) => number);
+      const numbers = pending.mutations(nameOf(key)).map(({ number }) => number);
       await sender.confirm(key, numbers, options.signal);
       return epoch;
     });

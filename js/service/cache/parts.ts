@@ -5,7 +5,7 @@ import { holdProgramUntil } from '../../core/call/lifetime.js';
 import { untilAborted } from '../../core/call/time_limit.js';
 import { coreOf } from '../../core/core_of.js';
 import { isSessionError } from '../../values/errors/errors.js';
-import { onDemand } from '../../core/wasm/loader/part.js';
+import { onDemand } from '../../core/wasm/loader/chunk.js';
 import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
 import { Background, epochStore, type Epoch, openEpoch } from '../../stores/cache/epoch.js';
@@ -28,7 +28,7 @@ export function openParts(options: TakenOptions) {
     store: localStore,
     feed: ownFeed,
     channel,
-    marker,
+    flag,
     isDurable,
     isOwn,
   } = openLocalStore(options.local, options.owner, () => epoch.listeners.lost());
@@ -38,55 +38,55 @@ export function openParts(options: TakenOptions) {
   const board = new StatusBoard(tabs.own, (message) => tabs.post('status', message));
   const background = new Background(() => core.calls.requireOpen());
   const run = background.run.bind(background);
-  const erasureListeners = new Set<() => void>();
-  /** Opens another epoch, because the local data was erased. */
+  const forgetListeners = new Set<() => void>();
+  /** Opens another epoch, because the local data was forgotten. */
   const renew = (): void => {
     const ended = epoch;
     epoch = open(ended);
     // The new epoch may lead, and has heard of no tab what it reads.
     tabs.post('opened');
-    for (const listener of erasureListeners) listener();
-    run(() => ended.erase()).catch(ended.report);
+    for (const listener of forgetListeners) listener();
+    run(() => ended.forget()).catch(ended.report);
   };
-  const erasing = new GroupedQueue<undefined>(async () => {
+  const forgetting = new GroupedQueue<undefined>(async () => {
     const { data } = epoch;
     renew();
-    const client = await data.erase();
+    const client = await data.forget();
     tabs.post('forget', client);
     // A call that has begun meanwhile may still have found the data.
     if (client !== '' && epoch.data.client === client) renew();
     epoch.rescan();
   });
-  const forget = (): Promise<void> => erasing.call('', undefined);
+  const forget = (): Promise<void> => forgetting.call('', undefined);
   const remoteCore = coreOf(options.remote);
   // The remote may be of this process. It then computes the histories that are sent to it.
   remoteCore.computeHistoriesBy(async () => (await loadHistories()).COMPUTED_HISTORIES);
   const tab = {
-    ...{ options, localStore, marker, ownFeed, tabs, board, diagnostics, background },
+    ...{ options, localStore, flag, ownFeed, tabs, board, diagnostics, background },
     remoteCore,
     clock: checkedClock(options.clock ?? Date.now),
     onForgetOrder: () => void run(forget).catch((error: unknown) => epoch.report(error)),
   };
   const open = (earlier?: Epoch): Epoch => {
-    const onErased = (): void => {
+    const onForgotten = (): void => {
       // Several transactions may find it out.
       if (opened !== epoch) return;
-      erased = opened.data.client;
+      forgotten = opened.data.client;
       renew();
       epoch.rescan();
     };
-    const opened = openEpoch({ ...tab, onErased }, earlier?.data);
+    const opened = openEpoch({ ...tab, onForgotten }, earlier?.data);
     return opened;
   };
-  /** The client whose erasure this tab has found out last; `''` if none. */
-  let erased = '';
+  /** The client whose `forget` this tab has found out last; `''` if none. */
+  let forgotten = '';
   let epoch = open();
 
   const stopListening = tabs.listen({
     forget(client) {
       // This tab may have found it out, and have begun again. A call since then must not end with `aborted`.
       const isOther = epoch.data.client !== client;
-      if (isOther && (epoch.data.client !== '' || client === erased)) return;
+      if (isOther && (epoch.data.client !== '' || client === forgotten)) return;
       renew();
       epoch.rescan();
     },
@@ -143,10 +143,10 @@ export function openParts(options: TakenOptions) {
           const checkLogin = () => run(() => remote.checkLogin({ appName, userId }));
           const stop = followRuns({ agent, board, bringUp, checkLogin }, session, listener);
           const end = (): void => {
-            erasureListeners.delete(end);
+            forgetListeners.delete(end);
             stop();
           };
-          erasureListeners.add(end);
+          forgetListeners.add(end);
           return end;
         },
         async cancel({ appName, userId, sessionId, messageId, signal }) {
@@ -171,9 +171,9 @@ export function openParts(options: TakenOptions) {
       beginCall: () => presentEpoch().store,
       epochs: {
         present: () => epoch.store,
-        onErased(listener) {
-          erasureListeners.add(listener);
-          return () => void erasureListeners.delete(listener);
+        onForgotten(listener) {
+          forgetListeners.add(listener);
+          return () => void forgetListeners.delete(listener);
         },
       },
       feed: ownFeed,
@@ -187,7 +187,7 @@ export function openParts(options: TakenOptions) {
         await background.settled();
         if (await epoch.leadership.release()) tabs.post('closed');
         board.close();
-        await marker?.putNote();
+        await flag?.putNote();
         if (isOwn) await localStore.close();
       },
     },

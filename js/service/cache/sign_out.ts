@@ -29,7 +29,7 @@ export interface SignOutOptions {
 }
 
 /**
- * Signs the owner of a cache out: waits until writes are stored, sends them, erases the local data in all tabs, and
+ * Signs the owner of a cache out: waits until writes are stored, sends them, forgets the local data in all tabs, and
  * closes the service. Without a connection it does not wait.
  *
  * @returns whether the owner is signed out; if not, everything is as it was

@@ -5,7 +5,13 @@ import { sessionNotFound } from '../../values/errors/invalid.js';
 import type { Abortable, CompositeSessionKey, UserRequest } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { requireKey, requireId } from '../../values/model/values/ids.js';
-import { type StoredSession, fileOf, type SessionDialect, type SessionFile, HEADER } from './session_file.js';
+import {
+  type StoredSession,
+  fileOf,
+  type SessionDialect,
+  type SessionFile,
+  HEADER,
+} from './session_file.js';
 
 /**
  * Reads a session with all its events.

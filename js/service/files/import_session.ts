@@ -9,7 +9,12 @@ import { snapshotDelta } from '../../values/state/delta.js';
 import { joinScopes, splitByScope } from '../../values/state/keys.js';
 import { SHARED_SCOPES, type SharedScope, isShared, REMOVED } from '../../values/state/scope.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import { type StoredSession, type ReadSessionOptions, type SessionFile, storedSessionIn } from './session_file.js';
+import {
+  type StoredSession,
+  type ReadSessionOptions,
+  type SessionFile,
+  storedSessionIn,
+} from './session_file.js';
 
 /** Reads the `user:` and `app:` keys of a user from a service, with their prefixes. */
 async function readSharedState(

@@ -12,7 +12,13 @@ import { IS_OF_USER, type SharedScope } from '../../values/state/scope.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import { importSession, readState } from './import_session.js';
 import { requireJsonObject } from './recorded_session.js';
-import { type SessionFile, describeLine, isHeader, parseLine, sharedScopeOf } from './session_file.js';
+import {
+  type SessionFile,
+  describeLine,
+  isHeader,
+  parseLine,
+  sharedScopeOf,
+} from './session_file.js';
 
 /**
  * The source of JSON Lines: a text, the stream of a file or response, or any iterable of text or UTF-8 bytes.

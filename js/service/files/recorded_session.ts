@@ -1,7 +1,13 @@
 import { kindOf } from '../../values/errors/describe.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { parseJson, TooManyLevels } from '../../values/json/parse.js';
-import { formatPath, type PathSegment, isPlainObject, type JsonObject, unserializable } from '../../values/json/rules.js';
+import {
+  formatPath,
+  type PathSegment,
+  isPlainObject,
+  type JsonObject,
+  unserializable,
+} from '../../values/json/rules.js';
 import { takeDescription, takeParent } from '../../values/model/description.js';
 import { createEventActions } from '../../values/model/event/create_event.js';
 import type { SessionChanges, SessionParent } from '../../values/model/session.js';

@@ -1,8 +1,18 @@
 import { SessionError } from '../../values/errors/errors.js';
-import { formatPath, type PathSegment, isPlainObject, type JsonObject } from '../../values/json/rules.js';
+import {
+  formatPath,
+  type PathSegment,
+  isPlainObject,
+  type JsonObject,
+} from '../../values/json/rules.js';
 import { MAX_TIMESTAMP } from '../../values/model/values/time.js';
 import { parseMilliseconds } from '../../values/python/micros.js';
-import { type TimeUnit, toAllMilliseconds, unitOf, convertTimes } from '../../values/python/time.js';
+import {
+  type TimeUnit,
+  toAllMilliseconds,
+  unitOf,
+  convertTimes,
+} from '../../values/python/time.js';
 import { describeKind, malformedFile, type RecordedSession } from './recorded_session.js';
 
 /** The parts of a session that have times, in milliseconds. */

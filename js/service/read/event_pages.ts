@@ -4,7 +4,15 @@ import { invalid, invalidValue, sessionNotFound } from '../../values/errors/inva
 import type { SessionError } from '../../values/errors/errors.js';
 import { type Handles, snapshotHandle } from '../../core/handle/handle.js';
 import type { Event } from '../../values/model/event/event.js';
-import type { EventsPage, EventsRequest, GetEventsRequest, ListEventsRequest, StoredEvents, ChangesSince, ListChangesRequest } from '../../values/model/event_page.js';
+import type {
+  EventsPage,
+  EventsRequest,
+  GetEventsRequest,
+  ListEventsRequest,
+  StoredEvents,
+  ChangesSince,
+  ListChangesRequest,
+} from '../../values/model/event_page.js';
 import { requireId, requireKey, requireUser } from '../../values/model/values/ids.js';
 import type { Abortable, CompositeSessionKey, Session } from '../../values/model/session.js';
 import { HISTORY_VIEWS } from '../../values/model/values/read_options.js';
@@ -12,7 +20,13 @@ import type { SessionInfo, SessionInfoRequest } from '../../values/model/session
 import type { StateShape } from '../../values/state/state_shape.js';
 import { changesOf } from '../../core/storage/changes.js';
 import type { PageRequest, ReadInfo, ReadPage } from '../../core/read.js';
-import { cursorText, foreignCursor, readPlace, cursorOwner, EVENT_CURSOR } from '../../core/storage/reads/cursors.js';
+import {
+  cursorText,
+  foreignCursor,
+  readPlace,
+  eventCursorTarget,
+  EVENT_CURSOR,
+} from '../../core/storage/reads/cursors.js';
 import type { ReaderParts } from './reader_parts.js';
 import { initialStateOf, readInfo, type Shown } from '../../core/storage/reads/session_info.js';
 import { readPage } from './view_parts.js';
@@ -73,8 +87,8 @@ export class EventPages {
     const skipCorrupt = optionalBoolean('skipCorrupt', request.skipCorrupt) ?? false;
     const [member, given] = newer === undefined ? (['before', before] as const) : ['after', newer];
     const key = { appName, userId, sessionId };
-    const owner = cursorOwner(key);
-    const place = given === undefined ? [] : readPlace(member, EVENT_CURSOR, owner, given);
+    const target = eventCursorTarget(key);
+    const place = given === undefined ? [] : readPlace(member, EVENT_CURSOR, target, given);
     const [wasCreated, eventId] = place as readonly [number?, string?];
     const direction = walk === 'asc' || newer !== undefined ? 'after' : 'before';
     // The caller of a walk back may need its first page only. With the second one it reads on to the end.
@@ -86,7 +100,8 @@ export class EventPages {
     if (events === undefined || (wasCreated !== undefined && wasCreated !== created)) {
       throw foreignCursor(member, EVENT_CURSOR, 'of a deleted session or event');
     }
-    const cursor = (eventId: string): string => cursorText(EVENT_CURSOR, owner, [created, eventId]);
+    const cursor = (eventId: string): string =>
+      cursorText(EVENT_CURSOR, target, [created, eventId]);
     const lastId = read.lastId ?? (direction === 'after' ? eventId : undefined);
     return {
       events,
@@ -159,7 +174,7 @@ export class EventPages {
       withCount: false,
     } as const;
     const { handles } = this.#parts;
-    const view = handles.viewOf(state);
+    const view = handles.historyViewOf(state);
     const known = handles.createdRevisionOf(state, undefined);
     const rest = { view, isShown: true, created: known };
     const read = await this.readPage({ ...page, ...rest }, { ...given, signal });

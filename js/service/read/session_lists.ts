@@ -3,7 +3,13 @@ import type { Handles } from '../../core/handle/handle.js';
 import type { ListTime, TimedPlace } from '../../core/storage/list_place.js';
 import { LIST_CURSOR, cursorText, readPlace } from '../../core/storage/reads/cursors.js';
 import { type Plan, runPlan, runPlanNow } from '../../core/storage/reads/read_plan.js';
-import type { ListedSession, ListRequest, MemoryStore, ReadList, SharedStates } from '../../core/storage/store.js';
+import type {
+  ListedSession,
+  ListRequest,
+  MemoryStore,
+  ReadList,
+  SharedStates,
+} from '../../core/storage/store.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { optionalBoolean, optionalCount, requireOneOf } from '../../values/errors/option_values.js';
@@ -14,7 +20,11 @@ import { isWellFormed } from '../../values/json/text.js';
 import { defineMember } from '../../values/members.js';
 import { setDescription } from '../../values/model/description.js';
 import type { Session } from '../../values/model/session.js';
-import type { ListSessionsPageRequest, SessionsPage, SessionsRequest } from '../../values/model/session_list.js';
+import type {
+  ListSessionsPageRequest,
+  SessionsPage,
+  SessionsRequest,
+} from '../../values/model/session_list.js';
 import { requireOwner } from '../../values/model/values/ids.js';
 import { isTime } from '../../values/model/values/time.js';
 import { APP_PREFIX, type SharedScope, USER_PREFIX } from '../../values/state/scope.js';
@@ -193,11 +203,18 @@ export async function* walkSessions<S extends object>(
 
 function listCursor(list: SessionList, page: number, place: TimedPlace): string {
   const { sessionId, userId, [list.orderBy]: time } = place;
-  return cursorText(LIST_CURSOR, cursorOwner(list), [page, time, sessionId, userId]);
+  return cursorText(LIST_CURSOR, listCursorTarget(list), [page, time, sessionId, userId]);
 }
 
-/** Returns the owner of the cursors of a list. */
-function cursorOwner({ appName, userId, order, orderBy, labels, title }: SessionList): unknown[] {
+/** Returns the target of the cursors of a list. */
+function listCursorTarget({
+  appName,
+  userId,
+  order,
+  orderBy,
+  labels,
+  title,
+}: SessionList): unknown[] {
   return [appName, userId, order, orderBy, labels, title];
 }
 
@@ -234,7 +251,7 @@ function takePage(
     const offset = Math.min((number - 1) * (limit ?? 0), Number.MAX_SAFE_INTEGER);
     return { offset, limit, withTotal, number, after: undefined };
   }
-  const place = readPlace('cursor', LIST_CURSOR, cursorOwner(list), cursor);
+  const place = readPlace('cursor', LIST_CURSOR, listCursorTarget(list), cursor);
   const [lastPage, time, sessionId, userId] = place as Boundary;
   const boundary = { [list.orderBy]: time, sessionId, userId };
   return { offset: 0, limit, withTotal, number: lastPage + 1, after: boundary };
@@ -292,7 +309,7 @@ export function makeHandles<S extends object>(
     const { userId, sessionId } = record;
     if (record.isDamaged) throw corruptSession(record, appName, 'it is damaged');
     // Vertex AI keeps the shared keys in the state of each session.
-    const state = parseState(record, appName, stateKeys);
+    const state = parseListedState(record, appName, stateKeys);
     const shared: Record<SharedScope, StateShape | undefined> = {
       user: userKeys.get(userId),
       app: appKeys,
@@ -347,7 +364,7 @@ function makeCopier(): (value: unknown) => unknown {
   };
 }
 
-function parseState(
+function parseListedState(
   record: ListedSession,
   appName: string,
   stateKeys: ReadonlySet<string> | undefined,

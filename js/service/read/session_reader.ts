@@ -18,7 +18,11 @@ import type {
   GetSessionRequest,
   Session,
 } from '../../values/model/session.js';
-import { type EventCount, HISTORY_VIEWS, type HistoryView } from '../../values/model/values/read_options.js';
+import {
+  type EventCount,
+  HISTORY_VIEWS,
+  type HistoryView,
+} from '../../values/model/values/read_options.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { ReadSession, SessionRead } from '../../core/read.js';
 import type { CreatedSession, MemoryStore } from '../../core/storage/store.js';
@@ -28,11 +32,11 @@ import { ownerOf, type StateOwner } from '../../core/storage/scopes.js';
 import { type Call, takeOptions } from '../../core/call/call.js';
 import type { NewSession } from '../../core/write.js';
 import { replaceEvents } from '../../core/handle/event_index.js';
-import type { HandleRecord, HandleSnapshot, HandleWindow } from '../../core/handle/handle.js';
+import type { HandleFacts, HandleSnapshot, HandleWindow } from '../../core/handle/handle.js';
 import type { ReaderParts } from './reader_parts.js';
 import type * as onDemandReads from './on_demand.js';
 import type { ReadsLoader } from './reads.js';
-import type { MissingCalls } from './window.js';
+import type { MissingFunctionCalls } from './window.js';
 import { parseTexts } from '../../core/storage/stored_events.js';
 import { messageOf } from '../../values/errors/describe.js';
 import { SessionError } from '../../values/errors/errors.js';
@@ -61,7 +65,7 @@ function takeRead(request: Omit<GetSessionRequest, 'signal'>): TakenRequest | un
 /** The parts that read the views of one service. */
 interface Views {
   readonly readView: typeof onDemandReads.readView;
-  readonly missingCalls: MissingCalls;
+  readonly missingCalls: MissingFunctionCalls;
 }
 
 /** Reads sessions and states, and makes handles from what the store returns. */
@@ -115,8 +119,8 @@ export class SessionReader {
     return this.#views ?? this.#viewsOf(await this.#loadReads(signal));
   }
 
-  #viewsOf({ MissingCalls, readView }: typeof onDemandReads): Views {
-    return (this.#views ??= { readView, missingCalls: new MissingCalls() });
+  #viewsOf({ MissingFunctionCalls, readView }: typeof onDemandReads): Views {
+    return (this.#views ??= { readView, missingCalls: new MissingFunctionCalls() });
   }
 
   #openRead<S extends object>({ request, view }: TakenRequest, read: ReadSession): Session<S> {
@@ -146,7 +150,7 @@ export class SessionReader {
    */
   async addMissingCalls(
     session: Session,
-    { view }: HandleRecord,
+    { view }: HandleFacts,
     events: readonly Event[],
     call: Call,
   ): Promise<void> {
@@ -165,21 +169,21 @@ export class SessionReader {
    * Called after an append through a handle that merges. If the handle got an event that changes which other events its
    * view shows, reads its window again. Never fails, because the append is stored. The next append tries again.
    */
-  async renewView(session: HandleSnapshot, record: HandleRecord, call: Call): Promise<void> {
+  async renewView(session: HandleSnapshot, facts: HandleFacts, call: Call): Promise<void> {
     const { appName, userId, id: sessionId, events } = session;
-    while (record.isViewStale) {
-      const isWhole = record.firstEventId !== undefined;
+    while (facts.isViewStale) {
+      const isWhole = facts.firstEventId !== undefined;
       // A read without a number returns all events that can be reached.
       const numRecentEvents = isWhole ? undefined : events.length;
-      const config = { numRecentEvents, view: record.view, skipCorrupt: true } as const;
+      const config = { numRecentEvents, view: facts.view, skipCorrupt: true } as const;
       try {
         const read = await this.get({ appName, userId, sessionId, config }, call);
         if (read === undefined) return;
         // Another append through the handle was stored after the read.
-        if ((this.#parts.handles.revisionOf(read.state) ?? 0) < record.revision) continue;
+        if ((this.#parts.handles.revisionOf(read.state) ?? 0) < facts.revision) continue;
         replaceEvents(session, read.events);
-        if (isWhole) record.firstEventId = read.events[0]?.id ?? '';
-        record.isViewStale = false;
+        if (isWhole) facts.firstEventId = read.events[0]?.id ?? '';
+        facts.isViewStale = false;
       } catch {
         return;
       }

@@ -6,11 +6,17 @@ import { showItems, type ViewedEvents } from '../../core/history/view.js';
 import type { PageRequest, ReadMarkers, ReadPage } from '../../core/read.js';
 import { find, type ReadPlan, runPlan } from '../../core/storage/reads/read_plan.js';
 import type { Store, StoreTraits } from '../../core/storage/store.js';
-import { type HistoryItems, partOfItems, type PartRequest, type ViewPlace, type Undecided } from '../../core/wasm/packed_marks.js';
+import {
+  type HistoryItems,
+  partOfItems,
+  type PartRequest,
+  type ViewPlace,
+  type Undecided,
+} from '../../core/wasm/packed_marks.js';
 import type { Event } from '../../values/model/event/event.js';
 import { SUMMARY_PREFIX } from '../../values/model/event/metadata.js';
 import type { ComputedView, EventCount } from '../../values/model/values/read_options.js';
-import { readBack, type KnownEvents } from './view/read_back.js';
+import { readBack, type KnownEvents } from './read_back.js';
 
 /** Reads a page. Loads the whole history only if the page needs it. Returns `undefined` if there is no session. */
 export async function readPage(

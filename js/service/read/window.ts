@@ -204,7 +204,7 @@ type ReadLast<S extends object> = (last: EventCount) => Promise<Session<S> | und
  * window are then put before the handle's events. A response whose call was never stored causes reads
  * of the whole session.
  */
-export class MissingCalls {
+export class MissingFunctionCalls {
   /** Appended events whose calls could not be read, by the handle's `state`. Copies by spread share the state. */
   readonly #responsesToRetry = new WeakMap<object, readonly Event[]>();
 

@@ -151,7 +151,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
    *   const session = await service.getOrCreateSession(key);
    *   const newMessage = { role: 'user', parts: [{ text }] };
    *   for await (const { content, partial } of service.run({ session, newMessage, streaming: true })) {
-   *     console.log(partial ? 'a piece' : 'the whole', content?.parts);
+   *     console.log(partial ? 'a part' : 'the whole', content?.parts);
    *   }
    *   return session.events; // the message and the answer too
    * }
@@ -170,8 +170,8 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
   }
 
   /**
-   * Cancels the run of a session. Resolves when it has ended and is sealed, about a second after the request at the latest. If
-   * nothing runs, the message that `messageId` names is sealed, unless it has its answer.
+   * Cancels the run of a session. Resolves when it has ended and has its end event, about a second after the request at the latest. If
+   * nothing runs, the message that `messageId` names gets an end event, unless it has its answer.
    *
    * @returns whether anything was cancelled
    * @throws SessionError (as a rejection) `unsupported`: the server is `adk api_server`, or has no agent; any error of a call

@@ -14,7 +14,7 @@ import { type BeginRun, type PageRun, PageRuns } from './page_runs.js';
 import { type QueuedMessage, RunsOfSessions, SessionRuns } from './session_runs.js';
 import { cancelledError, type Report, runFailed, storedStatus } from './agent/run_status.js';
 
-export { RunView, unansweredMessage } from './run_view.js';
+export { RunDisplay, unansweredMessage } from './run_display.js';
 export { answerMessage, requireAnswers } from './user_answers.js';
 
 /** Milliseconds that the server may take to store the message, and the end, of a run whose request has ended or was lost. */
@@ -157,7 +157,7 @@ class ApiServerRun implements PageRun {
     let error = failure;
     const isLost = failure !== undefined && !isFailure(failure);
     try {
-      if (this.#reason === 'cancelled') isAnswered = await this.#awaitSeal();
+      if (this.#reason === 'cancelled') isAnswered = await this.#awaitEndEvent();
       else if (this.#message === undefined)
         await (mayArrive(failure) ? this.#awaitMessage() : this.#read());
       else if (isLost) await this.#readOnceBack();
@@ -196,7 +196,7 @@ class ApiServerRun implements PageRun {
   }
 
   /** Waits until the server has stored how the run has ended. Returns whether the message is answered. */
-  async #awaitSeal(): Promise<boolean> {
+  async #awaitEndEvent(): Promise<boolean> {
     for (const begin = performance.now(); ; await pause(PAUSE_MS, NEVER)) {
       const status = storedStatus(await this.#read());
       const isOpen = status?.status === 'unanswered' && status.messageId === this.#message?.id;

@@ -7,7 +7,7 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { sessionName } from '../../values/model/values/ids.js';
 import { LocalRun, type StopReason } from './agent/local_run.js';
-import { isClaimed } from './agent/run_storage.js';
+import { isStoredAlready } from './agent/run_storage.js';
 import type { Happening } from './run_table.js';
 import {
   type QueuedMessage,
@@ -15,13 +15,13 @@ import {
   SessionRuns,
   type RunTransport,
 } from './session_runs.js';
-import { type SealedRun, sealingOf, sealRun } from './agent/run_status.js';
+import { type EndingRun, endEventsOf, endRun } from './agent/run_status.js';
 import { OtherTabs } from './other_tabs.js';
 
-export { RunView, unansweredMessage } from './run_view.js';
+export { RunDisplay, unansweredMessage } from './run_display.js';
 export { answerMessage, requireAnswers } from './user_answers.js';
 
-/** Milliseconds for a run to end once it is stopped: a second for the agent, and the rest for its seal. */
+/** Milliseconds for a run to end once it is stopped: a second for the agent, and the rest for its end event. */
 const END_MS = 3000;
 
 /** A run that this page has begun. */
@@ -51,11 +51,11 @@ export class PageRuns implements RunTransport {
   readonly #begin: BeginRun | undefined;
   #current: PageRun | undefined;
   /** The runs that rewinds have ended which a cache has not sent yet. Its remote may refuse them. */
-  #undone: SealedRun[] = [];
-  /** The author of the seals of other tabs' runs. */
+  #undoneRun: EndingRun[] = [];
+  /** The author of the end events of other tabs' runs. */
   #agentName: string | undefined;
 
-  /** @param begin begins runs which this page cannot seal. Default: the agent of the message is in the page */
+  /** @param begin begins runs which this page cannot end. Default: the agent of the message is in the page */
   constructor(
     service: SessionService,
     key: CompositeSessionKey,
@@ -88,7 +88,7 @@ export class PageRuns implements RunTransport {
         if (taken !== undefined) await this.#run(taken);
       });
     } catch (error) {
-      // A page that is going away gets no lock, and a tab that was silent for long has lost it: its run was sealed.
+      // A page that is going away gets no lock, and a tab that was silent for long has lost it: its run got its end event.
       if (this.#current !== undefined) return void (await this.#current.stop('rewound'));
       taken ??= take();
       if (taken !== undefined) this.#refuse(taken, error);
@@ -109,7 +109,7 @@ export class PageRuns implements RunTransport {
     this.#current = undefined;
     if (status !== 'refused') {
       this.#tell(run);
-    } else if (isClaimed(error)) {
+    } else if (isStoredAlready(error)) {
       // Another run of this message has begun, in another tab or earlier. No message runs twice.
       await this.#messageOf(id)
         .then((stored) => (stored === undefined ? asked.reject(error) : asked.resolve(stored)))
@@ -150,9 +150,9 @@ export class PageRuns implements RunTransport {
     if (message === undefined) return;
     const drafts = told?.messageId === messageId ? told.drafts : [];
     const run = { key: this.#key, message, drafts, agentName: this.#agentName, isUnanswered: true };
-    const seal = () => sealRun(this.#service, run);
+    const end = () => endRun(this.#service, run);
     // A tab that is silent keeps its lock. Its run goes on until its next append is refused.
-    await (isSilent ? this.#lock.take(seal) : this.#lock.hold(seal));
+    await (isSilent ? this.#lock.take(end) : this.#lock.hold(end));
     this.#happened({ type: 'told', report: undefined });
   }
 
@@ -174,7 +174,7 @@ export class PageRuns implements RunTransport {
       const abort = async (): Promise<void> => {
         // It holds up nothing behind it.
         this.#happened({ type: 'cancelled', id, unanswered: undefined });
-        if (coreOf(this.#service)?.epochs !== undefined) this.#undone.push(own.sealed);
+        if (coreOf(this.#service)?.epochs !== undefined) this.#undoneRun.push(own.ending);
         await own.abort();
       };
       return { ...own, abort };
@@ -185,18 +185,18 @@ export class PageRuns implements RunTransport {
     const message = { id, invocationId };
     return {
       message,
-      sealing: (events) => sealingOf({ message, drafts, agentName: this.#agentName }, events),
+      endEvents: (events) => endEventsOf({ message, drafts, agentName: this.#agentName }, events),
       cancel: () => this.stop(id),
       abort: () => Promise.resolve(this.#others.askToStop(id)),
     };
   }
 
-  async sealRefused(): Promise<void> {
-    if (this.#undone.length === 0 || (await this.#hasUnsentRewind())) return;
-    // Each rewind was sent or given up. A message that one still undoes is not sealed.
-    for (const undone of this.#undone.splice(0)) {
+  async endUndone(): Promise<void> {
+    if (this.#undoneRun.length === 0 || (await this.#hasUnsentRewind())) return;
+    // Each rewind was sent or given up. A message that one still undoes gets no end event.
+    for (const undone of this.#undoneRun.splice(0)) {
       const run = { ...undone, key: this.#key, isUnanswered: false, isRecent: true };
-      await sealRun(this.#service, run).catch(() => void this.#undone.push(undone));
+      await endRun(this.#service, run).catch(() => void this.#undoneRun.push(undone));
     }
   }
 

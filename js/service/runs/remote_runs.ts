@@ -15,7 +15,7 @@ import {
 } from './session_runs.js';
 import { cancelledError, type Report, toldError } from './agent/run_status.js';
 
-export { RunView, unansweredMessage } from './run_view.js';
+export { RunDisplay, unansweredMessage } from './run_display.js';
 export { answerMessage, requireAnswers } from './user_answers.js';
 
 /** The server has the agent, and tells on its feed what runs. */

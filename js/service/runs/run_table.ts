@@ -86,7 +86,7 @@ type Asked = Pick<MessageRun, 'id' | 'callIds' | 'isOfRewind'>;
 export type Effect =
   /** Give up a message that waits. */
   | { readonly type: 'drop'; readonly id: string }
-  /** Stop a run, wherever it is, or seal a message that nobody answers. */
+  /** Stop a run, wherever it is, or store the end event of a message that nobody answers. */
   | { readonly type: 'stop'; readonly id: string };
 
 /** The runs after something has happened, and what to do. */

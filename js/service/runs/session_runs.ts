@@ -3,7 +3,7 @@
  * agent in the page (`page_runs.ts`), on its server (`remote_runs.ts`) or on `adk api_server` (`api_server_runs.ts`).
  * `js/server/runs` does it on a server.
  *
- * The folder calls only the public methods of a service. It has two exceptions: the claim, which is a hidden member of
+ * The folder calls only the public methods of a service. It has two exceptions: the idempotency key, which is a hidden member of
  * an append, and the core of a service, which has the feed's channel and the agent of a server. It knows neither live
  * sessions nor `@google/adk`.
  */
@@ -23,7 +23,7 @@ import {
   type RunsOfSession,
   step,
 } from './run_table.js';
-import type { AskedMessage, Runs } from './run_view.js';
+import type { AskedMessage, Runs } from './run_display.js';
 import { cancelledError, type SessionRun } from './agent/run_status.js';
 
 /** A message that waits, and its caller. */
@@ -47,12 +47,12 @@ export interface RunTransport {
    * @returns a promise that resolves when the next message may be sent
    */
   send(take: () => QueuedMessage | undefined): Promise<void>;
-  /** Stops the run of a message, or seals the message if it has none. */
+  /** Stops the run of a message, or stores the end event of the message if it has none. */
   stop(messageId: string): Promise<void>;
   /** See `Runs`. */
   underWay(): RunUnderWay | undefined;
   /** See `Runs`. */
-  sealRefused?(): Promise<void>;
+  endUndone?(): Promise<void>;
   /** Ends the run of this program, because the session is gone. */
   abandon(): void;
 }
@@ -153,8 +153,8 @@ export class SessionRuns implements Runs {
     return this.#transport.underWay();
   }
 
-  async sealRefused(): Promise<void> {
-    await this.#transport.sealRefused?.();
+  async endUndone(): Promise<void> {
+    await this.#transport.endUndone?.();
   }
 
   abandon(): void {

@@ -41,7 +41,7 @@ const KINDS: Readonly<Record<string, Question['kind']>> = {
   adk_request_credential: 'credential',
 };
 
-/** Returns the ids of the calls that were answered by a user, or sealed. */
+/** Returns the ids of the calls that were answered by a user, or closed by an end event. */
 export function answeredCalls(events: readonly Event[]): ReadonlySet<string> {
   const answers = events.filter(closesCalls).flatMap(partsOf);
   return new Set(answers.flatMap(({ functionResponse }) => functionResponse?.id ?? []));

@@ -26,14 +26,14 @@ import type { CacheContext } from './copies/context.js';
 import type { CopyFetcher } from './copies/copy_fetcher.js';
 import type { CopyLimits } from './copies/copy_limits.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
-import { mustExist } from './data/stand_in.js';
-import { nameOf, sessionKeyOf } from './records/cache_key.js';
-import { isRefusal } from './records/failures.js';
-import { type Operation, type OutboxEvent, UNSENT } from './records/records.js';
+import { creationMustExist } from './data/provisional_session.js';
+import { nameOf, pickSessionKey } from './records/cache_key.js';
+import { isFinalRefusal } from './records/failures.js';
+import { type Mutation, type OutboxEvent, UNSENT } from './records/records.js';
 import type { Sender } from './sending/sender.js';
-import { olderInvocations, ViewEvents } from './verbs/view_events.js';
-import type { SessionView } from './overlay/session_overlay.js';
-import { sharedWrites, deltaOf } from './overlay/shared_overlay.js';
+import { olderInvocations, OverlaidEvents } from './verbs/overlaid_events.js';
+import type { OverlaidSession } from './overlay/session_overlay.js';
+import { sharedWrites, parseDelta } from './overlay/shared_overlay.js';
 
 export interface CacheHistoryParts extends CacheContext {
   readonly fetch: CopyFetcher;
@@ -46,7 +46,7 @@ export interface CacheHistoryParts extends CacheContext {
 /** A session as a reader sees it, as far as this device has it. */
 interface LocalSession extends SourceSession {
   readonly events: readonly Event[];
-  readonly birth: number;
+  readonly localId: number;
   readonly revision: number;
   /** Whether the remote has older events, or may have. */
   readonly hasOlder: boolean;
@@ -55,7 +55,7 @@ interface LocalSession extends SourceSession {
 }
 
 /**
- * The histories of a cache. A rewind is an operation that has the request, not its result: the remote computes the
+ * The histories of a cache. A rewind is a mutation that has the request, not its result: the remote computes the
  * result, including what others have written meanwhile. Until then readers see a result that this device computes from
  * its copy.
  */
@@ -85,30 +85,31 @@ export class CacheHistory {
       const add = async (transaction: CacheTransaction) => {
         const view = await requireView(transaction, key);
         // The session has changed since it was read. The next round undoes that change too.
-        if (view.revision !== session.revision || view.birth !== session.birth) return undefined;
-        const operation = this.#operationOf(transaction, write, planned, view);
-        await transaction.outbox.change(key, { put: [operation] });
+        if (view.revision !== session.revision || view.localId !== session.localId)
+          return undefined;
+        const mutation = this.#mutationOf(transaction, write, planned, view);
+        await transaction.outbox.change(key, { put: [mutation] });
         const { revision } = await requireView(transaction, key);
         transaction.drawUpTo(revision);
-        return { revision, operation };
+        return { revision, mutation };
       };
       const added = await limits.write(key, () => data.write(add));
       if (added === undefined) continue;
-      const { operation, revision } = added;
-      await sender.sendAdded(key, [operation.number], call.signal);
-      const texts = operation.basis.result.events.map(({ text }) => text);
+      const { mutation, revision } = added;
+      await sender.sendAdded(key, [mutation.number], call.signal);
+      const texts = mutation.base.result.events.map(({ text }) => text);
       const [event, follows] = parseTexts(texts);
       const { unknownKeys } = planned;
       return { event: event!, message: message && follows, unknownKeys, revision, isNew: true };
     }
   }
 
-  #operationOf(
+  #mutationOf(
     transaction: CacheTransaction,
     meant: RewindWrite,
     { event, following, state }: PlannedRewind,
-    { birth, overlay }: SessionView,
-  ): Operation<'rewind'> {
+    { localId, overlay }: OverlaidSession,
+  ): Mutation<'rewind'> {
     const { clock } = this.#parts;
     const take = (event: object): OutboxEvent => {
       const { id, text, timestamp } = snapshotEvent(event as Event, clock, newEventId);
@@ -117,8 +118,8 @@ export class CacheHistory {
     const marker = take(event);
     const others = following.map(take);
     const numbers = [marker, ...others].map(() => {
-      const tick = transaction.nextNumber();
-      return { seq: tick, tick };
+      const localVersion = transaction.nextNumber();
+      return { seq: localVersion, localVersion };
     });
     const { timestamp: time } = others.at(-1) ?? marker;
     const result = {
@@ -126,12 +127,18 @@ export class CacheHistory {
       state: JSON.stringify(state),
     } as const;
     return {
-      number: numbers[0]!.tick,
-      write: { ...meant, key: sessionKeyOf(meant.key) },
+      number: numbers[0]!.localVersion,
+      write: { ...meant, key: pickSessionKey(meant.key) },
       numbers,
-      basis: { birth, time, expected: null, result, mustExist: mustExist(overlay.creation) },
+      base: {
+        localId,
+        time,
+        expected: null,
+        result,
+        mustExist: creationMustExist(overlay.creation),
+      },
       sent: UNSENT,
-      shared: sharedWrites(others.map(({ text }) => deltaOf(text))),
+      shared: sharedWrites(others.map(({ text }) => parseDelta(text))),
     };
   }
 
@@ -151,9 +158,9 @@ export class CacheHistory {
     }
     const whole = await this.#getWhole(key, call);
     if (whole === undefined) throw sessionNotFound(key.sessionId);
-    const { events, title, created: birth, revision } = whole;
+    const { events, title, created: localId, revision } = whole;
     const state = JSON.parse(whole.state) as StateShape;
-    const known = { ...session, events, state, title, birth, revision };
+    const known = { ...session, events, state, title, localId, revision };
     const fetched = { ...known, hasOlder: false, olderInvocations: undefined };
     return [fetched, await work(fetched)];
   }
@@ -178,9 +185,9 @@ export class CacheHistory {
     return this.#parts.data.read(async (transaction) => {
       const view = await transaction.view(key);
       if (view === undefined) return undefined;
-      const rows = await new ViewEvents(transaction, key, view).last({});
-      const { birth, revision, state, initialState, copy } = view;
-      const isUnfetched = view.overlay.creation?.basis.isThere === true;
+      const rows = await new OverlaidEvents(transaction, key, view).last({});
+      const { localId, revision, state, initialState, copy } = view;
+      const isUnfetched = view.overlay.creation?.base.isThere === true;
       const hasOlder = copy === undefined ? isUnfetched : copy.hasOlder || copy.isStale;
       const events = parseTexts(rows.map(({ text }) => text));
       return {
@@ -194,7 +201,7 @@ export class CacheHistory {
               ? undefined
               : (JSON.parse(initialState) as StateShape),
           ),
-        ...{ birth, revision, hasOlder, isPlain: copy?.created === null },
+        ...{ localId, revision, hasOlder, isPlain: copy?.created === null },
       };
     });
   }
@@ -242,7 +249,7 @@ export class CacheHistory {
   }
 
   /**
-   * Asks the remote if the copy lacks events and there is no operation. Otherwise, or without an answer, uses the copy.
+   * Asks the remote if the copy lacks events and there is no mutation. Otherwise, or without an answer, uses the copy.
    */
   async #askOrCompute<Kind extends 'branches' | 'stateAt'>(
     request: SessionRead<Kind>,
@@ -252,14 +259,14 @@ export class CacheHistory {
     const { pending, remote } = this.#parts;
     const { key } = request;
     const { hasOlder } = await this.#find(key, call);
-    if (hasOlder && pending.operations(nameOf(key)).length === 0) {
+    if (hasOlder && pending.mutations(nameOf(key)).length === 0) {
       try {
         const asked = remote.ask((store, own) => store.read(request, own), call);
         const answer = await untilAborted(call.signal, asked);
         if (answer === undefined) throw sessionNotFound(key.sessionId);
         return answer;
       } catch (error) {
-        if (isRefusal(error) || call.signal?.aborted === true) throw error;
+        if (isFinalRefusal(error) || call.signal?.aborted === true) throw error;
       }
     }
     return (await this.#compute(key, call, local))[1];
@@ -269,7 +276,7 @@ export class CacheHistory {
 /** Returns a function that throws a refusal as it is, and any other failure as `connection_lost` for missing events. */
 function onlyRefusals({ signal }: Call): (error: unknown) => never {
   return (error) => {
-    if (isRefusal(error) || signal?.aborted === true) throw error;
+    if (isFinalRefusal(error) || signal?.aborted === true) throw error;
     const message = 'The session has older events than are here, and the remote does not answer.';
     const fields = { missing: 'events', storage: 'cache', cause: error } as const;
     throw new SessionError('connection_lost', message, fields);
@@ -285,7 +292,7 @@ function withoutRevisions(): SessionError {
 async function requireView(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-): Promise<SessionView> {
+): Promise<OverlaidSession> {
   const view = await transaction.view(key);
   if (view === undefined) throw sessionNotFound(key.sessionId);
   return view;

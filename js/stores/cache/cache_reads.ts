@@ -1,7 +1,12 @@
 import type { Call } from '../../core/call/call.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { endsWithin, untilAborted } from '../../core/call/time_limit.js';
-import { type ReadPolicy, type EventCount, isEnough, mostOf } from '../../values/model/values/read_options.js';
+import {
+  type ReadPolicy,
+  type EventCount,
+  isEnough,
+  mostOf,
+} from '../../values/model/values/read_options.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { StoredEvents } from '../../values/model/event_page.js';
@@ -29,19 +34,19 @@ import type { CopyFetcher, Fetched, StateFetcher } from './copies/copy_fetcher.j
 import type { CopyLimits } from './copies/copy_limits.js';
 import type { Lists } from './copies/lists.js';
 import type { RemoteCall } from './copies/remote_connection.js';
-import { type FetchedWindow, unkeptData } from './copies/unkept.js';
-import type { Births } from './data/births.js';
+import { type FetchedWindow, uncachedData } from './copies/uncached.js';
+import type { LocalIds } from './data/local_ids.js';
 import type { LocalData } from './data/local_data.js';
-import { allowCreation } from './data/stand_in.js';
+import { allowCreation } from './data/provisional_session.js';
 import type { CacheKey } from './records/cache_key.js';
-import { isRefusal } from './records/failures.js';
-import { eventsOf, isOfEvent, isWaiting, type Operation } from './records/records.js';
+import { isFinalRefusal } from './records/failures.js';
+import { eventsOf, isOfEvent, isWaiting, type Mutation } from './records/records.js';
 import { type LocalRead, readList, readLocally, readState } from './verbs/local_reads.js';
 
 export interface ReadParts extends CacheContext {
   readonly fetch: CopyFetcher;
   readonly limits: CopyLimits;
-  readonly births: Births;
+  readonly localIds: LocalIds;
   readonly lists: Lists;
   readonly states: StateFetcher;
   readonly reads: ReadPolicy;
@@ -100,7 +105,7 @@ export class CacheReads {
       ({ hasOlder }, copiedCount) => copiedCount === 'all' || (need !== 'all' && hasOlder === true),
     );
     if (result === undefined || part.identity === undefined) return result;
-    const created = this.#parts.births.known(key, request.created, part.identity);
+    const created = this.#parts.localIds.known(key, request.created, part.identity);
     // The remote has older events than the copy. An empty page has no cursor to continue from.
     const hasOlder = (part.hasOlder && (result.events ?? []).length > 0) || result.hasOlder;
     return { ...result, created, hasOlder };
@@ -115,7 +120,7 @@ export class CacheReads {
     try {
       sums = await this.#sums(key, call, false);
     } catch (error) {
-      if (isRefusal(error) || call.signal?.aborted === true) throw error;
+      if (isFinalRefusal(error) || call.signal?.aborted === true) throw error;
       throw missingEvents(key, error);
     }
     if (sums === 'unknown') return requireAll(key, await this.#info(request, call, 'all')).result;
@@ -139,7 +144,7 @@ export class CacheReads {
     if (this.#policyOf(call) === 'cache-only') return undefined;
     const sums = await untilAborted(call.signal, remote.sums(key, isNumber));
     if (sums === undefined || sums === 'unknown') return sums;
-    const unsent = (await data.operations(key)).filter(isWaiting).flatMap(addedEvents);
+    const unsent = (await data.mutations(key)).filter(isWaiting).flatMap(addedEvents);
     const { eventCount, bytes, usage } = addSums(sums, sumsOf(unsent));
     return { eventCount, bytes, usage };
   }
@@ -202,12 +207,12 @@ export class CacheReads {
       const { result, part } = local;
       const { copiedCount } = part;
       if (part.mustExist && creation !== undefined) {
-        // A session whose copy was given up stays as it is.
+        // A session whose copy was evicted stays as it is.
         await data.write((transaction) => allowCreation(transaction, creation as CreateWrite));
         creation = undefined;
         continue;
       }
-      if (part.isStandIn && !isAsked) {
+      if (part.isProvisional && !isAsked) {
         // What is here is only what was written here.
         isAsked = true;
         fetched = await this.#inTime(fetch.require(key, mostOf(need, 1)), call);
@@ -229,7 +234,7 @@ export class CacheReads {
         const waited = result === undefined ? data.untilChanged(key, fetching) : fetching;
         fetched = await untilAborted(call.signal, waited);
       } catch (error) {
-        const isOffline = !isRefusal(error) && call.signal?.aborted !== true;
+        const isOffline = !isFinalRefusal(error) && call.signal?.aborted !== true;
         if (result === undefined || !isOffline) throw error;
         // The newest events are better than none.
         return { ...local, failure: error };
@@ -249,9 +254,9 @@ export class CacheReads {
     const { result, part } = local;
     const isDone = result !== undefined && isAnswered(result, part.copiedCount);
     if (isDone || part.isDeleted || fetched === undefined) return local;
-    const unkept = await unkeptData(this.#parts, request.key, fetched);
-    if (unkept === undefined) return local;
-    const other = await this.#readLocally(unkept, request, call);
+    const uncached = await uncachedData(this.#parts, request.key, fetched);
+    if (uncached === undefined) return local;
+    const other = await this.#readLocally(uncached, request, call);
     // It was fetched and is not shown, because its deletion waits.
     if (other.result === undefined) return { result, part: { ...part, isDeleted: true } };
     return isEnough(part.copiedCount, other.part.copiedCount) ? local : other;
@@ -266,7 +271,7 @@ export class CacheReads {
     try {
       const local = await readLocally(data, request, call);
       const { identity } = local.part;
-      if (identity !== undefined) this.#parts.births.note(key, identity);
+      if (identity !== undefined) this.#parts.localIds.note(key, identity);
       return local;
     } catch (error) {
       if (isDamagedEvent(error)) this.#fetchDamaged(key);
@@ -297,7 +302,7 @@ export class CacheReads {
       follow(owner);
       const isFirst = policy === 'cache-first' && !(await lists.hasList(owner));
       // Without a connection, the copies are all there is.
-      await this.#receive(lists.fetch(owner), isFirst, call, isRefusal);
+      await this.#receive(lists.fetch(owner), isFirst, call, isFinalRefusal);
     }
     return readList(data, request, call);
   }
@@ -361,12 +366,12 @@ export class CacheReads {
   }
 }
 
-/** Returns the events that an operation adds to an existing session. */
-function addedEvents(operation: Operation): Event[] {
-  if (!isOfEvent(operation)) return [];
-  const { expected = null, previous } = operation.basis;
+/** Returns the events that a mutation adds to an existing session. */
+function addedEvents(mutation: Mutation): Event[] {
+  if (!isOfEvent(mutation)) return [];
+  const { expected = null, previous } = mutation.base;
   if (expected !== null || previous !== undefined) return [];
-  return eventsOf(operation).flatMap(({ text }) => parseEventText(text) ?? []);
+  return eventsOf(mutation).flatMap(({ text }) => parseEventText(text) ?? []);
 }
 
 /** @throws SessionError `connection_lost` if the copy does not have all events */

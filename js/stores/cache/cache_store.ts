@@ -20,7 +20,7 @@ import {
   type StoredKind,
   type WriteVerbs,
 } from '../../core/storage/store.js';
-import type { Placed, Writes } from '../../core/write.js';
+import type { ReadyWrite, Writes } from '../../core/write.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
@@ -40,7 +40,7 @@ export interface CacheStoreParts extends ReadParts {
 /** The kinds of reads that the remote answers if the local storage cannot be read. Others are about the copy itself. */
 const ANSWERED_BY_REMOTE: readonly ReadKind[] = ['window', 'page', 'info', 'ids'];
 
-/** The local data as a store. A write adds operations, which are sent later. */
+/** The local data as a store. A write adds mutations, which are sent later. */
 export class CacheStore implements Store {
   readonly traits = { computesHistories: true };
   readonly #parts: CacheStoreParts;
@@ -66,7 +66,7 @@ export class CacheStore implements Store {
       branches: (request, call) => history.branches(request, call),
       stateAt: (request, call) => history.stateAt(request, call),
     };
-    const write = <Kind extends StoredKind>(write: Placed<Kind>, call: Call) =>
+    const write = <Kind extends StoredKind>(write: ReadyWrite<Kind>, call: Call) =>
       this.#write(write, call);
     this.#writeVerbs = {
       ...{ create: write, append: write, describe: write, update: write, delete: write },
@@ -110,7 +110,10 @@ export class CacheStore implements Store {
    * Stores a write before the remote is asked anything. If it needs a session of which there is no copy, it then waits for
    * the remote.
    */
-  async #write<Kind extends StoredKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
+  async #write<Kind extends StoredKind>(
+    write: ReadyWrite<Kind>,
+    call: Call,
+  ): Promise<Results[Kind]> {
     const meant: Writes[StoredKind] = write;
     const { key } = meant;
     if (!isSession(key)) return this.#send(key, await this.#store(write, call), call);
@@ -128,7 +131,7 @@ export class CacheStore implements Store {
   }
 
   #store<Kind extends StoredKind>(
-    write: Placed<Kind>,
+    write: ReadyWrite<Kind>,
     call: Call,
   ): Promise<Written<Results[Kind]>> {
     const { key }: Writes[StoredKind] = write;
@@ -138,7 +141,7 @@ export class CacheStore implements Store {
   /** Stores a write to a session. If that was deleted here, the remote may have a new one: it is fetched, and the write repeated. */
   async #storeIn<Kind extends StoredKind>(
     key: CompositeSessionKey,
-    write: Placed<Kind>,
+    write: ReadyWrite<Kind>,
     call: Call,
   ): Promise<Written<Results[Kind]>> {
     try {
@@ -166,7 +169,7 @@ export class CacheStore implements Store {
     const isThere = await data.read(async (transaction) => {
       const view = await transaction.view(key);
       if (view === undefined) return (await transaction.copies.get(key))?.copy !== undefined;
-      return view.overlay.creation?.basis.isThere !== true;
+      return view.overlay.creation?.base.isThere !== true;
     });
     if (isThere || !board.status.isOnline) return;
     try {
@@ -188,10 +191,10 @@ export class CacheStore implements Store {
     call: Call,
   ): Promise<void> {
     const { awaited, board, data, pending, readTimeoutMs, sender } = this.#parts;
-    const operations = pending.operations(nameOf(key));
-    const own = operations.findLast(({ number }) => number === numbers.at(-1));
+    const mutations = pending.mutations(nameOf(key));
+    const own = mutations.findLast(({ number }) => number === numbers.at(-1));
     const isDemanding =
-      own?.basis.mustExist === true && operations.some((each) => isOf(each, 'create'));
+      own?.base.mustExist === true && mutations.some((each) => isOf(each, 'create'));
     if (!isDemanding || !board.status.isOnline) return;
     for (const number of numbers) awaited.add(number);
     let refusal: Refusal | undefined;

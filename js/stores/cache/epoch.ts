@@ -10,13 +10,13 @@ import { CopyLimits } from './copies/copy_limits.js';
 import { Follower } from './copies/follower.js';
 import { Lists } from './copies/lists.js';
 import { RemoteConnection, type RemoteConnectionParts } from './copies/remote_connection.js';
-import { Births } from './data/births.js';
+import { LocalIds } from './data/local_ids.js';
 import { LocalData } from './data/local_data.js';
 import { Pending } from './data/pending.js';
 import type { LocalStore } from './local_store/local_store.js';
-import type { OwnerMarker } from './local_store/owner_marker.js';
+import type { OwnerFlag } from './local_store/owner_flag.js';
 import { type CacheKey, keyOfName, nameOf } from './records/cache_key.js';
-import { erasedError, errorOf, failureOf } from './records/failures.js';
+import { dataForgottenError, errorOf, failureOf } from './records/failures.js';
 import type { LossRecord } from './records/records.js';
 import type { CacheLoss, StatusBoard } from './records/status.js';
 import { Delivery } from './sending/delivery.js';
@@ -42,15 +42,15 @@ export interface TabParts {
   readonly remoteCore: RemoteConnectionParts['core'];
   readonly clock: () => number;
   readonly localStore: LocalStore;
-  readonly marker: OwnerMarker | undefined;
+  readonly flag: OwnerFlag | undefined;
   readonly ownFeed: Feed;
   readonly tabs: Tabs;
   readonly board: StatusBoard;
   readonly diagnostics: Diagnostics | undefined;
   readonly background: Background;
-  /** Called when a transaction finds out that the local data was erased. */
-  readonly onErased: () => void;
-  /** Called when the remote orders to erase the local data. */
+  /** Called when a transaction finds out that the local data was forgotten. */
+  readonly onForgotten: () => void;
+  /** Called when the remote orders to forget the local data. */
   readonly onForgetOrder: () => void;
 }
 
@@ -60,17 +60,17 @@ type DataListeners = Omit<TabListeners, 'forget' | 'status'>;
 export type Epoch = ReturnType<typeof openEpoch>;
 
 /**
- * Makes the parts of a cache that work on the local data until the data are erased. Then the tab opens another epoch.
+ * Makes the parts of a cache that work on the local data until the data are forgotten. Then the tab opens another epoch.
  * Work that is under way keeps the parts of its own epoch, and ends with `aborted`.
  *
  * @param earlier the data of the epoch before
  */
 export function openEpoch(tab: TabParts, earlier?: LocalData) {
-  const { options, clock, marker, tabs, board } = tab;
+  const { options, clock, flag, tabs, board } = tab;
   const run = tab.background.run.bind(tab.background);
   const { owner } = options;
   const data = new LocalData({
-    ...{ store: tab.localStore, owner, onErased: tab.onErased, marker, earlier },
+    ...{ store: tab.localStore, owner, onForgotten: tab.onForgotten, flag, earlier },
   });
   const report = (error: unknown): void => {
     // Work that was ended on purpose, by `close` or `forget`.
@@ -84,19 +84,19 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     onForget: tab.onForgetOrder,
   });
   const pending = new Pending(data, board);
-  data.onCommit(({ operations, notices, loss }) => {
-    for (const name of operations.keys()) tabs.post('changed', name);
+  data.onCommit(({ mutations, notices, loss }) => {
+    for (const name of mutations.keys()) tabs.post('changed', name);
     if (notices.length > 0) tab.ownFeed.publish(notices);
     const isLost = notices.some(({ type }) => type === 'lost');
     if (isLost) tabs.post('lost');
     board.setLost(loss && lossOf(loss));
     const events = board.status.pending.reduce((sum, each) => sum + each.events, 0);
-    if (operations.size > 0 || isLost) marker?.noteSoon({ client: data.client, events });
+    if (mutations.size > 0 || isLost) flag?.noteSoon({ client: data.client, events });
   });
   const awaited = new Set<number>();
   const context = { ...options, data, remote, pending, board, clock, awaited, report };
-  const births = new Births();
-  data.hold(() => ({ operations: pending.waiting(), sessions: births.all() }));
+  const localIds = new LocalIds();
+  data.hold(() => ({ mutations: pending.waiting(), sessions: localIds.all() }));
   const limits = new CopyLimits(context);
   const states = new StateFetcher({ ...context, limits });
   const fetch = new CopyFetcher({ ...context, limits, states });
@@ -106,7 +106,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     ...{ feed: remote.core.feed, fetch, lists, states },
     sending: (name) => sender.sending(name),
   });
-  /** Reads again which operations wait, because other tabs may have written some. */
+  /** Reads again which mutations wait, because other tabs may have written some. */
   const rescan = (): void =>
     void run(() => pending.scan())
       .then(() => sender.wakeForWrite())
@@ -135,7 +135,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   };
   const store = new CacheStore({
     ...shared,
-    ...{ sender, follow, births },
+    ...{ sender, follow, localIds },
   });
 
   const listeners: DataListeners = {
@@ -177,16 +177,16 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     const queues = [fetch.queue, lists.queue, states.queue];
     await Promise.all([...queues.map((queue) => queue.idle()), limits.close()]);
   };
-  /** Called when the local data is erased. */
-  const erase = async (): Promise<void> => {
-    const reason = erasedError();
+  /** Called when the local data is forgotten. */
+  const forget = async (): Promise<void> => {
+    const reason = dataForgottenError();
     data.end();
     end(reason);
     pending.clear();
     board.setLost(undefined);
     await Promise.all([settled(reason), leadership.stop()]);
   };
-  return { ...shared, store, sender, follower, listeners, rescan, end, settled, erase };
+  return { ...shared, store, sender, follower, listeners, rescan, end, settled, forget };
 }
 
 /** Returns what the status shows of a loss. */
@@ -194,7 +194,7 @@ function lossOf({ when, message, events, isAcknowledged }: LossRecord): CacheLos
   return isAcknowledged ? undefined : { when, message, events };
 }
 
-/** Returns a store that passes each verb to the local data of the call's epoch, even after an erasure. */
+/** Returns a store that passes each verb to the local data of the call's epoch, even after `forget`. */
 export function epochStore(present: () => CacheStore): Store {
   /** Calls that the package makes itself have none, and take that of the present epoch. */
   const of = ({ store }: Call): CacheStore => (store instanceof CacheStore ? store : present());

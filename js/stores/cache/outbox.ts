@@ -4,14 +4,14 @@ import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 import { markRaw } from '../../values/members.js';
-import { askedMessageOf, eventsOf, isOf, isWaiting, type Operation } from './records/records.js';
+import { askedMessageOf, eventsOf, isOf, isWaiting, type Mutation } from './records/records.js';
 import { type Blockers, blockersOf } from './records/refusals.js';
 import type { CopyFetcher, StateFetcher } from './copies/copy_fetcher.js';
 import { type CacheKey, isSession, nameOf, takeCacheKey } from './records/cache_key.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
 import {
   cancelFirst,
-  dropOperations,
+  dropMutations,
   notWaiting,
   retryRefused,
   tellEdit,
@@ -93,7 +93,7 @@ export class Outbox implements CacheOutbox {
   list(given?: CacheKey): Promise<OutboxEntry[]> {
     return this.#parts.call(async ({ data }) => {
       const key = given === undefined ? undefined : takeCacheKey(given);
-      if (key !== undefined) return entriesOf(await data.operations(key));
+      if (key !== undefined) return entriesOf(await data.mutations(key));
       const all = await data.read((transaction) => transaction.outbox.below({}));
       return [...all.values()].flatMap(entriesOf);
     });
@@ -106,13 +106,13 @@ export class Outbox implements CacheOutbox {
       await pending.scan();
       const names = of === undefined ? pending.names() : [nameOf(of.key)];
       for (const name of names) {
-        const refused = pending.operations(name).find(({ refusal }) => refusal !== undefined);
+        const refused = pending.mutations(name).find(({ refusal }) => refusal !== undefined);
         if (refused === undefined) continue;
         const { key } = refused.write;
-        const isChosen = ({ number }: Operation): boolean =>
+        const isChosen = ({ number }: Mutation): boolean =>
           of?.id === undefined || of.id === number;
-        await this.#edit(epoch, key, (transaction, operations) =>
-          retryRefused(transaction, key, operations, isChosen),
+        await this.#edit(epoch, key, (transaction, mutations) =>
+          retryRefused(transaction, key, mutations, isChosen),
         );
       }
     });
@@ -122,20 +122,20 @@ export class Outbox implements CacheOutbox {
     return this.#parts.call(async (epoch) => {
       const { fetch, states, report } = epoch;
       const { key, id } = takeEntry(given);
-      const isChosen = (operation: Operation): boolean =>
-        eventId === undefined || eventsOf(operation).some((event) => event.id === eventId);
+      const isChosen = (mutation: Mutation): boolean =>
+        eventId === undefined || eventsOf(mutation).some((event) => event.id === eventId);
       if (isSession(key) && (await this.#dropDamaged(epoch, key))) {
         await fetch.refresh(key).catch(report);
         return;
       }
-      await this.#edit(epoch, key, (transaction, operations) => {
-        const blockers = blockersOf(operations);
-        const isOfEntry = (each: Operation) => id === undefined || entryOf(each, blockers) === id;
-        const chosen = operations.filter(
-          (operation) => isWaiting(operation) && isOfEntry(operation) && isChosen(operation),
+      await this.#edit(epoch, key, (transaction, mutations) => {
+        const blockers = blockersOf(mutations);
+        const isOfEntry = (each: Mutation) => id === undefined || entryOf(each, blockers) === id;
+        const chosen = mutations.filter(
+          (mutation) => isWaiting(mutation) && isOfEntry(mutation) && isChosen(mutation),
         );
         if (eventId !== undefined && chosen.length === 0) throw notWaiting(eventId);
-        return dropOperations(transaction, key, operations, chosen, eventId);
+        return dropMutations(transaction, key, mutations, chosen, eventId);
       });
       const fetched = isSession(key) ? fetch.refresh(key) : states.fetch(key);
       await fetched.catch(report);
@@ -151,14 +151,14 @@ export class Outbox implements CacheOutbox {
   giveUp(key: CompositeSessionKey, messageId: string): Promise<boolean> {
     return this.#parts.call(async (epoch) => {
       let isFound = false;
-      await this.#edit(epoch, key, async (transaction, operations) => {
-        const chosen = operations.filter(
-          (operation) => isWaiting(operation) && askedMessageOf(operation) === messageId,
+      await this.#edit(epoch, key, async (transaction, mutations) => {
+        const chosen = mutations.filter(
+          (mutation) => isWaiting(mutation) && askedMessageOf(mutation) === messageId,
         );
         const [first] = chosen;
         isFound = first !== undefined;
         if (first === undefined) return;
-        await dropOperations(transaction, key, operations, chosen, messageId);
+        await dropMutations(transaction, key, mutations, chosen, messageId);
         if (chosen.some(({ sent }) => sent.attempts > 0)) {
           await cancelFirst(transaction, key, first, messageId);
         }
@@ -179,11 +179,11 @@ export class Outbox implements CacheOutbox {
     }
   }
 
-  /** Changes operations, and sends what is left. */
+  /** Changes mutations, and sends what is left. */
   async #edit(
     { data, sender }: OutboxData,
     key: CacheKey,
-    work: (transaction: CacheTransaction, operations: readonly Operation[]) => Promise<void>,
+    work: (transaction: CacheTransaction, mutations: readonly Mutation[]) => Promise<void>,
   ): Promise<void> {
     await data.write(async (transaction) => {
       await work(transaction, await transaction.outbox.of(key));
@@ -199,21 +199,21 @@ function takeEntry(given: CacheKey | OutboxEntry) {
   return { key: takeCacheKey(key), id };
 }
 
-/** Returns the number of the refused operation in whose entry an operation is; 0: it waits for none. */
-function entryOf({ number, refusal }: Operation, blockers: Blockers): number {
+/** Returns the number of the refused mutation in whose entry a mutation is; 0: it waits for none. */
+function entryOf({ number, refusal }: Mutation, blockers: Blockers): number {
   return refusal === undefined ? (blockers.get(number)?.number ?? 0) : number;
 }
 
 /** Returns the entries of a session or state; none if nothing waits. */
-function entriesOf(operations: readonly Operation[]): OutboxEntry[] {
-  const blockers = blockersOf(operations);
-  const groups = new Map<number, [Operation, ...Operation[]]>();
-  for (const operation of operations) {
-    if (!isWaiting(operation) || isOf(operation, 'cancel')) continue;
-    const id = entryOf(operation, blockers);
+function entriesOf(mutations: readonly Mutation[]): OutboxEntry[] {
+  const blockers = blockersOf(mutations);
+  const groups = new Map<number, [Mutation, ...Mutation[]]>();
+  for (const mutation of mutations) {
+    if (!isWaiting(mutation) || isOf(mutation, 'cancel')) continue;
+    const id = entryOf(mutation, blockers);
     const group = groups.get(id);
-    if (group === undefined) groups.set(id, [operation]);
-    else group.push(operation);
+    if (group === undefined) groups.set(id, [mutation]);
+    else group.push(mutation);
   }
   return [...groups].map(([id, group]): OutboxEntry => {
     const [first, ...others] = group;

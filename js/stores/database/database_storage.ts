@@ -12,7 +12,7 @@
  * | an event's `revision` | the same; for a replaced event a number in `event_data` |
  * | an event's `timestamp` and `text` | `event_data` |
  * | a user's or an app's `revision` | `update_time` of the row |
- * | `operation` | a row of our table `adk_session_wasm_operations` |
+ * | `mutation` | a row of our table `adk_session_wasm_mutations` |
  * | `floor` | a row of `adk_internal_metadata` that Python ignores, or of a table of our own |
  *
  * - Every write raises `update_time`, if only by a microsecond. Python tells by it that a session which it
@@ -60,7 +60,7 @@ import type { OwnStorage, ParsedRows } from '../../core/storage/store.js';
 import { connectKysely } from './kysely_pool.js';
 import { DATABASE_TRAITS } from './database_traits.js';
 import type { Address } from './engine/address.js';
-import type { Connection, ConnectOptions, Runner } from './engine/connection.js';
+import type { Connection, ConnectOptions, TransactionRunner } from './engine/connection.js';
 import type { Engine, EngineKind } from './engine/engine.js';
 import { databaseError, failureKind, OwnFailure } from './engine/failure.js';
 import { plainQuery, type Steps, together } from './engine/prepared.js';
@@ -131,7 +131,7 @@ export class DatabaseStorage implements OwnStorage {
   }
 
   /** Opens the database first. Once it is open, this is the connection's own runner. */
-  #run: Runner = (mode, work, call) =>
+  #run: TransactionRunner = (mode, work, call) =>
     this.#untilOpened(call.signal).then(() => this.#run(mode, work, call));
 
   create(request: StorageWriteRequest, decide: Decide): void | Promise<void> {
@@ -319,7 +319,7 @@ export class DatabaseStorage implements OwnStorage {
   }
 
   /** Returns a runner of reads. A write opens the tables again, since missing ones may exist now. */
-  #reading(run: Runner): Runner {
+  #reading(run: TransactionRunner): TransactionRunner {
     return async (mode, work, call) => {
       if (mode === 'read') return run(mode, work, call);
       const refusal = await this.#untilOpened(call.signal);

@@ -6,7 +6,11 @@ import { failureKind } from './engine/failure.js';
 import { plainQuery, type Query, type Steps, together } from './engine/prepared.js';
 import type { Waits } from './engine/waits.js';
 import type { Database } from './tables/tables.js';
-import { type ServerConnection, type ServerPool, serverConnection } from './transactions/server_runner.js';
+import {
+  type ServerConnection,
+  type ServerPool,
+  serverConnection,
+} from './transactions/server_runner.js';
 import { ROLLBACK } from './transactions/transaction.js';
 
 /**

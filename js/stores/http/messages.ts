@@ -119,7 +119,7 @@ export const RESPONSES = {
       shared: objectOf(Object.fromEntries(SHARED_SCOPES.map((scope) => [scope, WHOLE]))),
       unchanged: listOf(objectOf({ position: WHOLE, revision: WHOLE })),
       missed: listOf(objectOf({ ...EVENT_PLACE, text: JSON_TEXT })),
-      placed: listOf(objectOf(EVENT_PLACE)),
+      eventRevisions: listOf(objectOf(EVENT_PLACE)),
     },
     {
       since: WHOLE,

@@ -24,10 +24,10 @@ export const REVISION_HEADER = 'adk-session-revision';
  */
 export const RUN_HEADER = 'adk-session-run';
 
-/** Of a request: the number of the operation and the client, with a space between them; see `StorageOperation`. */
-export const OPERATION_HEADER = 'adk-session-operation';
+/** Of a request: the number of the mutation and the client, with a space between them; see `MutationId`. */
+export const MUTATION_HEADER = 'adk-session-mutation';
 
-/** Tells a client what answers, whether it `keepsOperations`, and its `maxBodyBytes`. */
+/** Tells a client what answers, whether it `keepsMutations`, and its `maxBodyBytes`. */
 export const VERSION_PATH = '/version';
 
 /** Returns whether the other side speaks this version, or another one with the same first number. */

@@ -18,7 +18,7 @@ const NOTE = 'https://adk-session-wasm.invalid/note';
  * a note. It is deleted when the user clears the site's data. Without a Cache API (a page without TLS, some private
  * modes) nothing is remembered, and nothing fails.
  */
-export class Marker {
+export class PresenceFlag {
   readonly #name: string;
   /** The cache that this marker has set. If others delete it, what is put into it is gone as well. */
   #cache: Cache | undefined;
@@ -100,11 +100,11 @@ export class Marker {
  * @param message Chromium's message about the loss
  */
 export async function findLoss(
-  marker: Marker,
+  flag: PresenceFlag,
   stored: string,
   message = '',
 ): Promise<DataLoss | undefined> {
-  if (message === '' && !(await marker.isSet())) return undefined;
+  if (message === '' && !(await flag.isSet())) return undefined;
   const reason = message === '' ? 'it was there before and is not any more' : message;
   return {
     when: Date.now(),

@@ -6,7 +6,7 @@ import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { DataLoss, StorageInfo } from '../../values/model/storage_info.js';
 import type { ChangeNote, CreationNote } from './layout.js';
 import { turnLogOver } from './log_turnover.js';
-import { findLoss, Marker } from './loss.js';
+import { findLoss, PresenceFlag } from './loss.js';
 import { suspendOnPageHide, whileShown } from './page_hide.js';
 
 /** Refills a database that was lost. */
@@ -19,7 +19,7 @@ export type Refill = (loss: DataLoss) => Promise<void>;
 export class Opening {
   readonly #name: string;
   readonly #feed: Feed;
-  readonly #marker: Marker;
+  readonly #flag: PresenceFlag;
   /**
    * The `storage` objects of the services that use the database. Weak references, so that a service that
    * nobody closed can be collected.
@@ -38,7 +38,7 @@ export class Opening {
   constructor(name: string) {
     this.#name = name;
     this.#feed = feedOfDatabase(name);
-    this.#marker = new Marker(`database:${name}`);
+    this.#flag = new PresenceFlag(`database:${name}`);
   }
 
   /**
@@ -98,7 +98,7 @@ export class Opening {
 
   /** Deletes the database by `remove`, so that its absence does not count as a loss. */
   async forget(remove: () => Promise<void>): Promise<void> {
-    await this.#marker.whileDeleting(remove);
+    await this.#flag.whileDeleting(remove);
     this.#loss = undefined;
     // Also to other tabs: their watchers must not take notices of the next database for old ones.
     this.#feed.publish([{ type: 'resync' }]);
@@ -159,13 +159,13 @@ export class Opening {
     const isNew = note !== undefined && note.loss === undefined;
     if (isNew) {
       const stored = `the database "${this.#name}"`;
-      const loss = await findLoss(this.#marker, stored, note.message);
+      const loss = await findLoss(this.#flag, stored, note.message);
       // Only the tab that was first publishes the loss.
       if (await this.#settle(loss)) this.#publish(loss!);
     } else {
       turnLogOver();
     }
-    void this.#marker.set();
+    void this.#flag.set();
     return note !== undefined;
   }
 

@@ -1,8 +1,8 @@
 /**
- * Parses the events of a read from IndexedDB records. A record holds one event, or a sealed page of
+ * Parses the events of a read from IndexedDB records. A record holds one event, or a page record of
  * many events whose texts are joined by commas. `src/wasm/indexed_db/` writes the records.
  */
-import { withoutClaimMark } from '../../values/model/event/metadata.js';
+import { withoutIdempotencyKey } from '../../values/model/event/metadata.js';
 import type { Event } from '../../values/model/event/event.js';
 import {
   BATCH_CHARACTERS,
@@ -33,7 +33,7 @@ export function parseRecords(
   let size = 0;
   const parse = (): void => {
     const parsed = parseAll(batch) ?? parseOneByOne(batch, sessionId, skipCorrupt);
-    for (const event of parsed) events.push(withoutClaimMark(event));
+    for (const event of parsed) events.push(withoutIdempotencyKey(event));
     batch.length = 0;
     size = 0;
   };

@@ -1,5 +1,5 @@
 import type { Call } from '../../core/call/call.js';
-import type { CreateWrite, DeleteWrite, PlacedAppend } from '../../core/write.js';
+import type { CreateWrite, DeleteWrite, ReadyAppend } from '../../core/write.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { eventInMilliseconds, timeInMilliseconds } from '../../values/python/time.js';
@@ -21,11 +21,17 @@ import {
   type WriteVerbs,
 } from '../../core/storage/store.js';
 import { rewindTargets, startsIn } from '../../core/history/marks.js';
-import { nothingIn, readSessionOf, type ResponseSession, sessionIn, SharedKeys } from './responses.js';
+import {
+  nothingIn,
+  readSessionOf,
+  type ResponseSession,
+  sessionIn,
+  SharedKeys,
+} from './responses.js';
 import { type HttpConnection, pathOf } from './connection/connection.js';
 import { type ServerStore, askServerKind } from './server_store.js';
 import { bodyOf, createRequest } from './write_request.js';
-import { runAgent } from './run.js';
+import { requestRun } from './run.js';
 import type { CheckedRun } from './run_request.js';
 
 /**
@@ -47,14 +53,14 @@ export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
   readonly write: ServerStore['write'] = (write, call) => runWrite(this, write, call);
 
   async create(write: CreateWrite, call: Call): Promise<CreatedSession | undefined> {
-    const { key, events, delta, description, lastUpdateTime, sharesState, operation } = write;
+    const { key, events, delta, description, lastUpdateTime, sharesState, mutation } = write;
     const { title, labels } = description;
     const isPlain = events.length === 0 && delta === '{}' && !title && !labels && sharesState;
     if (!isPlain || lastUpdateTime !== undefined) {
       throw unsupported('creates sessions with nothing but an id and a state');
     }
     const given = { ...write, description: { initialState: write.state } };
-    const request = { ...createRequest(sessionsPath(key), given), operation };
+    const request = { ...createRequest(sessionsPath(key), given), mutation };
     return this.#connection.request(request, call, (json) => {
       // Some storages of the server strip white space from the id.
       const session = pythonSession(json, key);
@@ -96,8 +102,8 @@ export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
   }
 
   /** A change of a session's state arrives as an event without a handle. The server makes its own event of it. */
-  async append(append: PlacedAppend, call: Call): Promise<Appended> {
-    const { key, position, events, compute, operation } = append;
+  async append(append: ReadyAppend, call: Call): Promise<Appended> {
+    const { key, position, events, compute, mutation } = append;
     const [event] = events;
     requireNoRemoval(event && (JSON.parse(event.deltaText) as JsonObject));
     // A cache that did not know the server may send a message. The server would drop its content.
@@ -107,19 +113,19 @@ export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
       throw unsupported('has no route to append events; only its agents append');
     }
     const body = bodyOf({ stateDelta: event.deltaText });
-    const request = { method: 'PATCH', path: sessionPath(key), body, operation } as const;
+    const request = { method: 'PATCH', path: sessionPath(key), body, mutation } as const;
     const { lastUpdateTime } = (await this.#connection.request(request, call, (json) =>
       pythonSession(json, key),
     ))!;
     const unknown = { created: 0, revision: 0, shared: NO_REVISIONS };
-    return { ...unknown, lastUpdateTime, unchanged: [], missed: [], placed: [] };
+    return { ...unknown, lastUpdateTime, unchanged: [], missed: [], eventRevisions: [] };
   }
 
   async delete(deletion: DeleteWrite, call: Call): Promise<Deletion> {
     if (deletion.what !== 'session') throw unsupported('deletes only sessions');
-    const { key, created, unchanged, operation } = deletion;
+    const { key, created, unchanged, mutation } = deletion;
     if (created !== undefined || unchanged !== undefined) throw unsupported('has no revisions');
-    const request = { method: 'DELETE', path: sessionPath(key), operation } as const;
+    const request = { method: 'DELETE', path: sessionPath(key), mutation } as const;
     await this.#connection.request(request, call, nothingIn);
     return { isDeleted: true };
   }
@@ -129,7 +135,7 @@ export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
     const connection = this.#connection;
     const read = (signal: HostAbortSignal): Promise<ReadSession | undefined> =>
       this.window({ key: run.key }, { signal });
-    return runAgent({ connection, read, toEvent: eventInMilliseconds }, run, stopped);
+    return requestRun({ connection, read, toEvent: eventInMilliseconds }, run, stopped);
   }
 
   readonly describe = refusal('keeps no titles and no labels');

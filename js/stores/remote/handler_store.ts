@@ -5,7 +5,7 @@ import type {
   StateAtRead,
 } from '../../core/history_types.js';
 import { LIST_CURSOR, cursorText, readPlace } from '../../core/storage/reads/cursors.js';
-import type { Placed, WriteKind } from '../../core/write.js';
+import type { ReadyWrite, WriteKind } from '../../core/write.js';
 import type { Call } from '../../core/call/call.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { parseLabels } from '../../values/model/description.js';
@@ -32,7 +32,18 @@ import type {
   StateRequest,
   StoreTraits,
 } from '../../core/storage/store.js';
-import { changedSessionIn, infoIn, pageIn, readAs, responseIn, type SessionJson, sessionOf, sessionReader, type ListedRemoteSession, SharedKeys } from './responses.js';
+import {
+  changedSessionIn,
+  infoIn,
+  pageIn,
+  readAs,
+  responseIn,
+  type SessionJson,
+  sessionOf,
+  sessionReader,
+  type ListedRemoteSession,
+  SharedKeys,
+} from './responses.js';
 import type { QueryParameters } from '../http/exchange.js';
 import { RUN_HEADER } from '../http/protocol.js';
 import type { MessageOfRun, RunReports } from './run_reports.js';
@@ -53,8 +64,8 @@ export class HandlerStore implements ServerStore, ReadVerbs {
   constructor(connection: HttpConnection, runs: RunReports) {
     this.#connection = connection;
     this.#runs = runs;
-    const keepsOperations = connection.kind?.keepsOperations === true;
-    this.traits = { computesHistories: true, computesViews: true, keepsOperations };
+    const keepsMutations = connection.kind?.keepsMutations === true;
+    this.traits = { computesHistories: true, computesViews: true, keepsMutations };
   }
 
   async open(call: Call): Promise<void> {
@@ -163,7 +174,7 @@ export class HandlerStore implements ServerStore, ReadVerbs {
     return JSON.stringify(state);
   }
 
-  /** Cancels the run of a session, or seals a message that has no run. Returns whether anything was cancelled. */
+  /** Cancels the run of a session, or stores the end event of a message that has no run. Returns whether anything was cancelled. */
   async cancelRun(
     { appName, userId, sessionId }: CompositeSessionKey,
     messageId: string | undefined,
@@ -194,7 +205,7 @@ export class HandlerStore implements ServerStore, ReadVerbs {
 }
 
 /** Returns the message that a write has answered. */
-function messageOf(write: Placed<WriteKind>): MessageOfRun | undefined {
+function messageOf(write: ReadyWrite<WriteKind>): MessageOfRun | undefined {
   if (write.kind !== 'rewind' && write.kind !== 'append') return undefined;
   const [sent] = write.kind === 'append' ? write.events : [];
   const message = write.kind === 'rewind' ? write.message : sent && parseEventText(sent.text);

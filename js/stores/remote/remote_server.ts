@@ -1,4 +1,4 @@
-import { loadPart } from '../../core/wasm/loader/part.js';
+import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import { type ServerStore, askServerKind } from './server_store.js';
 import type { HttpConnection } from './connection/connection.js';
 import { HandlerStore } from './handler_store.js';
@@ -57,7 +57,7 @@ export class RemoteServer {
       return;
     }
     // Loaded on demand: most pages never need it.
-    const { ApiServerStore } = await loadPart(() => import('./api_server_store.js'));
+    const { ApiServerStore } = await loadChunk(() => import('./api_server_store.js'));
     this.#store = new ApiServerStore(connection);
   }
 }

@@ -1,6 +1,13 @@
 /** Takes the parts of responses. Each function returns `undefined` for a value that is not of the protocol. */
 import { noteSummarised } from '../../core/history/view.js';
-import type { ChangedSession, ReadInfo, ReadPage, ReadSession, RewindStart, SessionHead } from '../../core/read.js';
+import type {
+  ChangedSession,
+  ReadInfo,
+  ReadPage,
+  ReadSession,
+  RewindStart,
+  SessionHead,
+} from '../../core/read.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 import type { StorageKey } from '../../core/storage/rows.js';
 import type { ListedSession, SharedStates } from '../../core/storage/store.js';

@@ -37,7 +37,7 @@ export interface RunServer {
  * @param stopped fires when the caller wants no more events; the run then fails
  * @throws SessionError `remote`, `connection_lost`, `aborted`, `closed`, or the code of the refusal
  */
-export async function* runAgent(
+export async function* requestRun(
   { connection, read, toEvent }: RunServer,
   { body, handle, signal, onAccepted }: CheckedRun,
   stopped: HostAbortSignal,
@@ -182,7 +182,7 @@ class HandleUpdates {
   }
 
   async #readAll(): Promise<void> {
-    const { session, record } = this.#handle;
+    const { session, facts } = this.#handle;
     const { state, events, given, id } = session;
     const read = await this.#read();
     if (read === undefined) throw sessionNotFound(id);
@@ -191,7 +191,7 @@ class HandleUpdates {
     this.#replaceEvents(this.#window(read.events));
     const stored = JSON.parse(stateText) as Record<string, unknown>;
     for (const key of Object.keys({ ...state, ...stored })) this.#write(key, stored[key]);
-    if (record.firstEventId === '') record.firstEventId = events[0]?.id ?? '';
+    if (facts.firstEventId === '') facts.firstEventId = events[0]?.id ?? '';
     setMember(given, 'lastUpdateTime', lastUpdateTime);
   }
 
@@ -203,9 +203,9 @@ class HandleUpdates {
 
   /** Returns the events from the handle's first one on, or those after it was read if it has none. */
   #window(all: readonly Event[]): readonly Event[] {
-    const { session, record } = this.#handle;
+    const { session, facts } = this.#handle;
     const first = session.events[0];
-    if (record.firstEventId === (first?.id ?? '')) return all;
+    if (facts.firstEventId === (first?.id ?? '')) return all;
     if (first === undefined) {
       return all.filter(({ timestamp }) => timestamp > session.given.lastUpdateTime);
     }

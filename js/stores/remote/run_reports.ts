@@ -1,6 +1,6 @@
 import { sessionName, isId } from '../../values/model/values/ids.js';
 import type { FollowedKey } from '../../core/core_of.js';
-import type { Draft, ReportListener, RunMark, RunReport } from '../../core/run_report.js';
+import type { Draft, ReportListener, ServerRunId, RunReport } from '../../core/run_report.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 import { isObject } from '../../values/json/rules.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
@@ -28,7 +28,7 @@ export type MessageOfRun = CompositeSessionKey & Pick<RunReport, 'messageId' | '
 /** A run that the answer to its message has named, and that no feed has told. */
 interface BegunRun {
   readonly report: RunReport;
-  readonly mark: RunMark;
+  readonly runId: ServerRunId;
 }
 
 /** The last reports of a server about the runs of its sessions. */
@@ -104,20 +104,20 @@ export class RunReports {
    * Notes that the server runs a message, as its answer says. The run counts as told, until the feed tells it or has told
    * later ones. A feed of another process of the server tells nothing of it: then the stored events decide.
    */
-  noteBegun(run: MessageOfRun, mark: RunMark): void {
+  noteBegun(run: MessageOfRun, runId: ServerRunId): void {
     const feed = this.#feedOf(run);
     // Without a listener nobody asks, and without a feed nothing would remove it.
     const isFollowed = this.#followed.has(sessionName(run));
-    if (!isFollowed || (feed !== undefined && hasTold(feed, mark))) return;
+    if (!isFollowed || (feed !== undefined && hasTold(feed, runId))) return;
     const report: RunReport = { ...run, status: 'running', drafts: [], wholes: [] };
-    this.#begun.set(sessionName(run), { report, mark });
+    this.#begun.set(sessionName(run), { report, runId });
     if (feed !== undefined) this.#put(feed, report);
   }
 
   /** Drops the runs whose end a feed has told without them. */
   #forgetTold(feed: ToldRuns): void {
-    for (const [name, { report, mark }] of [...this.#begun]) {
-      if (!belongsTo(report, feed.owner) || !hasTold(feed, mark)) continue;
+    for (const [name, { report, runId }] of [...this.#begun]) {
+      if (!belongsTo(report, feed.owner) || !hasTold(feed, runId)) continue;
       this.#begun.delete(name);
       if (feed.reports.get(name) === report) this.#put(feed, { ...report, status: 'ended' });
     }
@@ -191,8 +191,8 @@ export class RunReports {
 }
 
 /** Whether a feed has told of a run, or comes from another process of the server. */
-function hasTold({ start, number }: ToldRuns, mark: RunMark): boolean {
-  return start !== mark.start || number >= mark.number;
+function hasTold({ start, number }: ToldRuns, runId: ServerRunId): boolean {
+  return start !== runId.start || number >= runId.number;
 }
 
 /** @param before the last report of the session */

@@ -1,5 +1,10 @@
 import { requireNotAborted, takeRequest } from '../../core/call/call.js';
-import { type HandleRecord, type Handles, type HandleSnapshot, snapshotHandle } from '../../core/handle/handle.js';
+import {
+  type HandleFacts,
+  type Handles,
+  type HandleSnapshot,
+  snapshotHandle,
+} from '../../core/handle/handle.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { writeJson } from '../../values/json/write.js';
 import type { Content } from '../../values/model/event/content.js';
@@ -12,7 +17,7 @@ import type { StateDelta, StateShape } from '../../values/state/state_shape.js';
 export interface RunOptions<S extends object = StateShape> extends Abortable {
   /** The user's message. It may be absent only with `invocationId`. */
   newMessage?: Content | undefined;
-  /** Whether the model's answer also comes in pieces: events with `partial`, which are not stored. Default `false`. */
+  /** Whether the model's answer also comes in partial events: events with `partial`, which are not stored. Default `false`. */
   streaming?: boolean | undefined;
   /** Changes of the state, stored with the message. The server removes no keys. */
   stateDelta?: StateDelta<S> | undefined;
@@ -57,13 +62,13 @@ export interface CheckedRun extends Abortable {
 /** The handle that gets the events of a run. */
 export interface RunHandle {
   readonly session: HandleSnapshot;
-  readonly record: HandleRecord;
+  readonly facts: HandleFacts;
 }
 
 /** What the request uses of the service. */
 interface RunCore {
   readonly calls: { requireOpen(): void };
-  readonly handles: Pick<Handles, 'recordOf'>;
+  readonly handles: Pick<Handles, 'factsOf'>;
   takeDelta(given: unknown): DeltaSnapshot;
 }
 
@@ -89,6 +94,6 @@ export function takeRun<S extends object>(core: RunCore, request: RunRequest<S>)
     { ...asked, ...key, stateDelta: stateDelta && delta },
     { rules: 'event' },
   )!;
-  const handle = session && { session, record: core.handles.recordOf(session) };
+  const handle = session && { session, facts: core.handles.factsOf(session) };
   return { key, body, stateDelta: delta, handle, signal, onAccepted: taken.onAccepted };
 }

@@ -26,7 +26,7 @@ export interface ServerStore extends Store {
    * @param stopped fires when the caller wants no more events
    */
   run(run: CheckedRun, stopped: HostAbortSignal): AsyncGenerator<Event, void, undefined>;
-  /** Cancels the run of a session, or seals a message that has no run. Absent: the server cannot. */
+  /** Cancels the run of a session, or stores the end event of a message that has no run. Absent: the server cannot. */
   cancelRun?(key: CompositeSessionKey, messageId: string | undefined, call: Call): Promise<boolean>;
 }
 
@@ -37,14 +37,14 @@ export async function askServerKind(connection: HttpConnection, call: Call): Pro
     const version = headers.get(PROTOCOL_HEADER);
     if (version === null) {
       if (!isPlainObject(json) || json.language !== 'python') return undefined;
-      return { isHandler: false, keepsOperations: false, runsAgents: false };
+      return { isHandler: false, keepsMutations: false, runsAgents: false };
     }
     if (!isCompatible(version)) throw otherVersion(version);
     // An answer without this member was cut off. If it counted as `false`, a repeated write could be applied twice.
-    if (!isPlainObject(json) || typeof json.keepsOperations !== 'boolean') return undefined;
-    const { keepsOperations, runsAgents, maxBodyBytes: most } = json;
+    if (!isPlainObject(json) || typeof json.keepsMutations !== 'boolean') return undefined;
+    const { keepsMutations, runsAgents, maxBodyBytes: most } = json;
     const maxBodyBytes = isRevision(most) ? most : undefined;
-    return { isHandler: true, keepsOperations, runsAgents: runsAgents === true, maxBodyBytes };
+    return { isHandler: true, keepsMutations, runsAgents: runsAgents === true, maxBodyBytes };
   });
   return kind!;
 }

@@ -1,7 +1,7 @@
 /** Makes the request of each kind of write, for the handler of `adk-session-wasm/server`. */
 import { SessionError } from '../../values/errors/errors.js';
 import type { Call } from '../../core/call/call.js';
-import type { CreateWrite, HandlePosition, Placed, WriteKind } from '../../core/write.js';
+import type { CreateWrite, HandlePosition, ReadyWrite, WriteKind } from '../../core/write.js';
 import { NO_REVISIONS, type Results } from '../../core/storage/store.js';
 import type { StateOwner } from '../../core/storage/scopes.js';
 import {
@@ -22,7 +22,7 @@ interface WriteRequest<Result> extends RemoteRequest {
 
 type WriteRequests = {
   readonly [Kind in WriteKind]: (
-    write: Placed<Kind>,
+    write: ReadyWrite<Kind>,
     server: ServerKind | undefined,
   ) => WriteRequest<Results[Kind]>;
 };
@@ -117,19 +117,19 @@ function positionBody({ kind, ...position }: HandlePosition): object | undefined
  */
 export async function sendWrite<Kind extends WriteKind>(
   connection: HttpConnection,
-  write: Placed<Kind>,
+  write: ReadyWrite<Kind>,
   call: Call,
   onAnswer: (headers: Headers) => void,
 ): Promise<Results[Kind]> {
   const requests: WriteRequests = REQUESTS;
   const { read, absent, ...request } = requests[write.kind](write, connection.kind);
-  const { operation } = write;
+  const { mutation } = write;
   const readAnswer: typeof read = (json, headers) => {
     const result = read(json, headers);
     if (result !== undefined) onAnswer(headers);
     return result;
   };
-  return (await connection.request({ ...request, operation }, call, readAnswer)) ?? absent!;
+  return (await connection.request({ ...request, mutation }, call, readAnswer)) ?? absent!;
 }
 
 /** Returns a request that may be sent again: the ids of what it stores tell the server what it has already. */

@@ -44,7 +44,13 @@ import type { StorageCall } from '../../values/model/diagnostic.js';
 import { appendEvents, postEvents } from './verbs/append_events.js';
 import { startClosing, CallLimit } from '../http/call_limit.js';
 import { createSession, invalidSessionId, type NewSessionParts } from './verbs/create_session.js';
-import { deleteSession, deleteUnchangedSession, deleteUser, listSessions, readStates } from './verbs/list_sessions.js';
+import {
+  deleteSession,
+  deleteUnchangedSession,
+  deleteUser,
+  listSessions,
+  readStates,
+} from './verbs/list_sessions.js';
 import { describeSession } from './verbs/describe_session.js';
 import type { EngineAddresses } from './rest/engine_address.js';
 import { readChanged, readEventPage, readSession } from './verbs/read_session.js';

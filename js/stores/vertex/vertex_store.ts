@@ -3,7 +3,7 @@ import type { PageRequest, ReadPage } from '../../core/read.js';
 import { NO_LIMIT } from '../../core/storage/cut_page.js';
 import { RowStore } from '../../core/storage/driver/row_store.js';
 import type { Appended, CreatedSession, SharedRevisions } from '../../core/storage/store.js';
-import type { CreateWrite, PlacedAppend, UpdateWrite } from '../../core/write.js';
+import type { CreateWrite, ReadyAppend, UpdateWrite } from '../../core/write.js';
 import { SessionError } from '../../values/errors/errors.js';
 
 /** The store over Vertex AI, where other programs may write between the requests of a verb. */
@@ -18,7 +18,7 @@ export class VertexStore extends RowStore {
     return { ...(read ?? created), shared: created.shared };
   }
 
-  override async append(write: PlacedAppend, call: Call): Promise<Appended> {
+  override async append(write: ReadyAppend, call: Call): Promise<Appended> {
     if (write.compute !== undefined) throw hasNoTransactions();
     return super.append(write, call);
   }

@@ -8,10 +8,9 @@ import type { CompositeSessionKey, Session } from '../../values/model/session.js
 import type { SessionService } from '../../values/model/session_service.js';
 import type { GivenItem, GivenMessage, GivenPart } from './messages.js';
 import { messagesOf } from './messages_of_events.js';
-import { markOf, eventPartOf, responsePartOf } from './parts.js';
+import { messageMetadataOf, eventPartOf, responsePartOf } from './parts.js';
 
 /** Messages as events and back. Loaded with the first thread: a page begins with a list of threads. */
-
 
 export { messagesOf } from './messages_of_events.js';
 export { viewOf } from '../../core/history/view.js';
@@ -50,7 +49,8 @@ const lastMessageOf = (events: readonly Event[]): string | null =>
  */
 function invocationAfter(events: Event[], parentId: string | null): string | undefined {
   if (lastMessageOf(viewOf(events, 'transcript').events) === parentId) return undefined;
-  const isParent = (event: Event): boolean => (markOf(event)?.messageId ?? event.id) === parentId;
+  const isParent = (event: Event): boolean =>
+    (messageMetadataOf(event)?.messageId ?? event.id) === parentId;
   const start = events.findIndex(parentId === null ? isFirst : isParent);
   if (start < 0) return undefined;
   const earlier = new Set(events.slice(0, start).map(({ invocationId }) => invocationId));
@@ -113,7 +113,7 @@ export function emptied(stored: readonly Event[], events: readonly NewEvent[]): 
   const first = events[0]!;
   const ids = new Set(events.map(({ id }) => id));
   const surplus = stored.filter((event) => {
-    const mark = markOf(event);
+    const mark = messageMetadataOf(event);
     return mark !== undefined && mark.messageId === first.id && !ids.has(event.id);
   });
   return surplus.map(({ id }) => ({ ...first, id, content: { parts: [] } }));

@@ -3,7 +3,7 @@ import { KeyedQueue } from '../../core/call/scheduling.js';
 import { nextLast } from '../../core/storage/reads/read_plan.js';
 import type { EventCount, HistoryView } from '../../values/model/values/read_options.js';
 import { type GivenService, givenService } from '../../core/call/given_service.js';
-import { loadPart } from '../../core/wasm/loader/part.js';
+import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import {
   requireObject,
   requireOneOf,
@@ -163,7 +163,7 @@ export function sessionHistory<S extends object = StateShape>(
   };
 
   const write = async (item: GivenItem, sessionId: string, isAgain: boolean): Promise<void> => {
-    const { appendAfter, eventsOf, emptied } = await loadPart(() => import('./conversion.js'));
+    const { appendAfter, eventsOf, emptied } = await loadChunk(() => import('./conversion.js'));
     const events = eventsOf(item, agentName);
     if (events.length === 0) return;
     // All events of a message stand after its first one.
@@ -193,7 +193,7 @@ export function sessionHistory<S extends object = StateShape>(
       if (remoteId === undefined) return { messages: [] };
       const isWhole = window === undefined;
       const session = await readSession(remoteId, window, isWhole ? 'raw' : 'transcript');
-      const { messagesOf, viewOf } = await loadPart(() => import('./conversion.js'));
+      const { messagesOf, viewOf } = await loadChunk(() => import('./conversion.js'));
       const { events = [] } = session ?? {};
       return messagesOf(events, isWhole ? viewOf(events, 'transcript').events : events);
     },

@@ -150,7 +150,7 @@ export interface GivenItem {
 }
 
 /** What the events of a message store about it, in their `customMetadata.assistantUi`. */
-export interface MessageMark {
+export interface MessageMetadata {
   readonly messageId: string;
   readonly parentId: string | null;
   /** Only if it does not follow from the events: an incomplete message, or a complete one with a call without a result. */

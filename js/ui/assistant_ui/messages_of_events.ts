@@ -4,34 +4,42 @@ import type {
   AssistantMessage,
   AssistantPart,
   Attachment,
-  MessageMark,
+  MessageMetadata,
   MessageStatus,
   LinkedMessage,
   ToolCallPart,
   UserMessage,
   UserPart,
 } from './messages.js';
-import { listOf, markOf, membersOf, messagePartOf, resultOf, textOf, toolCallOf } from './parts.js';
+import {
+  listOf,
+  messageMetadataOf,
+  membersOf,
+  messagePartOf,
+  resultOf,
+  textOf,
+  toolCallOf,
+} from './parts.js';
 
 /** A message to which more events may belong. */
 interface UnfinishedMessage {
   readonly id: string;
   readonly isUser: boolean;
-  mark: MessageMark | undefined;
+  mark: MessageMetadata | undefined;
   readonly custom: Record<string, unknown>;
   readonly parentId: string | null;
   readonly createdAt: Date;
   readonly invocationId: string;
   last: Event;
   readonly content: AssistantPart[];
-  readonly calls: CallPlaces;
+  readonly calls: FunctionCallPositions;
 }
 
 /** Where a call stands, so that its result can be put there. */
-type CallPlace = readonly [content: AssistantPart[], position: number];
+type FunctionCallPosition = readonly [content: AssistantPart[], position: number];
 
 /** The calls by their ids. Without an id the tool's name stands for it, so several calls may have the same one. */
-type CallPlaces = Map<string, CallPlace[]>;
+type FunctionCallPositions = Map<string, FunctionCallPosition[]>;
 
 /** The messages of a thread. */
 export interface ThreadMessages {
@@ -53,20 +61,22 @@ export function messagesOf(
   transcript: readonly Event[] = stored,
 ): ThreadMessages {
   const shown = new Set(transcript);
-  const events = stored.filter((event) => shown.has(event) || markOf(event) !== undefined);
+  const events = stored.filter(
+    (event) => shown.has(event) || messageMetadataOf(event) !== undefined,
+  );
   const drafts = new Map<string, UnfinishedMessage>();
   /** The calls of agents. A stored message has a map of its own: messages of two branches may have the same ids. */
-  const agentCalls: CallPlaces = new Map();
+  const agentCalls: FunctionCallPositions = new Map();
   let newest: UnfinishedMessage | undefined;
   for (const event of events) {
     const custom = { ...membersOf(event.customMetadata) };
     delete custom.assistantUi;
-    const mark = markOf(event);
+    const mark = messageMetadataOf(event);
     const parts = listOf(event.content?.parts).map((part): Part => membersOf(part));
     const content = parts.map(assistantPartOf).filter((part) => part !== undefined);
     let draft = mark === undefined ? continued(newest, event) : drafts.get(mark.messageId);
     const calls =
-      mark === undefined ? agentCalls : (draft?.calls ?? new Map<string, CallPlace[]>());
+      mark === undefined ? agentCalls : (draft?.calls ?? new Map<string, FunctionCallPosition[]>());
     for (const { functionResponse } of parts) setResult(calls, functionResponse);
     if (draft === undefined) {
       const isEmpty = content.length === 0 && statusOf(event, []).type === 'complete';
@@ -107,13 +117,13 @@ function continued(
   return newest.isUser || newest.mark !== undefined ? undefined : newest;
 }
 
-function hasResult([content, position]: CallPlace): boolean {
+function hasResult([content, position]: FunctionCallPosition): boolean {
   return Object.hasOwn(content[position]!, 'result');
 }
 
 /** A message whose parent was not loaded follows the newest one. */
 function parentOf(
-  mark: MessageMark | undefined,
+  mark: MessageMetadata | undefined,
   drafts: ReadonlyMap<string, UnfinishedMessage>,
   newest: UnfinishedMessage | undefined,
 ): string | null {
@@ -132,13 +142,14 @@ function addParts({ content, calls }: UnfinishedMessage, added: AssistantPart[])
   }
 }
 
-function setResult(calls: CallPlaces, given: Part['functionResponse']): void {
+function setResult(calls: FunctionCallPositions, given: Part['functionResponse']): void {
   const { id, name, response } = membersOf(given);
   const places = calls.get(textOf(id) ?? textOf(name) ?? '') ?? [];
   const last = places.at(-1);
   if (last === undefined) return;
   // Takes the first call without a result in the newest message. Calls of earlier messages may never get one.
-  const isNext = (place: CallPlace): boolean => place[0] === last[0] && !hasResult(place);
+  const isNext = (place: FunctionCallPosition): boolean =>
+    place[0] === last[0] && !hasResult(place);
   const [content, position] = places.find(isNext) ?? last;
   content[position] = { ...(content[position] as ToolCallPart), ...resultOf(response) };
 }

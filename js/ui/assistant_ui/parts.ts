@@ -2,7 +2,13 @@ import { isObject } from '../../values/json/rules.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { JsonValue } from '../../values/model/session.js';
-import type { GivenPart, ToolCallPart, UserPart, MessageMark, MessageStatus } from './messages.js';
+import type {
+  GivenPart,
+  ToolCallPart,
+  UserPart,
+  MessageMetadata,
+  MessageStatus,
+} from './messages.js';
 
 /** Returns the part of an event that a part of a message becomes; `undefined` if events have no such part. */
 export function eventPartOf(part: GivenPart): Part | undefined {
@@ -84,13 +90,15 @@ function filePart(data: string, type: string, name: string | undefined): Part {
 }
 
 /** Returns the mark of an event; `undefined` if another program has stored something else in its place. */
-export function markOf({ customMetadata }: Pick<Event, 'customMetadata'>): MessageMark | undefined {
+export function messageMetadataOf({
+  customMetadata,
+}: Pick<Event, 'customMetadata'>): MessageMetadata | undefined {
   const given = membersOf(customMetadata).assistantUi;
   const { messageId, parentId, status, attachments } = membersOf(given);
   if (typeof messageId !== 'string') return undefined;
   if (parentId !== null && typeof parentId !== 'string') return undefined;
   const isStatus = textOf(membersOf(status).type) !== undefined;
-  const marks = listOf(attachments) as NonNullable<MessageMark['attachments']>;
+  const marks = listOf(attachments) as NonNullable<MessageMetadata['attachments']>;
   const areWhole = marks.every((attachment) => Number(membersOf(attachment).length) >= 0);
   return {
     messageId,

@@ -209,17 +209,17 @@ declare global {
 
 interface UntilForgottenProps {
   service: GivenService<SessionService>;
-  /** Called when a cache has erased what is shown. */
+  /** Called when a cache has forgotten what is shown. */
   onForgotten: () => void;
   show: () => VNode;
 }
 
-/** Shows a view until a cache erases what it shows. Then nothing of it is left, and nothing is read until the user asks for it. */
+/** Shows a view until a cache forgets what it shows. Then nothing of it is left, and nothing is read until the user asks for it. */
 function UntilForgotten({ service, onForgotten, show }: UntilForgottenProps): VNode {
   const [isForgotten, setForgotten] = useState(false);
-  // The view reads in later effects, so no erasure is missed after that.
+  // The view reads in later effects, so no `forget` is missed after that.
   useLayoutEffect(() => {
-    const onErased = (): void => {
+    const onForgotten = (): void => {
       setForgotten(true);
       onForgotten();
     };
@@ -227,7 +227,7 @@ function UntilForgotten({ service, onForgotten, show }: UntilForgottenProps): VN
     let isOver = false;
     Promise.resolve(service).then(
       (opened) => {
-        if (!isOver) stop = coreOf(opened)?.epochs?.onErased(onErased);
+        if (!isOver) stop = coreOf(opened)?.epochs?.onForgotten(onForgotten);
       },
       () => undefined,
     );
@@ -239,7 +239,7 @@ function UntilForgotten({ service, onForgotten, show }: UntilForgottenProps): VN
   if (!isForgotten) return show();
   return (
     <section class="inspector" aria-label="Session inspector">
-      <p role="status">The local data was erased.</p>
+      <p role="status">The local data was forgotten.</p>
       <Button label="Show again" onClick={() => setForgotten(false)} />
     </section>
   );

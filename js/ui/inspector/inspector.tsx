@@ -4,7 +4,7 @@ import { type LiveSession, liveSession } from '../live/index.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { HistoryView } from '../../values/model/values/read_options.js';
-import { loadPart } from '../../core/wasm/loader/part.js';
+import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import { ImportButton, useImports } from './sessions/imports.js';
 import { SessionDetails } from './sessions/session_details.js';
 import { SessionList } from './sessions/session_list.js';
@@ -194,7 +194,7 @@ function OpenSession(props: OpenSessionProps): VNode {
   };
   const rewindTo = async (eventId: string): Promise<void> => {
     if (session === undefined) return;
-    const { rewind } = await loadPart(() => import('../../core/history/rewind.js'));
+    const { rewind } = await loadChunk(() => import('../../core/history/rewind.js'));
     await rewind(await service, { ...session, before: { eventId } });
     await stores?.live.reload();
   };

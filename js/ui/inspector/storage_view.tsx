@@ -1,5 +1,9 @@
 import type { GivenService } from '../../core/call/given_service.js';
-import { requestPersistence, storageUsage, type StorageUsage } from '../../core/storage/persistence.js';
+import {
+  requestPersistence,
+  storageUsage,
+  type StorageUsage,
+} from '../../core/storage/persistence.js';
 import type { CachedSessionService, OutboxEntry } from '../../service/cache/index.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { useAction, useReading } from './view/hooks.js';

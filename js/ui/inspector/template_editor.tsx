@@ -1,4 +1,4 @@
-import { loadPart } from '../../core/wasm/loader/part.js';
+import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import type { Placeholder } from '../../service/template/scanner.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import type { LiveSession } from '../live/index.js';
@@ -24,7 +24,7 @@ export function TemplateEditor(props: {
   const { state } = useStore(live);
   // Loaded when it is needed, because a template needs the wasm, and a page over a server may have none.
   const library = useReading(
-    () => loadPart(() => import('../../service/template/template.js')),
+    () => loadChunk(() => import('../../service/template/template.js')),
     [],
   );
   const Template = library.value?.Template;

@@ -25,7 +25,7 @@ export class AppendHandle<S extends object> {
   readonly #key: CompositeSessionKey;
   readonly #use: (service: SessionService<S>) => SessionService<S>;
 
-  /** @param use asked before each call of the service: throws if what the store shows was erased */
+  /** @param use asked before each call of the service: throws if what the store shows was forgotten */
   constructor(key: CompositeSessionKey, use: (service: SessionService<S>) => SessionService<S>) {
     this.#key = key;
     this.#use = use;

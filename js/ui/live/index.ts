@@ -8,12 +8,7 @@
  */
 export { liveSession } from './live_session.js';
 export { liveSessions } from './live_sessions.js';
-export type {
-  AskOptions,
-  LiveSession,
-  LiveSessionOptions,
-  LiveSessionSnapshot,
-} from './types.js';
+export type { AskOptions, LiveSession, LiveSessionOptions, LiveSessionSnapshot } from './types.js';
 export type { Answers } from '../../service/runs/user_answers.js';
 export type { Question } from '../../service/runs/user_answers.js';
 export type {
@@ -23,11 +18,7 @@ export type {
   SentEvent,
 } from '../../service/runs/agent/run_context.js';
 export type { SessionRun } from '../../service/runs/agent/run_status.js';
-export type {
-  LiveSessions,
-  LiveSessionsRequest,
-  LiveSessionsSnapshot,
-} from './types.js';
+export type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './types.js';
 export type { LiveStore } from './types.js';
 export type { ProvidedSessions } from './types.js';
 export type { ShownTurn, ShownTurns } from './types.js';

@@ -14,11 +14,7 @@ import type { ListenOptions } from '../../values/model/notice.js';
 import { copyState } from '../../service/runs/agent/copies.js';
 import { onNextFrame, ReadingStore } from './reading_store.js';
 import { keepElements } from './snapshot/keep_elements.js';
-import type {
-  LiveSessions,
-  LiveSessionsRequest,
-  LiveSessionsSnapshot,
-} from './types.js';
+import type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './types.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 
 /** A live list over the public interface of a service. It is read again after each change, once a frame. */

@@ -1,7 +1,7 @@
 /**
  * Live stores: sessions and lists of sessions, as they are stored now.
  *
- * The stores use the public methods of a service. A cache also tells them by its core when its data are erased. Runs
+ * The stores use the public methods of a service. A cache also tells them by its core when its data are forgotten. Runs
  * are loaded from `js/service/runs` on demand. The folder knows neither React nor Vue.
  */
 import { reportUncaught } from '../../core/call/diagnostics.js';
@@ -44,7 +44,7 @@ export function onNextFrame(run: () => void): () => void {
   return stop;
 }
 
-/** Returns a function that throws `aborted` when a cache has erased its local data since now. */
+/** Returns a function that throws `aborted` when a cache has forgotten its local data since now. */
 export function forgottenCheck(service: object): () => void {
   const epochs = coreOf(service)?.epochs;
   const present = epochs?.present();
@@ -55,7 +55,7 @@ export function forgottenCheck(service: object): () => void {
 
 export function forgottenError(): SessionError {
   const message =
-    'The local data was erased by forget. Call reload, or make another store, after the next login.';
+    'The local data was deleted by forget. Call reload, or make another store, after the next login.';
   return new SessionError('aborted', message);
 }
 
@@ -100,7 +100,7 @@ export abstract class ReadingStore<
 
   /** What a cache had when the store began to use it. */
   #epoch: { readonly epochs: Epochs; readonly present: object } | undefined;
-  /** Whether the store has dropped what was erased. */
+  /** Whether the store has dropped what was forgotten. */
   #hasForgotten = false;
 
   constructor(service: GivenService<SessionService<S>>) {
@@ -127,16 +127,16 @@ export abstract class ReadingStore<
   /** Drops everything that was read or is to be written. */
   protected abstract forget(): void;
 
-  /** Whether a cache has erased what the store shows. */
+  /** Whether a cache has forgotten what the store shows. */
   get isForgotten(): boolean {
     return this.#epoch !== undefined && this.#epoch.epochs.present() !== this.#epoch.present;
   }
 
   /**
    * Remembers which data a cache has now. It is asked before each call of the service, also before one that follows another in
-   * the same read or write: a call that begins after an erasure would store data again.
+   * the same read or write: a call that begins after `forget` would store data again.
    *
-   * @throws SessionError `aborted` if the cache has erased what the store shows
+   * @throws SessionError `aborted` if the cache has forgotten what the store shows
    */
   protected use(service: SessionService<S>): SessionService<S> {
     if (this.isForgotten) throw forgottenError();
@@ -281,7 +281,7 @@ export abstract class ReadingStore<
     };
     this.watch(service, { signal, onNotice, onEnd });
     if (!hasEnded) this.#watched = signal;
-    const stop = coreOf(service)?.epochs?.onErased(() => this.changed());
+    const stop = coreOf(service)?.epochs?.onForgotten(() => this.changed());
     if (stop !== undefined) signal.addEventListener('abort', stop);
   }
 

@@ -7,16 +7,16 @@ import type { RunUnderWay } from '../../core/history_types.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { copyState } from '../../service/runs/agent/copies.js';
-import type { AskedMessage, Runs, RunView } from '../../service/runs/run_view.js';
+import type { AskedMessage, Runs, RunDisplay } from '../../service/runs/run_display.js';
 import type { Answers } from '../../service/runs/user_answers.js';
 import { type RunAgent, STORES_MESSAGE } from '../../service/runs/agent/run_context.js';
 import { coreOf, type ServerAgent } from '../../core/core_of.js';
 import { endsWithin } from '../../core/call/time_limit.js';
-import { loadPart } from '../../core/wasm/loader/part.js';
+import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import { cachingOf } from './snapshot/unsent_events.js';
 import type { LiveSessionSnapshot } from './types.js';
 
-type RunsPart =
+type RunsChunk =
   | typeof import('../../service/runs/page_runs.js')
   | typeof import('../../service/runs/remote_runs.js')
   | typeof import('../../service/runs/api_server_runs.js');
@@ -26,9 +26,9 @@ const FIND_MS = 3000;
 
 /** The runs of a store's session, once `js/service/runs` is loaded. */
 interface LoadedRuns {
-  readonly part: RunsPart;
+  readonly part: RunsChunk;
   readonly runs: Runs;
-  readonly view: RunView;
+  readonly view: RunDisplay;
   readonly isOfApiServer: boolean;
 }
 
@@ -219,7 +219,7 @@ export class StoreRuns {
   async cancel(
     service: SessionService,
     messageId: string | undefined,
-    ...unanswered: Parameters<RunsPart['unansweredMessage']>
+    ...unanswered: Parameters<RunsChunk['unansweredMessage']>
   ): Promise<void> {
     const { part, runs } = await this.require(service);
     await runs.cancel(messageId, part.unansweredMessage(...unanswered));
@@ -237,13 +237,13 @@ export class StoreRuns {
   async #load(service: SessionService): Promise<LoadedRuns> {
     const isInPage = this.#agent !== undefined;
     const isOfApiServer = await this.#isOfApiServer(service);
-    const part: RunsPart = await (isInPage
-      ? loadPart(() => import('../../service/runs/page_runs.js'))
+    const part: RunsChunk = await (isInPage
+      ? loadChunk(() => import('../../service/runs/page_runs.js'))
       : isOfApiServer
-        ? loadPart(() => import('../../service/runs/api_server_runs.js'))
-        : loadPart(() => import('../../service/runs/remote_runs.js')));
+        ? loadChunk(() => import('../../service/runs/api_server_runs.js'))
+        : loadChunk(() => import('../../service/runs/remote_runs.js')));
     const runs = part.runsOf(service, this.#key);
-    const loaded = { part, runs, view: new part.RunView(runs), isOfApiServer };
+    const loaded = { part, runs, view: new part.RunDisplay(runs), isOfApiServer };
     if (isInPage === (this.#agent !== undefined)) this.#loaded = loaded;
     return loaded;
   }

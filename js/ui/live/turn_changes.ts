@@ -1,6 +1,6 @@
 import type { TurnBranches } from '../../core/history/index.js';
 import type { RunUnderWay, BranchesRead } from '../../core/history_types.js';
-import { loadPart } from '../../core/wasm/loader/part.js';
+import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import { keepEqual } from '../../values/json/equal.js';
 import type { AskedRun } from '../../values/model/asked_run.js';
 import type { Content } from '../../values/model/event/content.js';
@@ -16,7 +16,7 @@ export type TurnChange<Result> = (
   running?: () => RunUnderWay | undefined,
 ) => Promise<Result>;
 
-export const loadTurns = () => loadPart(() => import('../../core/history/turns.js'));
+export const loadTurns = () => loadChunk(() => import('../../core/history/turns.js'));
 
 /** Edits a message, or, without `content`, has its turn answered again. */
 export function turnChange({

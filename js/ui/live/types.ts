@@ -6,7 +6,11 @@ import type { SessionRun } from '../../service/runs/agent/run_status.js';
 import type { Answers, Question } from '../../service/runs/user_answers.js';
 import type { Content } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
-import type { CompositeSessionKey, CreateSessionRequest, Session } from '../../values/model/session.js';
+import type {
+  CompositeSessionKey,
+  CreateSessionRequest,
+  Session,
+} from '../../values/model/session.js';
 import type { SessionsRequest } from '../../values/model/session_list.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { HistoryView } from '../../values/model/values/read_options.js';
@@ -61,7 +65,7 @@ export interface LiveSessionOptions<S extends object = StateShape> {
 export interface LiveSessionSnapshot<S extends object = StateShape> {
   /**
    * `loading`: nothing has been read yet. `ready`. `missing`: there is no such session yet. `deleted`: it was deleted
-   * since. `failed`: the first read failed, see `error`. `forgotten`: a cache has erased its local data; nothing is shown,
+   * since. `failed`: the first read failed, see `error`. `forgotten`: a cache has forgotten its local data; nothing is shown,
    * and `send` rejects, until `reload` reads again.
    */
   readonly status: 'loading' | 'ready' | 'missing' | 'deleted' | 'failed' | 'forgotten';
@@ -249,7 +253,7 @@ export interface LiveSessionsRequest<K extends string = string> extends Omit<
 export interface LiveSessionsSnapshot<S extends object = StateShape> {
   /**
    * `loading`: nothing has been read yet. `ready`. `failed`: the first read failed, see `error`. `forgotten`: a cache has
-   * erased its local data; `reload` reads again.
+   * forgotten its local data; `reload` reads again.
    */
   readonly status: 'loading' | 'ready' | 'failed' | 'forgotten';
   /** Why the last read failed; `undefined` if it succeeded. What was read before stays. */

@@ -209,7 +209,7 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     if (caching === undefined) return;
     const moved = this.unsent.setOutbox(await caching.outbox.list(this.key));
     this.changed();
-    void this.runs.loaded?.runs.sealRefused();
+    void this.runs.loaded?.runs.endUndone();
     if (moved.size === 0) return;
     // `listChanges` does not report a removed event, and no changed places. A marker is not shown.
     const shown = this.history.list.from(moved);

@@ -27,7 +27,12 @@ import {
   sharedStatus,
   sharedUnsent,
 } from '../live/components/cache_stores.js';
-import { LOADING, LOADING_LIST, providedSession, providedSessions } from '../live/components/provided.js';
+import {
+  LOADING,
+  LOADING_LIST,
+  providedSession,
+  providedSessions,
+} from '../live/components/provided.js';
 import type { AnyMembers } from '../live/types.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';

@@ -103,7 +103,7 @@ const FIELDS = [
   'expectedRevision',
   'actualRevision',
   'actualEvents',
-  'operation',
+  'mutation',
   'record',
   'status',
   'body',
@@ -188,9 +188,9 @@ export class SessionError extends Error {
    */
   declare readonly actualEvents?: Readonly<Record<string, number | null>>;
   /**
-   * `not_found` of a write with a `StorageOperation`: the storage has applied it before. Its session was deleted since.
+   * `not_found` of a write with a `MutationId`: the storage has applied it before. Its session was deleted since.
    */
-  declare readonly operation?: 'applied';
+  declare readonly mutation?: 'applied';
   /** `corrupt_record`: the name of the record. */
   declare readonly record?: string;
   /** The HTTP status of the answer, if the error comes from one. */

@@ -77,7 +77,7 @@ export function requireMilliseconds(
 
 /** Returns a number, or `undefined` if it is absent or null. NaN is refused. */
 export function optionalNumber(key: string, value: unknown): number | undefined {
-  return optionalValue(key, value, isNumber, 'must be a number');
+  return optionalValue(key, value, isNumberValue, 'must be a number');
 }
 
 /** Returns a flag, or `undefined` if it is absent or null. */
@@ -109,7 +109,7 @@ export function optionalValue<T>(
   throw invalidValue(key, rule, value);
 }
 
-function isNumber(value: unknown): value is number {
+function isNumberValue(value: unknown): value is number {
   return typeof value === 'number' && !Number.isNaN(value);
 }
 

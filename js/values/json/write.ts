@@ -9,7 +9,15 @@
  */
 import { kindOf, messageOf } from '../errors/describe.js';
 import type { SessionError } from '../errors/errors.js';
-import { formatPath, type PathSegment, isPlainObject, MAX_EVENT_LEVELS, MAX_STATE_LEVELS, MAX_VALUES, unserializable } from './rules.js';
+import {
+  formatPath,
+  type PathSegment,
+  isPlainObject,
+  MAX_EVENT_LEVELS,
+  MAX_STATE_LEVELS,
+  MAX_VALUES,
+  unserializable,
+} from './rules.js';
 import { isWellFormed, replaceLoneSurrogates } from './text.js';
 import { isTooLong, tooLongError } from './unreadable.js';
 

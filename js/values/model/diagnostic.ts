@@ -69,10 +69,10 @@ export interface StorageCall {
 /** The member by which a request to write belongs to a write of a client. */
 export interface WriteIdentity {
   /**
-   * Which write this is, for a storage that keeps operations: it applies each write once. Any other storage
+   * Which write this is, for a storage that keeps mutations: it applies each write once. Any other storage
    * ignores it.
    */
-  readonly operation?: StorageOperation | undefined;
+  readonly mutation?: MutationId | undefined;
 }
 
 /**
@@ -89,7 +89,7 @@ export interface HiddenMembers extends WriteIdentity {
    * answer may have been lost. A text that no other append has. The last event is the message of a run, which begins in
    * this process: see `RunRevisions`. `js/service/runs/agent/run_storage.ts` gives it.
    */
-  readonly claim?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /**
@@ -98,7 +98,7 @@ export interface HiddenMembers extends WriteIdentity {
  * The writes of one client to one session have growing numbers, and so have those to a user's or an app's state.
  * They are sent one after the other, because a number that is not higher than the last one changes nothing.
  */
-export interface StorageOperation {
+export interface MutationId {
   /** A UUID of the client. */
   readonly client: string;
   /** A whole number from 1. */

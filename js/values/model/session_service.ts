@@ -1,7 +1,23 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { StateShape } from '../state/state_shape.js';
-import type { ChangesSince, ListChangesRequest, EventsPage, EventsRequest, GetEventsRequest, ListEventsRequest, StoredEvents } from './event_page.js';
-import type { DeleteSessionsOptions, DeleteSessionsRequest, ListSessionsPageRequest, ListSessionsRequest, ListSessionsResponse, SessionsPage, SessionsRequest } from './session_list.js';
+import type {
+  ChangesSince,
+  ListChangesRequest,
+  EventsPage,
+  EventsRequest,
+  GetEventsRequest,
+  ListEventsRequest,
+  StoredEvents,
+} from './event_page.js';
+import type {
+  DeleteSessionsOptions,
+  DeleteSessionsRequest,
+  ListSessionsPageRequest,
+  ListSessionsRequest,
+  ListSessionsResponse,
+  SessionsPage,
+  SessionsRequest,
+} from './session_list.js';
 import type { AppendedEvent, Event, NewEvent } from './event/event.js';
 import type { ListenOptions, Notices, StopWatching, WatchOptions, WatchRequest } from './notice.js';
 import type {

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
-use crate::core::names::Names;
+use crate::core::names::NameMap;
 use crate::host::ErrorSource;
 
 /// The most distinct names in a message; [`TemplateError::Missing`] itself holds all.
@@ -131,7 +131,7 @@ impl Error for TemplateError {
 }
 
 fn write_missing(out: &mut Formatter<'_>, missing: &[MissingVariable]) -> fmt::Result {
-    let mut seen = Names::<()>::default();
+    let mut seen = NameMap::<()>::default();
     let distinct: Vec<_> = missing.iter().filter(|found| seen.add(&found.name, ())).collect();
     out.write_str("the instruction has placeholders without a value: ")?;
     for (index, found) in distinct.iter().take(LISTED).enumerate() {

@@ -39,7 +39,7 @@ pub struct Event {
     /// Role and parts, in the Gemini API's form. A text is stored as a message with one part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Value>,
-    /// Whether this is a piece of a streamed answer, which is never stored.
+    /// Whether this is a part of a streamed answer, which is never stored.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
     /// The line of agents that wrote it, as `parent.child`.

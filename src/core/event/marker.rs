@@ -14,7 +14,7 @@ struct Traits {
     has_response: bool,
 }
 
-/// Whether this JSON value is google-adk's error code of an event that seals a cancelled run.
+/// Whether this JSON value is google-adk's error code of an event that ends a cancelled run.
 pub(super) fn is_abort_code(value: &str) -> bool {
     value == "\"INVOCATION_ABORTED\""
 }

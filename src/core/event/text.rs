@@ -102,7 +102,7 @@ pub(crate) struct RewindMembers {
     pub rewinds_before: Option<String>,
     /// Whether it is a summary of `@google/adk`.
     pub is_compacted: bool,
-    /// Whether it is the seal of a cancelled run.
+    /// Whether it is the end event of a cancelled run.
     pub is_abort: bool,
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::core::json::string::decoded;
 use crate::core::json::value::Scanner;
-use crate::core::names::Names;
+use crate::core::names::NameMap;
 use crate::core::room::COMPARED;
 use crate::host::{has_room, number};
 
@@ -164,8 +164,8 @@ impl<'t> Tree<'t> {
 
     /// Returns the members of an object by key; a repeated key has its last value. `None` if memory
     /// has no room.
-    fn members(&self, at: usize) -> Option<Names<usize>> {
-        let mut members = Names::default();
+    fn members(&self, at: usize) -> Option<NameMap<usize>> {
+        let mut members = NameMap::default();
         for child in self.children(at) {
             *members.get_or_default(&decoded(self.nodes.get(child)?.key))? = child;
         }

@@ -10,7 +10,7 @@ pub(crate) use index::Index;
 /// A map from names to values of type `T`. Code that does not depend on `T` is in `Index` and
 /// `Slots`, so that the wasm holds it once and not once for each type.
 #[derive(Debug, Default)]
-pub struct Names<T> {
+pub struct NameMap<T> {
     slots: Slots,
     /// The values by slot; a free slot holds the default.
     values: Vec<T>,
@@ -68,7 +68,7 @@ fn is_named(names: &[Option<Arc<str>>], slot: usize, name: &str) -> bool {
     names.get(slot).is_some_and(|stored| stored.as_deref() == Some(name))
 }
 
-impl<T: Default> Names<T> {
+impl<T: Default> NameMap<T> {
     /// Returns the value of a name.
     pub fn get(&self, name: &str) -> Option<&T> {
         self.values.get(self.slots.find(name)?)
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_slot_of_a_removed_name_is_reused() {
-        let mut names = Names::default();
+        let mut names = NameMap::default();
         for round in 0..100 {
             for (name, value) in [(round.to_string(), round), ("kept".to_owned(), -1)] {
                 *names.get_or_default(&name).unwrap() = value;

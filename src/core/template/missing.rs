@@ -1,7 +1,7 @@
 //! The errors for placeholders that cannot be printed.
 
 use crate::core::error::{ArtifactError, MissingVariable, TemplateError};
-use crate::core::names::Names;
+use crate::core::names::NameMap;
 
 use super::near::near_misses;
 use super::placeholder::{Placeholder, PlaceholderKind};
@@ -13,7 +13,7 @@ where
     K::Item: AsRef<str>,
 {
     // File names get no suggestions: a context cannot list its artifacts synchronously.
-    let mut places = Names::<usize>::default();
+    let mut places = NameMap::<usize>::default();
     let mut keys = Vec::new();
     for found in missing.iter().filter(|found| found.kind == PlaceholderKind::State) {
         if places.add(found.name, keys.len()) {

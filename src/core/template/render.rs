@@ -1,7 +1,7 @@
 //! Renders templates from a context.
 
 use crate::core::error::TemplateError;
-use crate::core::names::Names;
+use crate::core::names::NameMap;
 
 use super::context::{Artifact, TemplateContext};
 use super::json;
@@ -67,11 +67,14 @@ impl Template {
         Ok(out)
     }
 
-    async fn load_artifacts<C>(&self, context: &C) -> Result<Names<Option<Artifact>>, TemplateError>
+    async fn load_artifacts<C>(
+        &self,
+        context: &C,
+    ) -> Result<NameMap<Option<Artifact>>, TemplateError>
     where
         C: TemplateContext + ?Sized,
     {
-        let mut artifacts = Names::default();
+        let mut artifacts = NameMap::default();
         for found in self.placeholders() {
             let is_read = found.kind == PlaceholderKind::Artifact && !found.is_escaped();
             if !is_read || artifacts.get(found.name).is_some() {

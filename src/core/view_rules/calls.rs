@@ -58,7 +58,7 @@ pub struct PauseMark {
 pub struct EventTraits {
     /// Whether the user is its author.
     pub is_by_user: bool,
-    /// Whether it seals the calls of a run that was stopped.
+    /// Whether it closes the calls of a run that was stopped.
     pub is_abort: bool,
     /// Whether a node of a workflow made it.
     pub is_of_node: bool,
@@ -90,11 +90,6 @@ impl CallLists<'_> {
         event: usize,
     ) -> impl Iterator<Item = (usize, &ResponseMark)> {
         of_event(self.responses, event, |response| response.event)
-    }
-
-    /// Returns what an event says of a node's wait.
-    pub(super) fn pause_of(&self, event: usize) -> Option<&PauseMark> {
-        of_event(self.pauses, event, |pause| pause.event).next().map(|(_, pause)| pause)
     }
 }
 

@@ -112,23 +112,9 @@ impl Kind {
         matches!(self, Self::Rewind { .. })
     }
 
-    /// Whether the event changes which other events count. A storage keeps the places of more events as markers: also of
-    /// those that tell what waits for an answer.
-    fn is_marker(self) -> bool {
-        !matches!(self, Self::Fixed | Self::Content { .. } | Self::Filtered)
-    }
-
     /// Whether the event is a compaction of either framework.
     fn is_compaction(self) -> bool {
         matches!(self, Self::Compaction { .. } | Self::OtherCompaction | Self::Compacted { .. })
-    }
-
-    /// Returns the time of the last event that a compaction replaces.
-    fn compacted_end(self) -> Option<f64> {
-        match self {
-            Self::Compaction { end, .. } | Self::Compacted { end } => Some(end),
-            _ => None,
-        }
     }
 }
 

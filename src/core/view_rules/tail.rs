@@ -1,7 +1,6 @@
 //! Ends of views.
 
 use super::pairs::positions_in_pairs;
-use super::waiting::waits_for_user;
 use super::{CallPart, History, Item, Kind, Mark, Needs, PartChange, Reader, View};
 
 impl View {

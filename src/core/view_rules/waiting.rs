@@ -96,7 +96,7 @@ pub fn open_calls(history: &History<'_>, asked: &[u32], is_from_start: bool) -> 
 }
 
 /// Whether a call may wait for the user: those of the user do not.
-pub(super) fn waits_for_user(lists: &CallLists<'_>, call: &CallMark) -> bool {
+fn waits_for_user(lists: &CallLists<'_>, call: &CallMark) -> bool {
     call.may_wait() && !lists.traits_of(call.event as usize).is_by_user
 }
 

@@ -207,7 +207,7 @@ impl Append {
         self.unended_until().filter(|_| !needs_none).unwrap_or(NEVER)
     }
 
-    /// Returns the revision after which rewinds and seals are looked for: that of the handle, or the earlier one of
+    /// Returns the revision after which rewinds and end events are looked for: that of the handle, or the earlier one of
     /// the run. `None` without a handle.
     fn unended_until(&self) -> Option<Revision> {
         self.since().map(|since| self.run.map_or(since, |run| since.min(run)))
@@ -292,7 +292,7 @@ impl Append {
         if let Some(changes) = &changes {
             changes.check_sizes(&found)?;
         }
-        // Rows that were read for rewinds and seals alone are none that the handle has missed.
+        // Rows that were read for rewinds and end events alone are none that the handle has missed.
         if reads_all || self.unended_until() < since {
             found.changed.retain(|row| since.is_some_and(|since| row.revision > since));
         }

@@ -2,7 +2,7 @@
 
 use crate::core::error::{Error, Field};
 use crate::core::event::NewEvent;
-use crate::core::names::Names;
+use crate::core::names::NameMap;
 use crate::core::session::{DescriptionRow, SessionHead, SessionKey, Timestamp};
 use crate::core::state::{ByOwner, Delta, ScopedState, StateChanges};
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
@@ -145,7 +145,7 @@ impl Decide for Create {
 
 /// Refuses two events with one id: a new session has no event that the second one could replace.
 fn check_ids(events: &[NewEvent]) -> Result<(), Error> {
-    let mut indexes = Names::<Option<usize>>::default();
+    let mut indexes = NameMap::<Option<usize>>::default();
     for (index, event) in events.iter().enumerate() {
         let Some(earlier) = indexes.get_or_default(&event.id) else { continue };
         if let Some(earlier) = earlier.replace(index) {

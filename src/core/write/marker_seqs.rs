@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::core::event::NewEvent;
-use crate::core::names::Names;
+use crate::core::names::NameMap;
 use crate::core::session::{NEVER, Revision};
 use crate::core::write::rows::{EventChange, EventRow};
 use crate::core::write::undone::{insertion_index, number_of};
@@ -27,7 +27,7 @@ impl MarkerSeqs {
     /// that were stored before. Otherwise it has the replaced ones.
     pub(super) fn of(events: &[NewEvent], changes: &[EventChange], stored: &[EventRow]) -> Self {
         let mut markers = Self::default();
-        let mut targets = Names::default();
+        let mut targets = NameMap::default();
         for EventChange { index, row } in changes {
             let may_be_marker = events.get(*index).is_some_and(|event| event.may_be_marker);
             let is_replaced = row.seq != row.revision;
@@ -54,7 +54,7 @@ impl MarkerSeqs {
     /// Adds the seq of the first event of each of these invocations.
     fn insert_first_events(
         &mut self,
-        invocations: &Names<Option<u32>>,
+        invocations: &NameMap<Option<u32>>,
         changes: &[EventChange],
         stored: &[EventRow],
     ) {
@@ -100,7 +100,7 @@ impl MarkerSeqs {
 
 /// Returns a function that is `false` for an event whose text cannot name one of these invocations. To
 /// search the text takes less time than to read its members.
-fn name_filter(invocations: &Names<Option<u32>>) -> impl Fn(&EventRow) -> bool {
+fn name_filter(invocations: &NameMap<Option<u32>>) -> impl Fn(&EventRow) -> bool {
     let mut names = invocations.iter().map(|(name, _)| Arc::clone(name));
     let is_plain = |name: &Arc<str>| {
         name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')

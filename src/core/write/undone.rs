@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::core::event::{EventText, NewEvent, RewindMembers};
-use crate::core::names::Names;
+use crate::core::names::NameMap;
 use crate::core::session::Revision;
 use crate::core::view_rules::{Kind, Mark, active_events};
 use crate::core::write::rows::EventRow;
@@ -29,7 +29,7 @@ pub(super) fn has_rewind(rows: &[EventRow], since: Revision) -> bool {
 ///
 /// `rows` are all events of the session, in any order.
 pub(super) fn undone_invocations(rows: &[EventRow]) -> Vec<Arc<str>> {
-    let mut numbers = Names::default();
+    let mut numbers = NameMap::default();
     let (mut seqs, mut marks) = (Vec::new(), Vec::new());
     for row in rows {
         let mark = mark_of(&row.text, &mut numbers);
@@ -44,7 +44,7 @@ pub(super) fn undone_invocations(rows: &[EventRow]) -> Vec<Arc<str>> {
             *end = is_active;
         }
     }
-    // Invocations are numbered in the order in which `Names` lists them.
+    // Invocations are numbered in the order in which `NameMap` lists them.
     let names = numbers.iter().map(|(name, _)| Arc::clone(name));
     names.zip(ends_active).filter(|(_, is_active)| !is_active).map(|(name, _)| name).collect()
 }
@@ -54,13 +54,13 @@ pub(super) fn active_new_events(events: &[NewEvent]) -> Vec<bool> {
     if !has_new_rewind(events) {
         return vec![true; events.len()];
     }
-    let mut numbers = Names::default();
+    let mut numbers = NameMap::default();
     let marks: Vec<_> = events.iter().map(|event| mark_of(&event.text, &mut numbers)).collect();
     active_events(&marks, &[])
 }
 
 /// Returns the mark of an event, with what rewinds need of it.
-fn mark_of(text: &EventText, numbers: &mut Names<Option<u32>>) -> Mark {
+fn mark_of(text: &EventText, numbers: &mut NameMap<Option<u32>>) -> Mark {
     let RewindMembers { invocation, rewinds_before, .. } = text.rewind_members();
     let before = rewinds_before.and_then(|name| number_of(numbers, &name));
     let kind = before.map_or(Kind::Fixed, |before| Kind::Rewind { before });
@@ -77,28 +77,28 @@ pub(super) fn continues_undone(events: &[NewEvent], undone: &[Arc<str>]) -> bool
     })
 }
 
-/// Returns the invocations that were cancelled after that revision: the newest event of each is a seal.
+/// Returns the invocations that were cancelled after that revision: the newest event of each is an end event.
 ///
 /// `rows` are the events that were written since, in any order, or more.
 pub(super) fn cancelled_invocations(rows: &[EventRow], since: Revision) -> Vec<Arc<str>> {
     let missed = || rows.iter().filter(|row| row.revision > since);
-    let mut seals: Vec<(Arc<str>, Revision)> = Vec::new();
+    let mut ends: Vec<(Arc<str>, Revision)> = Vec::new();
     for row in missed() {
         let RewindMembers { invocation, is_abort, .. } = row.text.rewind_members();
         if let Some(name) = invocation.filter(|_| is_abort) {
-            seals.push((name.into(), row.seq));
+            ends.push((name.into(), row.seq));
         }
     }
-    if seals.is_empty() {
+    if ends.is_empty() {
         return Vec::new();
     }
-    // A run may have been resumed after its seal.
+    // A run may have been resumed after its end event.
     for row in missed() {
         let RewindMembers { invocation, is_abort, .. } = row.text.rewind_members();
         let resumed = invocation.filter(|_| !is_abort);
-        seals.retain(|(name, seq)| row.seq < *seq || resumed.as_deref() != Some(&**name));
+        ends.retain(|(name, seq)| row.seq < *seq || resumed.as_deref() != Some(&**name));
     }
-    seals.into_iter().map(|(name, _)| name).collect()
+    ends.into_iter().map(|(name, _)| name).collect()
 }
 
 /// Returns whether an event continues one of these cancelled invocations.
@@ -112,7 +112,7 @@ pub(super) fn continues_cancelled(events: &[NewEvent], cancelled: &[Arc<str>]) -
 
 /// Returns the number of an invocation, and gives it the next one if it has none. `None` if memory has no
 /// room.
-pub(super) fn number_of(invocations: &mut Names<Option<u32>>, name: &str) -> Option<u32> {
+pub(super) fn number_of(invocations: &mut NameMap<Option<u32>>, name: &str) -> Option<u32> {
     let next = invocations.len() as u32;
     let number = invocations.get_or_default(name)?;
     *number = number.or(Some(next));

@@ -1,7 +1,7 @@
 //! The events of an append: which of them are new, which replace a stored one, which are unchanged.
 
 use crate::core::event::NewEvent;
-use crate::core::names::Names;
+use crate::core::names::NameMap;
 use crate::core::session::{Revision, SessionHead};
 use crate::core::state::Delta;
 use crate::core::write::rows::{EventChange, EventRow, StoredEvent};
@@ -46,7 +46,7 @@ impl WrittenEvents {
     fn write_all(&mut self, events: &[NewEvent], stored: &[StoredEvent], floor: Revision) {
         // The rows of the earlier events, and the index of the last event with each id.
         let mut rows: Vec<StoredEvent> = Vec::new();
-        let mut indexes = Names::<usize>::default();
+        let mut indexes = NameMap::<usize>::default();
         let mut stored = stored.iter().peekable();
         for (index, event) in events.iter().enumerate() {
             let row = stored.next_if(|row| row.index == index).copied();
@@ -101,7 +101,7 @@ pub(super) fn match_stored(events: &[NewEvent], rows: &[EventRow]) -> Vec<Stored
     if rows.is_empty() {
         return stored;
     }
-    let mut row_indexes = Names::<usize>::default();
+    let mut row_indexes = NameMap::<usize>::default();
     for (number, row) in rows.iter().enumerate() {
         if let Some(known) = row_indexes.get_or_default(&row.id) {
             *known = number;

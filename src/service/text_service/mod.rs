@@ -9,7 +9,7 @@ pub use events::{EventCursor, ReadEvents};
 
 use crate::core::error::Error;
 use crate::core::error::reason::broken_storage;
-use crate::core::names::Names;
+use crate::core::names::NameMap;
 use crate::core::read::{ListQuery, Read, Rows, TimedText};
 use crate::core::session::{DescriptionRow, SessionHead, SessionKey, check_owner};
 use crate::core::state::{ByOwner, ScopedState};
@@ -130,7 +130,7 @@ impl<S: Storage> TextService<S> {
     ) -> Result<(Vec<ReadSession>, usize), Error> {
         check_owner(&request.app_name, None)?;
         let listing = self.storage.list(&request, &()).await?;
-        let mut users = Names::default();
+        let mut users = NameMap::default();
         for (user_id, state) in listing.users {
             if let Some(row) = users.get_or_default(&user_id) {
                 *row = state;
@@ -149,7 +149,7 @@ impl<S: Storage> TextService<S> {
         self.storage.carry_out(write, &()).await
     }
 
-    /// Returns the JSON object of a user's state, or of the app's if no user is named. Names have
+    /// Returns the JSON object of a user's state, or of the app's if no user is named. NameMap have
     /// no prefix.
     pub async fn get_shared_state(
         &self,

@@ -16,7 +16,7 @@ use crate::thrown::Thrown;
 
 /// The member of `customMetadata` by which the append of a run's message is told from one of another run.
 /// `js/values/model/event/metadata.ts` sets it.
-const CLAIM_MARK: &str = "__adk_internal_run";
+const IDEMPOTENCY_KEY: &str = "__adk_internal_run";
 
 /// Where the texts of the events are: two for each event, its text and the one with superseded keys.
 pub(super) trait Texts {
@@ -154,7 +154,8 @@ impl<'a> Appends<'a> {
         self.position += 2;
         let may_be_marker = number(MayBeMarker) > 0.0;
         let time = Timestamp::stored(number(Time));
-        let mut event = NewEvent::marked(id, time, delta, text, may_be_marker, Some(CLAIM_MARK))?;
+        let mut event =
+            NewEvent::marked(id, time, delta, text, may_be_marker, Some(IDEMPOTENCY_KEY))?;
         event.whole = whole;
         event.replaces = match number(Replaces) {
             0.0 => Replaceable::Nothing,

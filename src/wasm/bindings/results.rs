@@ -52,13 +52,14 @@ struct UnchangedEvent {
 }
 
 #[derive(Serialize)]
-struct EventPlace {
+struct EventRevisions {
     seq: f64,
     revision: f64,
 }
 
 /// The part of the result that most appends do not have.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct AppendDetails {
     /// The revision of the handle before the append. Absent without a handle, and if it lies right before that of the
     /// first event.
@@ -68,15 +69,16 @@ struct AppendDetails {
     missed: Array,
     state: Option<String>,
     /// Absent if all events are new: their `seq` is their revision, and the last one has the session's.
-    placed: Option<Vec<EventPlace>>,
+    event_revisions: Option<Vec<EventRevisions>>,
 }
 
 /// Returns the details of an append; `None` if there are none.
 pub(super) fn append_details(appended: Appended) -> Option<JsValue> {
-    let Appended { head, unchanged, stored_at: placed, missed, state, since, .. } = appended;
-    let before = head.revision.saturating_sub(placed.len() as Revision);
+    let Appended { head, unchanged, stored_at: event_revisions, missed, state, since, .. } =
+        appended;
+    let before = head.revision.saturating_sub(event_revisions.len() as Revision);
     let are_new = unchanged.is_empty()
-        && placed.iter().zip(before + 1..).all(|(place, new)| *place == (new, new));
+        && event_revisions.iter().zip(before + 1..).all(|(place, new)| *place == (new, new));
     let since = since.filter(|since| *since != before);
     if since.is_none() && are_new && missed.is_empty() && state.is_none() {
         return None;
@@ -85,12 +87,12 @@ pub(super) fn append_details(appended: Appended) -> Option<JsValue> {
         position: position as f64,
         revision: revision as f64,
     });
-    let place = |(seq, revision)| EventPlace { seq: seq as f64, revision: revision as f64 };
+    let place = |(seq, revision)| EventRevisions { seq: seq as f64, revision: revision as f64 };
     Some(object_of(&AppendDetails {
         since: since.map(|since| since as f64),
         unchanged: unchanged.collect(),
         missed: missed_events(missed),
         state,
-        placed: (!are_new).then(|| placed.into_iter().map(place).collect()),
+        event_revisions: (!are_new).then(|| event_revisions.into_iter().map(place).collect()),
     }))
 }

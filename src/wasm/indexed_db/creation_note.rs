@@ -7,7 +7,7 @@ use crate::indexed_db::connection::access::Access;
 use crate::indexed_db::connection::transaction::Mode;
 use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::records::schema::{CREATION, META};
-use crate::object::Record;
+use crate::object::JsObject;
 
 /// Reads the note; `undefined` if there is none. With `change`, changes it in the same transaction:
 /// `change` gets it, and returns the new one, `null` to delete it, or `undefined`.
@@ -26,7 +26,7 @@ async fn update_once(access: &Access, change: Option<&Function>) -> Result<JsVal
     let changed = change.call1(&JsValue::UNDEFINED, &note).map_err(Failure::thrown)?;
     if changed.is_null() {
         transaction.delete(META, &CREATION.into());
-    } else if let Some(changed) = Record::found(changed) {
+    } else if let Some(changed) = JsObject::found(changed) {
         transaction.put(META, &changed);
     }
     transaction.commit().await?;

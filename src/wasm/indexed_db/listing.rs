@@ -1,6 +1,6 @@
 //! Lists sessions by an index in the list's order.
 
-use adk_session::internals::Names;
+use adk_session::internals::NameMap;
 use adk_session::read::{ListOrder, ListQuery, Listing};
 use adk_session::storage::Call;
 use js_sys::{Array, Reflect};
@@ -15,7 +15,7 @@ use crate::indexed_db::records::record::is_counter;
 use crate::indexed_db::records::schema::{
     BY_APP, BY_APP_CREATION, BY_USER, BY_USER_CREATION, SESSIONS, STATES,
 };
-use crate::object::Record;
+use crate::object::JsObject;
 
 /// Reads the page of sessions, and the rows of the app and of the sessions' users.
 pub(super) async fn list(
@@ -29,17 +29,17 @@ pub(super) async fn list(
 /// The records of a list.
 pub(super) struct ListedRecords {
     sessions: Array,
-    app: Option<Record>,
+    app: Option<JsObject>,
     /// With their ids.
-    users: Vec<(String, Record)>,
+    users: Vec<(String, JsObject)>,
     total: usize,
 }
 
 impl ListedRecords {
     pub(super) fn listing(self) -> Result<Listing, Failure> {
-        let app = self.app.as_ref().map(Record::shared_row).transpose()?.flatten();
+        let app = self.app.as_ref().map(JsObject::shared_row).transpose()?.flatten();
         let (mut sessions, mut users) = (Vec::new(), Vec::new());
-        for record in self.sessions.iter().filter_map(Record::found) {
+        for record in self.sessions.iter().filter_map(JsObject::found) {
             sessions.push(record.session_row()?);
         }
         for (user_id, record) in self.users {
@@ -79,7 +79,7 @@ pub(crate) struct ListedTexts {
 
 /// Returns the JSON of the record's state; `undefined` if it has none.
 #[cfg(feature = "bindings")]
-fn state_text(record: &Record) -> Result<JsValue, Failure> {
+fn state_text(record: &JsObject) -> Result<JsValue, Failure> {
     if !record.has_state() {
         return Ok(JsValue::UNDEFINED);
     }
@@ -90,9 +90,9 @@ fn state_text(record: &Record) -> Result<JsValue, Failure> {
 
 /// Returns the users of some sessions, each once.
 fn users_of(page: &Array) -> Vec<String> {
-    let mut seen = Names::<()>::default();
+    let mut seen = NameMap::<()>::default();
     let mut users = Vec::new();
-    for record in page.iter().filter_map(Record::found) {
+    for record in page.iter().filter_map(JsObject::found) {
         let user_id = record.text("userId");
         if seen.add(&user_id, ()) {
             users.push(user_id);
@@ -125,7 +125,7 @@ async fn list_once(access: &Access, request: &ListQuery) -> Result<ListedRecords
     let source: &Source = index.unchecked_ref();
     transaction.ask(match end {
         Some(end) if is_reversed => {
-            let options = Record::empty();
+            let options = JsObject::empty();
             options.set("query", &range);
             options.set_number("count", f64::from(end));
             options.set_text("direction", "prev");
@@ -140,7 +140,7 @@ async fn list_once(access: &Access, request: &ListQuery) -> Result<ListedRecords
     }
     let end = limit.map_or(usize::MAX, |limit| offset.saturating_add(limit));
     let sessions = sessions.slice(offset as u32, end as u32);
-    let (app, stored) = (Record::stored(read.get(0)), Record::stored(read.pop()));
+    let (app, stored) = (JsObject::stored(read.get(0)), JsObject::stored(read.pop()));
     let is_whole = offset == 0 && limit.is_none() && after.is_none();
     let listed = is_whole.then(|| sessions.length());
     let total = count_of(&transaction, &owner, stored.as_ref(), listed).await? as usize;
@@ -156,13 +156,13 @@ async fn rows_of(
     transaction: &Transaction,
     app_name: &str,
     users: Vec<String>,
-) -> Result<Vec<(String, Record)>, Failure> {
+) -> Result<Vec<(String, JsObject)>, Failure> {
     for user_id in &users {
         transaction.get(STATES, &keys::owner(app_name, Some(user_id)));
     }
     let results = transaction.results().await?;
     let rows = users.into_iter().zip(results.iter());
-    Ok(rows.filter_map(|(user_id, row)| Record::stored(row).map(|row| (user_id, row))).collect())
+    Ok(rows.filter_map(|(user_id, row)| JsObject::stored(row).map(|row| (user_id, row))).collect())
 }
 
 /// Returns the index whose order is that of the list.
@@ -183,7 +183,7 @@ fn index_of(transaction: &Transaction, request: &ListQuery) -> Result<IdbIndex, 
 async fn count_of(
     transaction: &Transaction,
     owner: &JsValue,
-    stored: Option<&Record>,
+    stored: Option<&JsObject>,
     listed: Option<u32>,
 ) -> Result<f64, Failure> {
     let count = stored.map_or(JsValue::UNDEFINED, |record| record.get("sessions"));
@@ -198,7 +198,7 @@ async fn count_of(
     transaction.get_all(SESSIONS, &keys::within(owner), None);
     let sessions: Array = transaction.results().await?.pop().unchecked_into();
     if listed.is_some() {
-        for session in sessions.iter().filter_map(Record::found) {
+        for session in sessions.iter().filter_map(JsObject::found) {
             session.head()?;
         }
     }
@@ -220,7 +220,7 @@ async fn last_keys(
     if !cursor.is_object() {
         return Ok(range);
     }
-    let cursor: Record = cursor.unchecked_into();
+    let cursor: JsObject = cursor.unchecked_into();
     if count > 1 {
         // The same request succeeds again.
         transaction.ask(cursor.unchecked_ref::<IdbCursor>().advance(count - 1).and(opened));
@@ -228,6 +228,6 @@ async fn last_keys(
             return Ok(range);
         }
     }
-    let upper = range.unchecked_ref::<Record>().get("upper");
+    let upper = range.unchecked_ref::<JsObject>().get("upper");
     Ok(keys::half_open(&cursor.get("key"), &upper, true))
 }

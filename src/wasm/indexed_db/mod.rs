@@ -4,8 +4,8 @@
 //! events that the handle may have missed. It decides, writes and commits. It succeeds when the
 //! browser reports `complete`. Appends that JavaScript groups share a transaction
 //! (`writing::group`). Writes run one after the other, in the order of their calls
-//! (`connection::access`); reads wait only for the transactions that have begun. A background task seals single events into pages of
-//! `records::page::PAGE` (`writing::sealing`).
+//! (`connection::access`); reads wait only for the transactions that have begun. A background task puts single events into page records of
+//! `records::page::PAGE` (`writing::page_writer`).
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -44,9 +44,9 @@ use crate::indexed_db::connection::database::Database;
 pub(crate) use crate::indexed_db::listing::ListedTexts;
 pub(crate) use crate::indexed_db::reading::EventsRead;
 pub use crate::indexed_db::records::failure::Failure;
-use crate::indexed_db::records::page::Page;
+use crate::indexed_db::records::page::PageRecord;
 pub(crate) use crate::indexed_db::writing::group_rows::Member;
-use crate::indexed_db::writing::sealing::Sealer;
+use crate::indexed_db::writing::page_writer::PageWriter;
 use crate::indexed_db::writing::{deleting, group};
 
 /// How a database is opened and written.
@@ -68,7 +68,7 @@ impl Default for IndexedDbOptions {
 /// Sessions in an IndexedDB database. The first verb opens it, or [`IndexedDbStorage::open`].
 pub struct IndexedDbStorage {
     access: Rc<Access>,
-    sealer: Rc<Sealer>,
+    page_writer: Rc<PageWriter>,
 }
 
 impl IndexedDbStorage {
@@ -81,7 +81,7 @@ impl IndexedDbStorage {
     pub fn new(name: &str, on_open: Option<Function>, options: IndexedDbOptions) -> Self {
         let database = Database::named(name, on_open);
         let access = Access::new(database, options.strict, options.timeout);
-        Self { sealer: Sealer::new(Rc::clone(&access)), access }
+        Self { page_writer: PageWriter::new(Rc::clone(&access)), access }
     }
 
     /// Opens the database, unless it is open.
@@ -131,7 +131,7 @@ impl IndexedDbStorage {
         });
         let (members, full) = self.access.run_in_turn(written).await?;
         for key in full {
-            self.sealer.seal(key);
+            self.page_writer.write_pages(key);
         }
         Ok(members.into_iter().map(|member| member.done).collect())
     }
@@ -187,7 +187,7 @@ impl Storage for IndexedDbStorage {
                 self.read_records(target, &EventsRead::Of(read.clone()), call).await?;
             let mut events = Vec::new();
             for record in records {
-                let page = Page::read(record.unchecked_ref())?;
+                let page = PageRecord::read(record.unchecked_ref())?;
                 events.extend(page.rows.into_iter().map(|row| (row.timestamp, row.text)));
             }
             Ok(Rows { session, shared, events, edges, rows })

@@ -15,11 +15,13 @@ use crate::indexed_db::connection::access::Access;
 use crate::indexed_db::connection::transaction::{Mode, Transaction};
 use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::records::keys;
-use crate::indexed_db::records::page::{EventFilter, Page, count_admitted, cut, edge_of, seq_of};
+use crate::indexed_db::records::page::{
+    EventFilter, PageRecord, count_admitted, cut, edge_of, seq_of,
+};
 use crate::indexed_db::records::schema::{
     BY_ID, BY_REPLACEMENT, BY_TIME, EVENTS, SESSIONS, STATES,
 };
-use crate::object::Record;
+use crate::object::JsObject;
 
 /// Which records of events are read.
 pub(crate) enum EventsRead {
@@ -33,9 +35,9 @@ pub(crate) enum EventsRead {
 /// The records of a session, of its user and of its app.
 #[derive(Default)]
 pub(super) struct ReadRecords {
-    app: Option<Record>,
-    user: Option<Record>,
-    session: Option<Record>,
+    app: Option<JsObject>,
+    user: Option<JsObject>,
+    session: Option<JsObject>,
     /// Records of one event, or of a page of many. They are cut to the events that are read.
     events: Array,
     /// Present if a page is read, and its end is stored.
@@ -59,8 +61,8 @@ impl ReadRecords {
         let mut rows = Vec::new();
         if let EventsRead::Of(read @ (Read::Since { .. } | Read::Ids(_))) = read {
             let mut seqs = Vec::new();
-            for record in mem::take(&mut events).iter().filter_map(Record::found) {
-                let page = Page::read(&record)?;
+            for record in mem::take(&mut events).iter().filter_map(JsObject::found) {
+                let page = PageRecord::read(&record)?;
                 // A page with several of the events was found for each.
                 if !seqs.contains(&page.seq()) {
                     seqs.push(page.seq());
@@ -68,12 +70,12 @@ impl ReadRecords {
                 }
             }
         }
-        let row_of = |record: Option<Record>| {
-            Ok::<_, Failure>(record.as_ref().map(Record::shared_row).transpose()?.flatten())
+        let row_of = |record: Option<JsObject>| {
+            Ok::<_, Failure>(record.as_ref().map(JsObject::shared_row).transpose()?.flatten())
         };
         Ok(Rows {
             edges,
-            session: session.as_ref().map(Record::session_row).transpose()?,
+            session: session.as_ref().map(JsObject::session_row).transpose()?,
             shared: ByOwner { user: row_of(user)?, app: row_of(app)? },
             events,
             rows,
@@ -105,7 +107,7 @@ async fn read_once(
         transaction.get(SESSIONS, &keys::list(&[app_name, user_id, session_id]));
     }
     let found = transaction.results().await?;
-    let [app, user, session] = [0, 1, 2].map(|index| Record::stored(found.get(index)));
+    let [app, user, session] = [0, 1, 2].map(|index| JsObject::stored(found.get(index)));
     let mut records = ReadRecords { app, user, session, ..ReadRecords::default() };
     if let Some(session) = records.session.as_ref().filter(|_| wants_events) {
         // Damaged numbers could make the read endless, or return another session's events.
@@ -119,7 +121,7 @@ async fn read_once(
 /// requests. `most` limits the records of new events.
 pub(super) fn ask_changed(
     transaction: &Transaction,
-    session: &Record,
+    session: &JsObject,
     since: Revision,
     most: Option<u32>,
 ) -> usize {
@@ -136,7 +138,7 @@ pub(super) fn ask_changed(
 }
 
 /// Requests the record with the event of that id. Returns the key of the event in the index.
-fn ask_event(transaction: &Transaction, session: &Record, id: &str) -> JsValue {
+fn ask_event(transaction: &Transaction, session: &JsObject, id: &str) -> JsValue {
     let key = JsValue::from_str(&keys::event_id(session.count("number"), id));
     transaction.ask(transaction.index(EVENTS, BY_ID).and_then(|index| index.get(&key)));
     key
@@ -145,7 +147,7 @@ fn ask_event(transaction: &Transaction, session: &Record, id: &str) -> JsValue {
 /// Returns the records, and the edges of a page or of markers whose end is stored.
 async fn read_events(
     transaction: &Transaction,
-    session: &Record,
+    session: &JsObject,
     read: &EventsRead,
 ) -> Result<(Array, Option<PageEdges>), Failure> {
     let (mut page, mut reads_rows) = (None, false);
@@ -187,7 +189,7 @@ async fn read_events(
     }
     let count = results.get(0).as_f64().map(|count| count as usize).filter(|_| with_count);
     if let Some(id) = id {
-        let Some(record) = Record::found(results.get(u32::from(with_count))) else {
+        let Some(record) = JsObject::found(results.get(u32::from(with_count))) else {
             return Ok((Array::new(), None));
         };
         let seq = seq_of(&record, &id).ok_or_else(|| record.damaged("it is damaged"))?;
@@ -229,7 +231,7 @@ async fn read_events(
 #[cfg(feature = "bindings")]
 fn ask_markers(
     transaction: &Transaction,
-    session: &Record,
+    session: &JsObject,
     seq: Option<f64>,
 ) -> Option<Vec<Revision>> {
     let mut markers = session.markers();
@@ -256,7 +258,7 @@ fn marker_records(results: &Array, seqs: &[Revision]) -> Array {
         let seq = *seq as f64;
         let filter = EventFilter { above: seq - 1.0, below: seq + 1.0, ..EventFilter::ALL };
         if let Some(record) =
-            Record::found(found.get(0)).and_then(|record| cut(record, filter, 0, 1))
+            JsObject::found(found.get(0)).and_then(|record| cut(record, filter, 0, 1))
         {
             events.push(&record);
         }
@@ -268,7 +270,7 @@ fn marker_records(results: &Array, seqs: &[Revision]) -> Array {
 fn cut_records(records: Array, filter: EventFilter, mut skip: usize, mut take: usize) -> Array {
     let events = Array::new();
     let is_whole = filter == EventFilter::ALL && take == usize::MAX;
-    for record in records.iter().filter_map(Record::found) {
+    for record in records.iter().filter_map(JsObject::found) {
         // A page that lost its marks can still be read as a whole.
         if is_whole {
             events.push(&record.into());
@@ -296,10 +298,10 @@ fn cut_records(records: Array, filter: EventFilter, mut skip: usize, mut take: u
 /// it ends in is requested too.
 async fn read_range(
     transaction: &Transaction,
-    session: &Record,
+    session: &JsObject,
     filter: EventFilter,
     limit: Option<usize>,
-    end_record: Option<Record>,
+    end_record: Option<JsObject>,
     is_forward: bool,
 ) -> Result<Array, Failure> {
     let [number, created] = ["number", "created"].map(|name| session.count(name));
@@ -323,7 +325,7 @@ async fn read_range(
         let is_last = if is_forward {
             let next: Array = results.get(0).unchecked_into();
             records = records.concat(&within).concat(&next);
-            start = Record::found(next.get(0)).map_or(f64::INFINITY, |next| next.count("seq"));
+            start = JsObject::found(next.get(0)).map_or(f64::INFINITY, |next| next.count("seq"));
             start == f64::INFINITY
         } else {
             records = within.concat(&records);
@@ -341,7 +343,7 @@ async fn read_range(
 /// Reads the records that hold events of that time or later, as far back as the limit needs.
 async fn read_from_time(
     transaction: &Transaction,
-    session: &Record,
+    session: &JsObject,
     filter: EventFilter,
     limit: Option<usize>,
     after: f64,
@@ -374,7 +376,7 @@ async fn read_from_time(
 /// Returns how many events of the records the filter admits.
 fn count_all_admitted(records: &Array, filter: EventFilter) -> usize {
     let mut count = 0;
-    for record in records.iter().filter_map(Record::found) {
+    for record in records.iter().filter_map(JsObject::found) {
         count += count_admitted(&record, filter);
     }
     count
@@ -385,7 +387,7 @@ fn by_seq(found: JsValue, member: &str) -> Array {
     let found: Array = found.unchecked_into();
     let mut seqs = BinaryHeap::new();
     for (index, thing) in found.iter().enumerate() {
-        if let Some(thing) = Record::found(thing) {
+        if let Some(thing) = JsObject::found(thing) {
             seqs.push((thing.count(member) as Revision, index as u32));
         }
     }

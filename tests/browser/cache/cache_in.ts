@@ -228,7 +228,7 @@ export function cacheIn(browserName: BrowserName): void {
         }
       }));
 
-    it('erases what an owner forgets, in each tab', () =>
+    it('forgets what an owner forgets, in each tab', () =>
       inPages(2, async (first, second) => {
         await writeThere('noa', 's1', ['secret']);
         for (const page of [first, second]) {

@@ -165,7 +165,7 @@ describe('Runs in several tabs', () => {
         });
       });
 
-      it('are sealed by another tab if theirs is silent, and that tab can ask', async () => {
+      it('are ended by another tab if theirs is silent, and that tab can ask', async () => {
         await inTabs<ReturnType<typeof page>>(browser, urls('silent'), async ([one, other]) => {
           await one!.call('ask', 'tea');
           await other!.call('waitFor', 'running|tea|(tea is asked)');

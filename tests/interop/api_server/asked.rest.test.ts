@@ -15,7 +15,7 @@ import {
   linesOf,
   newKey,
   Page,
-  piece,
+  partial,
   requireOnce,
   says,
   shownBy,
@@ -40,10 +40,10 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
   });
   after(() => server.end());
 
-  it('creates its session, shows the pieces as a draft, and then the message and the answer as stored', async () => {
+  it('creates its session, shows the partial events as a draft, and then the message and the answer as stored', async () => {
     const page = open();
     const message = await page.ask([
-      [piece('Green'), { wait: 0.2 }, piece(' tea'), { wait: 0.2 }, says('Green tea')],
+      [partial('Green'), { wait: 0.2 }, partial(' tea'), { wait: 0.2 }, says('Green tea')],
     ]);
     const { events, run, unsent } = await page.settled();
     assert.deepEqual(shownBy(page.seen), [
@@ -88,7 +88,7 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
     const page = open();
     await page.ask([
       [calls(call('buy', 1), call('buy', 2))],
-      [{ wait: 0.3 }, piece('bo'), { wait: 0.2 }, says('both')],
+      [{ wait: 0.3 }, partial('bo'), { wait: 0.2 }, says('both')],
     ]);
     const { state } = await page.settled();
     const shown = shownBy(page.seen);
@@ -98,12 +98,12 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
     requireOnce(page.seen);
   });
 
-  it('shows thoughts, a transfer, and pieces around calls', async () => {
+  it('shows thoughts, a transfer, and partial events around calls', async () => {
     const page = open();
     const transfer = { name: 'transfer_to_agent', args: { agent_name: 'helper' } };
     await page.ask([
-      [piece('hm', true), calls(transfer)],
-      [piece('hel'), { wait: 0.1 }, says('helped')],
+      [partial('hm', true), calls(transfer)],
+      [partial('hel'), { wait: 0.1 }, says('helped')],
     ]);
     await page.settled();
     assert.deepEqual(linesOf(page.snapshot).slice(-3), [
@@ -114,7 +114,7 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
     requireOnce(page.seen);
   });
 
-  it('ignores pieces that come after their whole event', async () => {
+  it('ignores partial events that come after their whole event', async () => {
     const page = open(newKey('script'));
     const steps = [
       { say: 'o', partial: true, id: 'a' },
@@ -129,16 +129,16 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
     await page.chat.ask(userContent(JSON.stringify(steps)));
     await page.settled();
     assert.ok(!shownBy(page.seen).some((line) => line.includes('late')));
-    // A piece without a whole event is stored nowhere.
+    // A partial event without a whole event is stored nowhere.
     assert.deepEqual(linesOf(page.snapshot), ['…', 'one', 'whole too']);
-    // A whole event takes the place of its pieces also if it has another id.
+    // A whole event takes the place of its partial events also if it has another id.
     assert.ok(!shownBy(page.seen).some((line) => line.includes('whole | whole')));
     requireOnce(page.seen);
   });
 
   it('asks whether a tool may run, and the answer joins the invocation of its call', async () => {
     const page = open();
-    await page.ask([[calls(call('pay', 1))], [piece('pa'), { wait: 0.1 }, says('paid')]]);
+    await page.ask([[calls(call('pay', 1))], [partial('pa'), { wait: 0.1 }, says('paid')]]);
     const { questions, events } = await page.settled();
     const [question] = questions;
     assert.deepEqual([question?.kind, question?.name], ['confirmation', 'pay']);
@@ -176,7 +176,7 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
 
   it('shows what the agent threw, at status 200', async () => {
     for (const replies of [
-      [[piece('o'), { fail: 'no tea left' }]],
+      [[partial('o'), { fail: 'no tea left' }]],
       [[calls({ name: 'lose', args: {} })]],
     ]) {
       const page = open();
@@ -229,9 +229,9 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
     assert.deepEqual((await page.settled()).state, { topic: null });
   });
 
-  it('ends the run when it is stopped after a piece, and goes on with the next message', async () => {
+  it('ends the run when it is stopped after a partial event, and goes on with the next message', async () => {
     const page = open();
-    const { id } = await page.ask([[piece('Green'), { wait: 5 }, says('never')]]);
+    const { id } = await page.ask([[partial('Green'), { wait: 5 }, says('never')]]);
     const begin = performance.now();
     await page.chat.cancel();
     assert.ok(performance.now() - begin < 4500);
@@ -243,7 +243,7 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
     assert.deepEqual(linesOf(page.snapshot), ['…', 'INVOCATION_ABORTED', '…', 'next']);
   });
 
-  it('ends the run when it is stopped before the first piece, by the id that the page has given', async () => {
+  it('ends the run when it is stopped before the first partial event, by the id that the page has given', async () => {
     const page = open();
     const asked = page.ask([[{ wait: 5 }, says('never')]]);
     const { run, events } = await page.until(({ run }) => run?.status === 'running');
@@ -300,7 +300,7 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
     await writer.close();
     await page.chat.load();
     const begin = performance.now();
-    await page.ask([[piece('Gr'), says('Green tea')]]);
+    await page.ask([[partial('Gr'), says('Green tea')]]);
     const snapshot = await page.settled();
     const passedMs = Math.round(performance.now() - begin);
     assert.deepEqual(linesOf(snapshot).slice(-2), ['…', 'Green tea']);

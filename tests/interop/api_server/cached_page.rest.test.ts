@@ -15,7 +15,7 @@ import {
   linesOf,
   newKey,
   Page,
-  piece,
+  partial,
   requireOnce,
   says,
   userContent,
@@ -42,7 +42,7 @@ describe('A cached page over adk api_server', { timeout: 180_000 }, () => {
   it('asks, and has the answer in its copy', async () => {
     const local = new MemoryLocalStore();
     const page = open(undefined, { local });
-    await page.ask([[piece('Green'), { wait: 0.2 }, says('Green tea')]]);
+    await page.ask([[partial('Green'), { wait: 0.2 }, says('Green tea')]]);
     const { events } = await page.settled();
     assert.deepEqual(linesOf(page.snapshot), ['…', 'Green tea']);
     assert.deepEqual(events, (await page.service.getSession(page.key))?.events);
@@ -155,7 +155,7 @@ describe('A page over our handler and over adk api_server', { timeout: 180_000 }
 
   it('shows the same of Stop, without the text that our handler keeps', async () => {
     await requireSame(async (page) => {
-      const { id } = await page.ask([[piece('Gr'), { wait: 20 }, says('never')]]);
+      const { id } = await page.ask([[partial('Gr'), { wait: 20 }, says('never')]]);
       await page.until(({ drafts }) => drafts.length === 1);
       await page.chat.cancel();
       const { run, events } = await page.until(({ run }) => run?.status === 'cancelled');
@@ -169,10 +169,10 @@ describe('A page over our handler and over adk api_server', { timeout: 180_000 }
 
   it('shows the same', async () => {
     const cases: readonly (readonly [last: string, Replies])[] = [
-      ['one', [[piece('o'), { wait: 0.2 }, piece('n'), { wait: 0.2 }, says('one')]]],
+      ['one', [[partial('o'), { wait: 0.2 }, partial('n'), { wait: 0.2 }, says('one')]]],
       ['both', [[calls(call('buy', 1), call('buy', 2))], [says('both')]]],
       ['ordered', [[calls(call('order', 1))], [says('ordered')]]],
-      ['one', [[piece('hm', true), piece('on'), says('one')]]],
+      ['one', [[partial('hm', true), partial('on'), says('one')]]],
     ];
     for (const [last, replies] of cases) {
       await requireSame(async (page) => {

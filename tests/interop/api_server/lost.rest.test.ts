@@ -7,7 +7,7 @@ import type { Event } from '../../../js/index.js';
 import { sqliteServiceFiles } from '../database/shared_databases.js';
 import { scriptOf } from '../runs/scripted_agents.js';
 import { type ApiServer, startApiServer } from './api_server.js';
-import { call, calls, linesOf, Page, piece, requireOnce, says, userContent } from './pages.js';
+import { call, calls, linesOf, Page, partial, requireOnce, says, userContent } from './pages.js';
 
 describe('A page that loses adk api_server', { timeout: 180_000 }, () => {
   let server: ApiServer;
@@ -37,8 +37,8 @@ describe('A page that loses adk api_server', { timeout: 180_000 }, () => {
       const page = open();
       page.cutAfter = cutAfter;
       await page.ask([
-        [piece('Le'), calls(call('buy', 1))],
-        [piece('do'), says('done')],
+        [partial('Le'), calls(call('buy', 1))],
+        [partial('do'), says('done')],
       ]);
       await page.settled();
       // The server may store the end of the run a little later.
@@ -70,7 +70,7 @@ describe('A page that loses adk api_server', { timeout: 180_000 }, () => {
   it('because the server was killed is unanswered once the server is back', async () => {
     const own = await startApiServer(database);
     const page = open(own.url);
-    await page.ask([[piece('Green'), { wait: 30 }, says('never')]]);
+    await page.ask([[partial('Green'), { wait: 30 }, says('never')]]);
     await page.until(({ drafts }) => drafts.length > 0);
     const { port } = new URL(own.url);
     await own.end();

@@ -149,7 +149,7 @@ function cut(
 
 export const userContent = (text: string) => ({ role: 'user', parts: [{ text }] });
 export const says = (text: string): Step => ({ content: { role: 'model', parts: [{ text }] } });
-export const piece = (text: string, thought = false): Step => ({
+export const partial = (text: string, thought = false): Step => ({
   content: { role: 'model', parts: [{ text, ...(thought && { thought }) }] },
   partial: true,
 });

@@ -1,4 +1,4 @@
-// The events that seal a cancelled run, beside google-adk's own, over random histories.
+// The end events of a cancelled run, beside google-adk's own, over random histories.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -40,20 +40,20 @@ function historyOf(seed: number): Event[] {
   });
 }
 
-it(`A cancelled run is sealed as google-adk seals it, in ${COUNT} random histories`, () => {
+it(`A cancelled run is theirs as google-adk ends it, in ${COUNT} random histories`, () => {
   const histories = Array.from({ length: COUNT }, (_, seed) => historyOf(seed));
   const lines = histories.map((events) => ({ events, invocationId: 'i1' }));
-  const sealed = linesOfPython('abort_events.py', { lines });
-  assert.equal(sealed.length, COUNT);
+  const theirs = linesOfPython('abort_events.py', { lines });
+  assert.equal(theirs.length, COUNT);
   assert.ok(
-    sealed.some((events) => (events as unknown[]).length > 1),
+    theirs.some((events) => (events as unknown[]).length > 1),
     'several groups',
   );
   assert.ok(
-    sealed.some((events) => (events as unknown[]).length === 0),
+    theirs.some((events) => (events as unknown[]).length === 0),
     'a task that waits',
   );
   histories.forEach((events, seed) => {
-    assert.deepEqual(abortEvents(events, 'i1', 'root'), sealed[seed], `seed ${seed}`);
+    assert.deepEqual(abortEvents(events, 'i1', 'root'), theirs[seed], `seed ${seed}`);
   });
 });

@@ -187,7 +187,7 @@ describe('@assistant-ui/react-google-adk over the handler', { timeout: 60_000 },
       if ((await loaded()).length > 0) break;
       await sleep(20);
     }
-    // This client shows the seal, and no interrupted texts.
+    // This client shows the end event, and no interrupted texts.
     assert.deepEqual(await loaded(), ['ai Invocation was aborted by client.']);
     const shown = await ask([[says('Again')]]);
     assert.equal(shown.at(-1)!.at(-1), 'ai Again');

@@ -4,7 +4,7 @@ import type { Difference, Json, Outcome, RunCase } from './two_servers.js';
 import type { Replies, Step } from './scripted_agents.js';
 
 const says = (text: string): Step => ({ content: { role: 'model', parts: [{ text }] } });
-const piece = (text: string, thought = false): Step => ({
+const partial = (text: string, thought = false): Step => ({
   content: { role: 'model', parts: [{ text, ...(thought && { thought }) }] },
   partial: true,
 });
@@ -123,11 +123,15 @@ const CALLBACK_EXCEPTION: Difference = {
 
 const INTERRUPTED: Difference = {
   what: 'the text that was streamed before a cancel is stored as an interrupted answer',
-  ours: ({ stored: [message, ...seal], ...rest }) => {
+  ours: ({ stored: [message, ...endEvents], ...rest }) => {
     const content = { role: 'model', parts: [{ text: 'o' }] };
     return {
       ...rest,
-      stored: [message!, { author: 'guide', interrupted: true, content, actions: {} }, ...seal],
+      stored: [
+        message!,
+        { author: 'guide', interrupted: true, content, actions: {} },
+        ...endEvents,
+      ],
     };
   },
 };
@@ -147,7 +151,7 @@ const TRANSFER: Difference = {
   ),
 };
 
-const STREAMED: Replies = [[piece('o'), piece('ne'), says('one')]];
+const STREAMED: Replies = [[partial('o'), partial('ne'), says('one')]];
 
 export const GATE: readonly RunCase[] = [
   { what: 'a streamed text', replies: STREAMED },
@@ -175,12 +179,12 @@ export const CONVERSATION: RunCase = {
   what: 'a conversation',
   replies: [
     [
-      piece('Shall I'),
+      partial('Shall I'),
       {
         content: { role: 'model', parts: [{ text: 'Shall I?' }, { functionCall: call('pay', 1) }] },
       },
     ],
-    [piece('pa'), piece('id'), says('paid')],
+    [partial('pa'), partial('id'), says('paid')],
   ],
   answer: { confirmed: true },
   differences: [ONE_QUESTION],
@@ -189,7 +193,7 @@ export const CONVERSATION: RunCase = {
 /** A client that leaves in a streamed answer. */
 export const GATE_LEFT: RunCase = {
   what: 'a streamed answer',
-  replies: [[piece('o'), { wait: 0.9 }, says('one')]],
+  replies: [[partial('o'), { wait: 0.9 }, says('one')]],
   differences: [INTERRUPTED],
 };
 
@@ -199,8 +203,8 @@ export const REST: readonly RunCase[] = [
     what: 'a thought',
     replies: [
       [
-        piece('hm', true),
-        piece('one'),
+        partial('hm', true),
+        partial('one'),
         { content: { role: 'model', parts: [{ text: 'hm', thought: true }, { text: 'one' }] } },
       ],
     ],
@@ -209,12 +213,12 @@ export const REST: readonly RunCase[] = [
     what: 'a text before a call, and streamed texts around it',
     replies: [
       [
-        piece('Let me'),
+        partial('Let me'),
         {
           content: { role: 'model', parts: [{ text: 'Let me' }, { functionCall: call('buy', 1) }] },
         },
       ],
-      [piece('do'), says('done')],
+      [partial('do'), says('done')],
     ],
   },
   {

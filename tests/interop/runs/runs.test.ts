@@ -12,11 +12,11 @@ describe('The handler runs as adk api_server', { timeout: 120_000 }, () => {
   });
   after(() => servers.end());
 
-  it('in a whole conversation of one client: create, ask with pieces, confirm, get, list, delete', () =>
+  it('in a whole conversation of one client: create, ask with partial events, confirm, get, list, delete', () =>
     servers.compareConversation(CONVERSATION));
 
   for (const test of GATE) {
-    it(`${test.what}, streamed`, () => servers.compare(test, '/run_sse with pieces'));
+    it(`${test.what}, streamed`, () => servers.compare(test, '/run_sse with partial events'));
   }
   it(`${GATE_LEFT.what} whose client leaves`, () => servers.compareLeft(GATE_LEFT));
 });

@@ -12,7 +12,7 @@ import { APP, type Replies, scriptOf, startScriptedAgents } from './scripted_age
 export type Json = Record<string, unknown>;
 
 /** How a run is asked for. */
-export const MODES = ['/run_sse with pieces', '/run_sse', '/run'] as const;
+export const MODES = ['/run_sse with partial events', '/run_sse', '/run'] as const;
 export type Mode = (typeof MODES)[number];
 
 export interface RunCase {
@@ -96,7 +96,7 @@ export async function startTwoServers(): Promise<TwoServers> {
       const [actual, python] = await Promise.all(
         [ours, theirs].map(({ url }) => converse(new Client(url, 'whole'), text, answer!)),
       );
-      const mode = '/run_sse with pieces';
+      const mode = '/run_sse with partial events';
       const expected = differences.reduce(
         (seen, { ours }) => ({ ...seen, ...ours(seen, mode) }),
         python!,
@@ -108,7 +108,7 @@ export async function startTwoServers(): Promise<TwoServers> {
         await client.leave({ newMessage: userContent({ text }) }, leavesAfter);
         return client.outcome([]);
       }, replies);
-      const mode = '/run_sse with pieces';
+      const mode = '/run_sse with partial events';
       const expected = differences.reduce((outcome, { ours }) => ours(outcome, mode), python!);
       assert.deepEqual(actual, expected);
     },
@@ -122,7 +122,7 @@ export async function startTwoServers(): Promise<TwoServers> {
 /** A program of a client that knows the routes of `adk api_server`, and not which server it has. */
 async function converse(client: Client, text: string, answer: Json): Promise<Conversation> {
   const created = await client.create({ topic: 'tea' });
-  const mode = '/run_sse with pieces';
+  const mode = '/run_sse with partial events';
   const asked = await client.run(mode, { newMessage: userContent({ text }) });
   const confirmed = await client.answer(mode, asked.events, answer);
   const outcome = await client.outcome([asked, confirmed]);
@@ -178,7 +178,7 @@ class Client {
 
   async run(mode: Mode, body: Json): Promise<Outcome['runs'][number]> {
     const [path = ''] = mode.split(' ');
-    const streaming = mode === '/run_sse with pieces';
+    const streaming = mode === '/run_sse with partial events';
     const response = await this.#post(path, { ...this.#ids, ...body, streaming });
     const { status } = response;
     if (path === '/run') {
@@ -191,7 +191,7 @@ class Client {
     return { status, events };
   }
 
-  /** Leaves when some events have come, and waits until the run is sealed. */
+  /** Leaves when some events have come, and waits until the run has its end event. */
   async leave(body: Json, after: number): Promise<void> {
     const client = new AbortController();
     const asked = { ...this.#ids, ...body, streaming: true };
@@ -238,7 +238,7 @@ function questionsIn(events: readonly Json[]): Call[] {
   });
 }
 
-/** The events that are whole must be those that are stored, and the pieces must not. */
+/** The events that are whole must be those that are stored, and the partial events must not. */
 function requireStored({ runs, stored }: Outcome): void {
   const ids = stored.map(({ id }) => id);
   const wholes = runs.flatMap(({ events }) => events).filter(({ id, partial }) => id && !partial);

@@ -14,7 +14,7 @@ describe('Events over HTTP', () => {
     const events = [eventJson('e2', { turn: 2, 'user:name': 'Ada' }), eventJson('e3')];
     const { status, body } = await ask(EVENTS, { body: { events } });
     assert.equal(status, 200);
-    const appended = body as { placed: { seq: number }[]; revision: number };
+    const appended = body as { eventRevisions: { seq: number }[]; revision: number };
     const stored = (await service.getSession(KEY))!;
     assert.deepEqual(idsIn(stored), ['e1', 'e2', 'e3']);
     assert.deepEqual(stored.state, { topic: 'tea', turn: 2, 'user:name': 'Ada' });
@@ -22,7 +22,7 @@ describe('Events over HTTP', () => {
     const revision = service.revisionOf(stored)!;
     assert.equal(appended.revision, revision);
     assert.deepEqual(
-      appended.placed.map(({ seq }) => seq),
+      appended.eventRevisions.map(({ seq }) => seq),
       [revision - 1, revision],
     );
   });
@@ -31,11 +31,13 @@ describe('Events over HTTP', () => {
     const { ask, service } = serve();
     await seed(service);
     const body = { events: [eventJson('e2', { turn: 2 })] };
-    const placed = [];
+    const eventRevisions = [];
     for (let sent = 0; sent < 2; sent += 1) {
-      placed.push(((await ask(EVENTS, { body })).body as { placed: object }).placed);
+      eventRevisions.push(
+        ((await ask(EVENTS, { body })).body as { eventRevisions: object }).eventRevisions,
+      );
     }
-    assert.deepEqual(placed[1], placed[0]);
+    assert.deepEqual(eventRevisions[1], eventRevisions[0]);
     assert.deepEqual(idsIn(await service.getSession(KEY)), ['e1', 'e2']);
   });
 
@@ -211,8 +213,13 @@ it('An append of a run over HTTP is refused behind what ended the run, also thro
   const before = (await service.getSession(KEY))!;
   const runRevision = service.revisionOf(before)!;
   const { created } = await service.listChanges({ ...KEY, since: 0 });
-  const seal = { id: 's', invocationId: 'i1', author: 'guide', errorCode: 'INVOCATION_ABORTED' };
-  await service.appendEvent({ session: before, event: seal });
+  const endEvent = {
+    id: 's',
+    invocationId: 'i1',
+    author: 'guide',
+    errorCode: 'INVOCATION_ABORTED',
+  };
+  await service.appendEvent({ session: before, event: endEvent });
   const position = { created, revision: service.revisionOf(before) };
   const append = (more: object) =>
     ask(`${SESSION}/events`, {

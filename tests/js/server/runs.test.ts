@@ -63,8 +63,11 @@ describe('POST …/events with run', () => {
     const { status, body } = await ask(EVENTS, asked('m1'));
     assert.equal(status, 200);
     const [stored] = await events();
-    const { placed, filled } = body as { placed: object[]; filled: object[] };
-    assert.deepEqual([placed.length, filled], [1, [{ id: 'm1', timestamp: stored!.timestamp }]]);
+    const { eventRevisions, filled } = body as { eventRevisions: object[]; filled: object[] };
+    assert.deepEqual(
+      [eventRevisions.length, filled],
+      [1, [{ id: 'm1', timestamp: stored!.timestamp }]],
+    );
     assert.deepEqual(textsOf(await events()), ['m1']);
     go.open();
     const [message, answer] = await until(2);
@@ -253,7 +256,7 @@ describe('POST …/events with run', () => {
     await service.close();
   });
 
-  it('is cancelled and sealed after maxRunMs', async () => {
+  it('is cancelled and gets its end event after maxRunMs', async () => {
     const errors: unknown[] = [];
     const { run } = echoing(new Promise(() => undefined));
     const { ask, until } = await serveSession({
@@ -262,9 +265,9 @@ describe('POST …/events with run', () => {
       onError: (error) => errors.push(error),
     });
     await ask(EVENTS, asked('m1', { run: { streaming: true } }));
-    const [, text, seal] = await until(3);
+    const [, text, endEvent] = await until(3);
     assert.deepEqual([text?.interrupted, text?.content?.parts], [true, [{ text: 'Gr' }]]);
-    assert.equal(seal?.errorCode, 'INVOCATION_ABORTED');
+    assert.equal(endEvent?.errorCode, 'INVOCATION_ABORTED');
     await sleep(1);
     assert.deepEqual(
       errors.map((error) => (error as { code: string }).code),
@@ -362,13 +365,13 @@ describe('DELETE …/run', () => {
     const { status, body } = await ask(`${RUN}?messageId=m1`, { method: 'DELETE' });
     assert.deepEqual([status, body], [200, { cancelled: true }]);
     assert.ok(performance.now() - begun < 10_000);
-    const [, text, seal] = await events();
+    const [, text, endEvent] = await events();
     assert.equal(text?.interrupted, true);
-    assert.equal(seal?.errorCode, 'INVOCATION_ABORTED');
+    assert.equal(endEvent?.errorCode, 'INVOCATION_ABORTED');
     assert.equal((await ask(RUN, { method: 'DELETE' })).status, 200);
   });
 
-  it('seals a message whose process has died', async () => {
+  it('stores the end event of a message whose process has died', async () => {
     const { run } = echoing();
     const { ask, events } = await serveSession({ run });
     await ask(EVENTS, { body: { events: [messageJson('m1')] } });

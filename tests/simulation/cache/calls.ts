@@ -26,7 +26,7 @@ export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
     const optional = isOptional ? writes.map((write) => ({ ...write, isOptional })) : writes;
     const begun = journal.begin(device.number, owner, optional);
     for (const write of begun) {
-      const problem = journal.checkBasis(write);
+      const problem = journal.checkBase(write);
       if (problem !== undefined) world.fail(`tab ${tab.number}: ${problem}`);
     }
     return () => acknowledge(play, tab, begun);
@@ -141,11 +141,11 @@ export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
       let end: Check;
       /** Writes a value that tells from which one it was computed. */
       const compute = (state: StateShape): StateShape => {
-        const basis = state[changed] as string | undefined;
-        const [, , step = 'none'] = basis?.split('.') ?? [];
+        const base = state[changed] as string | undefined;
+        const [, , step = 'none'] = base?.split('.') ?? [];
         const delta = { [changed]: `${value}.${step}` };
         const [write] = writesOf(delta, session);
-        end = begin(write === undefined ? [] : [{ ...write, basis: { value: basis } }]);
+        end = begin(write === undefined ? [] : [{ ...write, base: { value: base } }]);
         return delta;
       };
       const delta = { [changed]: value };

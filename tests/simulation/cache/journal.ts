@@ -17,7 +17,7 @@ export interface NewWrite {
   /** The call that it answers: of several answers, the server takes one. */
   readonly answers?: string;
   /** The value that it was computed from. */
-  readonly basis?: { readonly value: string | undefined };
+  readonly base?: { readonly value: string | undefined };
 }
 
 export interface Write extends NewWrite {
@@ -205,9 +205,9 @@ export class Journal {
    *
    * @returns what is wrong
    */
-  checkBasis({ register, device, owner, basis }: Write): string | undefined {
-    if (basis === undefined) return undefined;
-    const { value } = basis;
+  checkBase({ register, device, owner, base }: Write): string | undefined {
+    if (base === undefined) return undefined;
+    const { value } = base;
     const accepted = this.#accepted.get(register) ?? [];
     const all = this.writes.filter((write) => write.register === register);
     const isKnown = value === undefined || accepted.includes(value) || all.some((write) => write.value === value); // prettier-ignore
@@ -232,13 +232,13 @@ export class Journal {
 
   /** Two computed writes of one device have different values that they were computed from. */
   #overwriteOf(write: Write): string | undefined {
-    if (write.basis === undefined || write.ended === Infinity) return undefined;
+    if (write.base === undefined || write.ended === Infinity) return undefined;
     const other = this.#rivalsOf(write).find(
-      ({ basis, began, ended }) =>
-        basis?.value === write.basis!.value && began > write.began && ended < Infinity,
+      ({ base, began, ended }) =>
+        base?.value === write.base!.value && began > write.began && ended < Infinity,
     );
-    if (other?.basis === undefined || ![write, other].every((each) => this.#mustStay(each))) return undefined; // prettier-ignore
-    return `${write.value} and ${other.value} of ${write.register} were both computed from ${write.basis.value}`;
+    if (other?.base === undefined || ![write, other].every((each) => this.#mustStay(each))) return undefined; // prettier-ignore
+    return `${write.value} and ${other.value} of ${write.register} were both computed from ${write.base.value}`;
   }
 
   /** The writes of the same device to the same register. */

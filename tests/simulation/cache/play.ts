@@ -140,7 +140,7 @@ export class Play {
     return (await this.server.service.getSession(key)) !== undefined;
   }
 
-  /** The local data of the tab's owner are erased. */
+  /** The local data of the tab's owner are forgotten. */
   forget({ device, owner }: Tab): void {
     this.#forgotten.add(`${device.number} ${owner}`);
     this.journal.forget(device.number, owner);
@@ -276,7 +276,7 @@ export class Play {
     if (code === 'not_found' && this.journal.missing.has(name)) return true;
     // The remote makes a fork, and lacks what it has refused.
     if (kind === 'fork' && code === 'not_found') return this.journal.mayShowRefused(name);
-    // A handle whose copy was given up is fetched again, and another server may have refused that.
+    // A handle whose copy was evicted is fetched again, and another server may have refused that.
     if (kind === 'append' && tab.device.isLossy && code === 'remote' && !isOutage(error))
       return true;
     if (tab.isThrough && [...OUTAGES, ...REFUSALS].includes(code)) return true;

@@ -16,7 +16,7 @@ type Content = NonNullable<Event['content']>;
 setLogger(null);
 
 interface Action {
-  readonly do: 'piece' | 'whole' | 'tool' | 'question' | 'throw' | 'not found' | 'agent running' | 'malformed' | 'id of the message'; // prettier-ignore
+  readonly do: 'partial' | 'whole' | 'tool' | 'question' | 'throw' | 'not found' | 'agent running' | 'malformed' | 'id of the message'; // prettier-ignore
   /** Milliseconds before. */
   readonly wait: number;
 }
@@ -47,7 +47,7 @@ function planOf(random: Random, isHealthy: boolean): Plan {
   const ill = isHealthy ? 0 : 1;
   const actionOf = (): Action => ({
     do: random.weighted({
-      ...{ piece: 6, whole: 2, tool: 1.5 },
+      ...{ partial: 6, whole: 2, tool: 1.5 },
       ...{ throw: 0.7 * ill, 'not found': 0.3 * ill, 'agent running': 0.2 * ill },
       ...{ malformed: 0.15 * ill, 'id of the message': 0.15 * ill },
     }),
@@ -222,7 +222,7 @@ export class Agents {
       const n = (this.#count += 1);
       const says = (text: string): SentEvent => ({ author: 'guide', content: { role: 'model', parts: [{ text }] } }); // prettier-ignore
       switch (action) {
-        case 'piece':
+        case 'partial':
           text += `p${n} `;
           yield { ...says(`p${n} `), partial: true };
           break;

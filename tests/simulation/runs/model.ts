@@ -234,7 +234,7 @@ export class Journal {
     });
   }
 
-  /** Finds an event behind the seal or the rewind of its run, of the process that has stored that. */
+  /** Finds an event behind the end event or the rewind of its run, of the process that has stored that. */
   #behind(events: readonly Event[], at: number, isOneProcess: boolean): string | undefined {
     const end = events[at]!;
     const target = rewindTargetOf(end);
@@ -245,14 +245,14 @@ export class Journal {
     const ended = new Set((target === undefined ? [end] : undone).map(({ invocationId }) => invocationId)); // prettier-ignore
     const late = events.slice(at + 1).find((event) => {
       if (event.author === 'user' || !ended.has(event.invocationId)) return false;
-      // A rewind that leaves the message of a run has its texts and its seal behind it.
+      // A rewind that leaves the message of a run has its texts and its end event behind it.
       if (isAbort(event) || event.interrupted === true) return false;
       if (target !== undefined && isShownAgain(events, event, at)) return false;
       const writer = this.writers.get(event.id);
       return isOneProcess || (writer !== undefined && writer === this.writers.get(end.id));
     });
     if (late === undefined) return undefined;
-    return `${nameOf(late)} stands behind ${target ? 'the rewind that undoes' : 'the seal of'} its run`;
+    return `${nameOf(late)} stands behind ${target ? 'the rewind that undoes' : 'the end event of'} its run`;
   }
 }
 

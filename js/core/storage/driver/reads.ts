@@ -1,16 +1,31 @@
 /** Reads sessions, lists and pages of events through a storage. */
 import { SessionError } from '../../../values/errors/errors.js';
-import { withoutClaimMark } from '../../../values/model/event/metadata.js';
+import { withoutIdempotencyKey } from '../../../values/model/event/metadata.js';
 import type { StoredEvents } from '../../../values/model/event_page.js';
 import type { Call } from '../../call/call.js';
 import { untilAborted } from '../../call/time_limit.js';
-import type { SinceRequest, IdsRequest, MarkersRequest, PageRequest, ReadMarkers, ReadPage, WindowRequest, ReadSession } from '../../read.js';
+import type {
+  SinceRequest,
+  IdsRequest,
+  MarkersRequest,
+  PageRequest,
+  ReadMarkers,
+  ReadPage,
+  WindowRequest,
+  ReadSession,
+} from '../../read.js';
 import { mergeStates } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import { type RowsSince, storedEvents } from '../changes.js';
 import { NO_LIMIT, readAndCut } from '../cut_page.js';
 import { sortList } from '../list_place.js';
-import type { StorageListRequest, StorageEventsRequest, StorageMarkersRequest, StoragePageRequest, StorageReadRequest } from '../requests.js';
+import type {
+  StorageListRequest,
+  StorageEventsRequest,
+  StorageMarkersRequest,
+  StoragePageRequest,
+  StorageReadRequest,
+} from '../requests.js';
 import type { Listing, FoundEvents, MarkerRows, PageRows, Rows } from '../rows.js';
 import { storageKey } from '../scopes.js';
 import type { Storage } from '../storage.js';
@@ -108,7 +123,7 @@ export async function sessionThrough(
   };
   const read = { key, window };
   const parsed = await readParsedThrough(storage, read, call);
-  if (parsed !== undefined) return sessionOf(key, parsed, parsed.events.map(withoutClaimMark));
+  if (parsed !== undefined) return sessionOf(key, parsed, parsed.events.map(withoutIdempotencyKey));
   const { events, ...rows } = await readThrough(storage, read, call);
   return rows.session && sessionOf(key, rows, parseRows(events, key.sessionId, skipCorrupt));
 }

@@ -8,7 +8,7 @@ import {
   type DeleteWrite,
   type DescribeWrite,
   NO_CONDITIONS,
-  type PlacedAppend,
+  type ReadyAppend,
   type UpdateWrite,
 } from '../../write.js';
 import {
@@ -24,15 +24,52 @@ import {
   type ReadSession,
   type ReadVerbs,
 } from '../../read.js';
-import { type Appended, type CreatedSession, type Deletion, type FindChangedRequest, type ListRequest, type ReadList, runWrite, type SharedRevisions, type StateRequest, type Store, type StoreTraits, type WriteVerbs, type OwnStorage } from '../store.js';
+import {
+  type Appended,
+  type CreatedSession,
+  type Deletion,
+  type FindChangedRequest,
+  type ListRequest,
+  type ReadList,
+  runWrite,
+  type SharedRevisions,
+  type StateRequest,
+  type Store,
+  type StoreTraits,
+  type WriteVerbs,
+  type OwnStorage,
+} from '../store.js';
 import type { ChangedRows } from '../storage.js';
 import { changedSession, type RowsSince } from '../changes.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
-import { appendOnce, createOnce, deleteOnce, describeOnce, updateOnce, deleteCreated } from '../operations.js';
+import {
+  appendOnce,
+  createOnce,
+  deleteOnce,
+  describeOnce,
+  updateOnce,
+  deleteCreated,
+} from '../operations.js';
 import type { DeleteTarget, StorageDeleteUnchangedRequest } from '../requests.js';
 import { storageKey } from '../scopes.js';
-import { writeAllThrough, type PreparedWrite, prepareAppend, prepareCreate, prepareUpdate } from './ruled_writes.js';
-import { listRequestOf, listThrough, eventsThrough, markersThrough, pageThrough, readThrough, rowsSinceThrough, sessionThrough, stateThrough } from './reads.js';
+import {
+  writeAllThrough,
+  type PreparedWrite,
+  prepareAppend,
+  prepareCreate,
+  prepareUpdate,
+} from './ruled_writes.js';
+import {
+  listRequestOf,
+  listThrough,
+  eventsThrough,
+  markersThrough,
+  pageThrough,
+  readThrough,
+  rowsSinceThrough,
+  sessionThrough,
+  stateThrough,
+} from './reads.js';
 import { requestOf, settled } from './storage_calls.js';
 
 /**
@@ -123,9 +160,9 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
     return prepareCreate(storage.describing?.(creation) ?? storage, creation, call).run();
   }
 
-  append(write: PlacedAppend, call: Call): Promise<Appended> {
+  append(write: ReadyAppend, call: Call): Promise<Appended> {
     const storage = this.#storage;
-    if (storage !== undefined && write.operation === undefined) {
+    if (storage !== undefined && write.mutation === undefined) {
       return appendTo(storage, write, call).run();
     }
     return appendOnce(
@@ -152,12 +189,12 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
   }
 
   describe(write: DescribeWrite, call: Call): Promise<boolean> {
-    const { key, title, labels, operation } = write;
+    const { key, title, labels, mutation } = write;
     const given = { key: storageKey(key) as DescribeWrite['key'], title, labels };
     const describe = async (storage: OwnStorage): Promise<boolean> => {
       const verbs = storage.describing?.(write) ?? storage;
       const verb = requireDescribe(verbs);
-      const isThere: unknown = await verb.call(verbs, requestOf(given, call, operation));
+      const isThere: unknown = await verb.call(verbs, requestOf(given, call, mutation));
       if (typeof isThere === 'boolean') return isThere;
       const violation = `gave ${kindOf(isThere)}, not whether the session exists`;
       throw contractViolation('describe', violation);
@@ -213,19 +250,19 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
   }
 
   async delete(write: DeleteWrite, call: Call): Promise<Deletion> {
-    const { what, key, operation } = write;
+    const { what, key, mutation } = write;
     const { created, unchanged } = what === 'session' ? write : NO_CONDITIONS;
     return this.#with(call, (storage) => {
       if (what === 'session' && unchanged !== undefined) {
         return deleteUnchanged(storage, { key, ...unchanged }, call);
       }
-      if (what === 'session' && created !== undefined && this.traits.keepsOperations !== true) {
+      if (what === 'session' && created !== undefined && this.traits.keepsMutations !== true) {
         return deleteCreated(this, key, created, call);
       }
       const given = { what, key, ...(created !== undefined && { created }) } as DeleteTarget;
       const remove = async (): Promise<Deletion> => {
         // A storage may return whatever its database returned.
-        const deleted: unknown = await storage.delete(requestOf(given, call, operation));
+        const deleted: unknown = await storage.delete(requestOf(given, call, mutation));
         if (created !== undefined && deleted === false) return { isDeleted: false };
         return { isDeleted: true, floor: floorOf('delete', deleted) };
       };
@@ -255,7 +292,7 @@ function deleteUnchanged(
   });
 }
 
-function appendTo(storage: OwnStorage, write: PlacedAppend, call: Call): PreparedWrite<Appended> {
+function appendTo(storage: OwnStorage, write: ReadyAppend, call: Call): PreparedWrite<Appended> {
   requireNotAborted(call.signal);
   if (write.firstTitle !== undefined) requireDescribe(storage);
   return prepareAppend(storage, write, call);

@@ -5,16 +5,35 @@ import type { EventTexts } from '../../../values/model/event/snapshot.js';
 import type { StoredScope } from '../../../values/state/scope.js';
 import { type Call, requireNotAborted, abortedError } from '../../call/call.js';
 import { onAbort } from '../../call/time_limit.js';
-import { callCore, requireRoom, type DrivenWrite, callWrite, toSessionError } from '../../wasm/core.js';
+import {
+  callCore,
+  requireRoom,
+  type DrivenWrite,
+  callWrite,
+  toSessionError,
+} from '../../wasm/core.js';
 import { ABSENT } from '../../wasm/protocol.js';
-import type { CreateWrite, PlacedAppend, UpdateWrite, NewSession } from '../../write.js';
+import type { CreateWrite, ReadyAppend, UpdateWrite, NewSession } from '../../write.js';
 import { contractViolation } from '../checked_rows.js';
 import type { StorageWriteRequest, StorageWrite } from '../requests.js';
 import type { Changes, Found, EventRow, SessionRow, SharedRow, StorageKey } from '../rows.js';
 import { storageKey } from '../scopes.js';
 import type { Storage } from '../storage.js';
 import type { Appended, CreatedSession, SharedRevisions } from '../store.js';
-import { packAppends, packComputed, packCreation, type PackedAppended, type PackedCreated, unpackAppend, unpackCreated, type WritePlan, unpackPlan, type Decision, packFound, unpackDecision } from '../wasm/packed.js';
+import {
+  packAppends,
+  packComputed,
+  packCreation,
+  type PackedAppended,
+  type PackedCreated,
+  unpackAppend,
+  unpackCreated,
+  type WritePlan,
+  unpackPlan,
+  type Decision,
+  packFound,
+  unpackDecision,
+} from '../wasm/packed.js';
 import { requestOf, storageError } from './storage_calls.js';
 
 /** The parts of a write that appends nothing. */
@@ -30,10 +49,10 @@ export function prepareCreate(
   creation: CreateWrite,
   call: Call,
 ): PreparedWrite<CreatedSession | undefined> {
-  const { key, events, operation } = creation;
+  const { key, events, mutation } = creation;
   const { packed, numbers, texts = [] } = packCreation(creation, false);
   const write = callCore(({ DrivenWrite }) => DrivenWrite.create(packed, numbers, texts));
-  const parts = { key, call, operation, ...NO_EVENTS, events, creation };
+  const parts = { key, call, mutation, ...NO_EVENTS, events, creation };
   const end = (): CreatedSession | undefined => {
     const created = write.finish() as PackedCreated | undefined;
     return created && unpackCreated(created, events.length);
@@ -43,10 +62,10 @@ export function prepareCreate(
 
 export function prepareAppend(
   storage: Pick<Storage, 'append'>,
-  append: PlacedAppend,
+  append: ReadyAppend,
   call: Call,
 ): PreparedWrite<Appended> {
-  const { key, position, events, firstTitle, compute, operation } = append;
+  const { key, position, events, firstTitle, compute, mutation } = append;
   const { packed, numbers, texts = [] } = packAppends([append], false, false);
   const write = callCore(({ DrivenWrite }) =>
     DrivenWrite.append(packed, numbers, texts, packComputed(compute)),
@@ -60,7 +79,7 @@ export function prepareAppend(
     firstTitle,
     lastEventId,
     call,
-    operation,
+    mutation,
   };
   const end = () => unpackAppend(write.finish() as PackedAppended, append);
   return prepareWrite('append', storage, write, parts, end);
@@ -68,7 +87,7 @@ export function prepareAppend(
 
 export function prepareUpdate(
   storage: Pick<Storage, 'append'>,
-  { key, delta, operation }: UpdateWrite,
+  { key, delta, mutation }: UpdateWrite,
   call: Call,
 ): PreparedWrite<SharedRevisions> {
   const { appName, userId } = key;
@@ -77,7 +96,7 @@ export function prepareUpdate(
   const write = callCore(({ DrivenWrite }) =>
     DrivenWrite.update(appName, userId, text, packComputed(compute)),
   );
-  const parts = { key: storageKey(key), call, operation, ...NO_EVENTS };
+  const parts = { key: storageKey(key), call, mutation, ...NO_EVENTS };
   const end = () => write.finish() as SharedRevisions;
   return prepareWrite('append', storage, write, parts, end);
 }
@@ -167,7 +186,7 @@ function prepareWrite<Verb extends DriverVerb, T>(
 
 function writeRequest(verb: DriverVerb, plan: WritePlan, parts: WriteParts): StorageWriteRequest {
   const { scopes, isLocating, since } = plan;
-  const { key, events, lastEventId, creation, call, operation } = parts;
+  const { key, events, lastEventId, creation, call, mutation } = parts;
   const isCreate = verb === 'create';
   let lastUpdateTime = isCreate ? (creation?.lastUpdateTime ?? creation?.now ?? 0) : 0;
   for (const { timestamp } of isLocating && !isCreate ? [] : events) {
@@ -176,7 +195,7 @@ function writeRequest(verb: DriverVerb, plan: WritePlan, parts: WriteParts): Sto
   const eventIds = isLocating ? [] : events.map(({ id }) => id);
   if (isLocating && lastEventId !== undefined) eventIds.push(lastEventId);
   const given = { key: storageKey(key), scopes, eventIds, since, lastUpdateTime };
-  return requestOf(given, call, operation);
+  return requestOf(given, call, mutation);
 }
 
 /** The parts of a write that its rows are made of. */

@@ -1,11 +1,7 @@
 /** Calls of a storage's verbs: their requests and their errors. */
 import { messageOf } from '../../../values/errors/describe.js';
 import { type Call, requireNotAborted } from '../../call/call.js';
-import type {
-  StorageCall,
-  StorageOperation,
-  WriteIdentity,
-} from '../../../values/model/diagnostic.js';
+import type { StorageCall, MutationId, WriteIdentity } from '../../../values/model/diagnostic.js';
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 
 /** Runs a verb of the storage. Whatever it throws becomes a `SessionError`. */
@@ -29,12 +25,12 @@ export type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 export function requestOf<Request extends object>(
   given: Request,
   { signal, onRetry }: Call,
-  operation?: StorageOperation,
+  mutation?: MutationId,
 ): Request & StorageCall & WriteIdentity {
   const request: Request & Mutable<StorageCall & WriteIdentity> = { ...given };
   if (signal !== undefined) request.signal = signal;
   if (onRetry !== undefined) request.onRetry = onRetry;
-  if (operation !== undefined) request.operation = operation;
+  if (mutation !== undefined) request.mutation = mutation;
   return request;
 }
 

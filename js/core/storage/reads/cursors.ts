@@ -5,29 +5,29 @@ import { parseJson } from '../../../values/json/parse.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { isTime } from '../../../values/model/values/time.js';
 
-// The texts of cursors: a version, a checksum of the owner and the place, and the place as JSON. The owner is the
+// The texts of cursors: a version, a checksum of the target and the place, and the place as JSON. The target is the
 // session or the list that the cursor belongs to.
 
 /** A kind of cursor. */
 interface CursorKind {
   /** The version of the form of the texts. */
   readonly version: string;
-  /** The word for the owner in messages. */
-  readonly owner: string;
+  /** The word for the target in messages. */
+  readonly target: string;
   readonly isPlace: (place: readonly unknown[]) => boolean;
 }
 
 export function cursorText(
   { version }: CursorKind,
-  owner: readonly unknown[],
+  target: readonly unknown[],
   place: readonly unknown[],
 ): string {
   const text = JSON.stringify(place);
-  return `${version}.${checksum(JSON.stringify(owner) + text).toString(36)}.${text}`;
+  return `${version}.${checksum(JSON.stringify(target) + text).toString(36)}.${text}`;
 }
 
 /**
- * Reads the place of a cursor with this owner.
+ * Reads the place of a cursor with this target.
  *
  * @param name the member of the request that holds it
  * @throws SessionError `invalid_argument` with that member as `key`
@@ -35,13 +35,13 @@ export function cursorText(
 export function readPlace(
   name: string,
   kind: CursorKind,
-  owner: readonly unknown[],
+  target: readonly unknown[],
   text: unknown,
 ): readonly unknown[] {
   if (typeof text !== 'string') throw foreignCursor(name, kind, kindOf(text));
   try {
     const place = parseJson(text.slice(text.indexOf('['))) as unknown[];
-    if (cursorText(kind, owner, place) === text && kind.isPlace(place)) return place;
+    if (cursorText(kind, target, place) === text && kind.isPlace(place)) return place;
   } catch {
     // It is not JSON.
   }
@@ -49,14 +49,14 @@ export function readPlace(
 }
 
 /** Makes the error for a cursor that cannot be used. */
-export function foreignCursor(name: string, { owner }: CursorKind, actual: string): Error {
+export function foreignCursor(name: string, { target }: CursorKind, actual: string): Error {
   return invalid(
     name,
-    `must be a cursor that this version of the package gave for this ${owner}; it is ${actual}`,
+    `must be a cursor that this version of the package gave for this ${target}; it is ${actual}`,
   );
 }
 
-/** FNV-1a, 32 bits. It finds cursors of another owner and typing errors. It is no signature: anybody can compute it. */
+/** FNV-1a, 32 bits. It finds cursors of another target and typing errors. It is no signature: anybody can compute it. */
 function checksum(text: string): number {
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) {
@@ -68,7 +68,7 @@ function checksum(text: string): number {
 /** Cursors of lists. A place is the number of the page that ends there, and the session's time in the list, id and user. */
 export const LIST_CURSOR: CursorKind = {
   version: 'l2',
-  owner: 'list',
+  target: 'list',
   isPlace: ([page, time, sessionId, userId]) =>
     Number.isSafeInteger(page) &&
     isTime(time) &&
@@ -82,12 +82,12 @@ export const LIST_CURSOR: CursorKind = {
  */
 export const EVENT_CURSOR: CursorKind = {
   version: 'e1',
-  owner: 'session',
+  target: 'session',
   isPlace: ([created, eventId]) => typeof created === 'number' && typeof eventId === 'string',
 };
 
-/** Returns the owner of the cursors of a session's events. */
-export function cursorOwner({ appName, userId, sessionId }: CompositeSessionKey): string[] {
+/** Returns the target of the cursors of a session's events. */
+export function eventCursorTarget({ appName, userId, sessionId }: CompositeSessionKey): string[] {
   return [appName, userId, sessionId];
 }
 
@@ -98,7 +98,7 @@ export function cursorOwner({ appName, userId, sessionId }: CompositeSessionKey)
  * @throws SessionError `invalid_argument` if it is not a cursor of this session
  */
 export function cursorAt(key: CompositeSessionKey, cursor: string, eventId: string): string {
-  const owner = cursorOwner(key);
-  const [created] = readPlace('cursor', EVENT_CURSOR, owner, cursor);
-  return cursorText(EVENT_CURSOR, owner, [created, eventId]);
+  const target = eventCursorTarget(key);
+  const [created] = readPlace('cursor', EVENT_CURSOR, target, cursor);
+  return cursorText(EVENT_CURSOR, target, [created, eventId]);
 }

@@ -5,7 +5,7 @@
 import type { Description } from '../../../values/model/description.js';
 import type { CompositeSessionKey, ExpectedEvents } from '../../../values/model/session.js';
 import type { StoredScope } from '../../../values/state/scope.js';
-import type { PlacedAppend, Compute, NewSession } from '../../write.js';
+import type { ReadyAppend, Compute, NewSession } from '../../write.js';
 import {
   AppendedNumber,
   AppendNumber,
@@ -23,7 +23,7 @@ import { SCOPES, STALE_POLICIES } from '../../wasm/protocol.js';
 import type {
   Appended,
   CreatedSession,
-  EventPlace,
+  EventRevisions,
   MissedEvent,
   UnchangedEvent,
 } from '../store.js';
@@ -129,7 +129,7 @@ export function packRead(
  * @throws SessionError `quota_exceeded` if the wasm has no room for them
  */
 export function packAppends(
-  appends: readonly PlacedAppend[],
+  appends: readonly ReadyAppend[],
   hasTexts: boolean,
   storesMarkerFlags: boolean,
   before: Pick<PackedAppends, 'packed' | 'numbers'> = { packed: '', numbers: [] },
@@ -226,13 +226,13 @@ export type PackedAppended = readonly [
 /** The part of the result that most appends do not have; `append_details` in `results.rs`. */
 interface AppendDetails extends Pick<Appended, 'since' | 'unchanged' | 'missed' | 'state'> {
   /** Absent if all events are new. */
-  readonly placed: readonly EventPlace[] | undefined;
+  readonly eventRevisions: readonly EventRevisions[] | undefined;
 }
 
 const NO_UNCHANGED: readonly UnchangedEvent[] = [];
 const NO_MISSED: readonly MissedEvent[] = [];
 
-export function unpackAppend(packed: PackedAppended, { position, events }: PlacedAppend): Appended {
+export function unpackAppend(packed: PackedAppended, { position, events }: ReadyAppend): Appended {
   const revision = packed[AppendedNumber.Revision];
   const user = packed[AppendedNumber.UserRevision];
   const app = packed[AppendedNumber.AppRevision];
@@ -247,7 +247,7 @@ export function unpackAppend(packed: PackedAppended, { position, events }: Place
     unchanged: details?.unchanged ?? NO_UNCHANGED,
     missed: details?.missed ?? NO_MISSED,
     state: details?.state,
-    placed: details?.placed ?? newPlaces(revision, count),
+    eventRevisions: details?.eventRevisions ?? newRevisions(revision, count),
   };
 }
 
@@ -275,13 +275,13 @@ export function unpackCreated(packed: PackedCreated, count: number): CreatedSess
 }
 
 /** The places of new events, which the wasm leaves out. The last one has the session's revision. */
-function newPlaces(last: number, count: number): EventPlace[] {
-  const places: EventPlace[] = [];
+function newRevisions(last: number, count: number): EventRevisions[] {
+  const revisions: EventRevisions[] = [];
   for (let later = count - 1; later >= 0; later -= 1) {
     const revision = last - later;
-    places.push({ seq: revision, revision });
+    revisions.push({ seq: revision, revision });
   }
-  return places;
+  return revisions;
 }
 
 /** The outcome of an append within a group: the result, or the error. */

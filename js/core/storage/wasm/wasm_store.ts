@@ -6,12 +6,12 @@ import {
   type DeleteWrite,
   type DescribeWrite,
   NO_CONDITIONS,
-  type Placed,
-  type PlacedAppend,
+  type ReadyWrite,
+  type ReadyAppend,
   type UpdateWrite,
   type WriteKind,
 } from '../../write.js';
-import type { StorageOperation } from '../../../values/model/diagnostic.js';
+import type { MutationId } from '../../../values/model/diagnostic.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import type { StoredEvents } from '../../../values/model/event_page.js';
@@ -51,7 +51,17 @@ import {
   type SynchronousStore,
 } from '../store.js';
 import { changedSession, type RowsSince, storedEvents } from '../changes.js';
-import { appendOnce, createOnce, deleteOnce, DELETED, describeOnce, UNKNOWN, updateOnce, deleteCreated, type MemoryOperations } from '../operations.js';
+import {
+  appendOnce,
+  createOnce,
+  deleteOnce,
+  DELETED,
+  describeOnce,
+  UNKNOWN,
+  updateOnce,
+  deleteCreated,
+  type MemoryMutations,
+} from '../operations.js';
 import type { StorageKey } from '../rows.js';
 import { storageKey } from '../scopes.js';
 import {
@@ -97,7 +107,7 @@ export interface CoreStorage {
   /** Checks the stored records of listed sessions. Absent over memory. */
   readonly toListed?: (records: readonly unknown[]) => ListedSession[];
   /** Only over memory. */
-  readonly operations?: MemoryOperations;
+  readonly mutations?: MemoryMutations;
 }
 
 /** A function for each kind of writes and of reads, but for those of histories, and for those that the service computes. */
@@ -108,7 +118,7 @@ type CoreVerbs = {
 };
 
 type CoreWrite<Kind extends WriteKind> = (
-  write: Placed<Kind>,
+  write: ReadyWrite<Kind>,
   call: Call,
 ) => MaybePromise<Results[Kind]>;
 
@@ -127,22 +137,22 @@ export class WasmStore implements Store, CoreVerbs {
   constructor(core: WasmStorage, storage: CoreStorage) {
     this.wasm = core;
     this.#storage = storage;
-    const { holdsData, operations } = storage;
-    const keepsOperations = operations !== undefined;
-    this.traits = { keepsOperations };
-    // Over memory these verbs return no promise, unless a write has an operation.
+    const { holdsData, mutations } = storage;
+    const keepsMutations = mutations !== undefined;
+    this.traits = { keepsMutations };
+    // Over memory these verbs return no promise, unless a write has a mutation.
     if (holdsData) this.now = this as SynchronousStore;
   }
 
-  /** Runs a write once, if the storage keeps operations. `createdOf` is that of {@link MemoryOperations}. */
+  /** Runs a write once, if the storage keeps mutations. `createdOf` is that of {@link MemoryMutations}. */
   #once<T>(
     key: StorageKey,
-    operation: StorageOperation | undefined,
+    mutation: MutationId | undefined,
     write: () => MaybePromise<T>,
     createdOf: (result: T) => number | undefined,
   ): MaybePromise<T> {
-    const { operations } = this.#storage;
-    return operations ? operations.run(key, operation, write as () => T, createdOf) : write();
+    const { mutations } = this.#storage;
+    return mutations ? mutations.run(key, mutation, write as () => T, createdOf) : write();
   }
 
   /** Calls the wasm, which answers at once or with a promise. */
@@ -159,13 +169,13 @@ export class WasmStore implements Store, CoreVerbs {
     await this.#read(call, () => this.wasm.open());
   }
 
-  async write<Kind extends WriteKind>(write: Placed<Kind>, call: Call): Promise<Results[Kind]> {
+  async write<Kind extends WriteKind>(write: ReadyWrite<Kind>, call: Call): Promise<Results[Kind]> {
     const { [write.kind]: verb } = this as { readonly [Key in WriteKind]?: CoreWrite<Key> };
     return verb!.call(this, write, call);
   }
 
   create(write: CreateWrite, call: Call): MaybePromise<CreatedSession | undefined> {
-    const { key, operation } = write;
+    const { key, mutation } = write;
     const { packed, numbers, texts } = packCreation(write, this.#storage.holdsData);
     const caller = callerOf(call);
     const create = (): MaybePromise<CreatedSession | undefined> => {
@@ -174,21 +184,20 @@ export class WasmStore implements Store, CoreVerbs {
       );
       return after(created, (created) => created && unpackCreated(created, write.events.length));
     };
-    if (operation === undefined) return create();
+    if (mutation === undefined) return create();
     return createOnce(
-      async () => this.#once(key, operation, create, (session) => session?.created),
+      async () => this.#once(key, mutation, create, (session) => session?.created),
       async () => this.window({ key, last: 0 }, afterCommit(call)),
     );
   }
 
   describe(write: DescribeWrite, call: Call): Promise<boolean> {
-    const { key, operation } = write;
+    const { key, mutation } = write;
     const caller = callerOf(call);
     const describe = (): MaybePromise<boolean> =>
       this.#call(() => this.wasm.describe(write, caller));
     return describeOnce(
-      async () =>
-        this.#once(key, operation, describe, (isThere) => (isThere ? UNKNOWN : undefined)),
+      async () => this.#once(key, mutation, describe, (isThere) => (isThere ? UNKNOWN : undefined)),
       async () => this.window({ key, last: 0 }, afterCommit(call)),
     );
   }
@@ -289,8 +298,8 @@ export class WasmStore implements Store, CoreVerbs {
     }));
   }
 
-  append(write: PlacedAppend, call: Call): MaybePromise<Appended> {
-    if (write.operation !== undefined) return this.#appendOnce(write, call);
+  append(write: ReadyAppend, call: Call): MaybePromise<Appended> {
+    if (write.mutation !== undefined) return this.#appendOnce(write, call);
     const { holdsData } = this.#storage;
     // Only memory takes the texts into the wasm.
     const { packed, numbers, texts } = packAppends([write], holdsData, true);
@@ -301,12 +310,12 @@ export class WasmStore implements Store, CoreVerbs {
     return after(appended, (appended) => unpackAppend(appended, write));
   }
 
-  #appendOnce(write: PlacedAppend, call: Call): Promise<Appended> {
+  #appendOnce(write: ReadyAppend, call: Call): Promise<Appended> {
     return appendOnce(
-      async ({ operation, ...rest }) =>
+      async ({ mutation, ...rest }) =>
         this.#once(
           rest.key,
-          operation,
+          mutation,
           () => this.append(rest, call),
           ({ created }) => created,
         ),
@@ -329,14 +338,14 @@ export class WasmStore implements Store, CoreVerbs {
     };
   }
 
-  update({ key, delta, operation }: UpdateWrite, call: Call): Promise<SharedRevisions> {
+  update({ key, delta, mutation }: UpdateWrite, call: Call): Promise<SharedRevisions> {
     const { appName, userId } = key;
     const [text, compute] = typeof delta === 'string' ? [delta] : ['{}', delta];
     requireRoom(text.length);
     const caller = callerOf(call);
     const update = (): MaybePromise<SharedRevisions> =>
       this.#call(() => this.wasm.update(appName, userId, text, caller, packComputed(compute)));
-    return updateOnce(async () => this.#once(storageKey(key), operation, update, () => UNKNOWN));
+    return updateOnce(async () => this.#once(storageKey(key), mutation, update, () => UNKNOWN));
   }
 
   async state({ appName, userId }: StateRequest, call: Call): Promise<string> {
@@ -344,7 +353,7 @@ export class WasmStore implements Store, CoreVerbs {
   }
 
   delete(write: DeleteWrite, call: Call): MaybePromise<Deletion> {
-    const { what, key, operation } = write;
+    const { what, key, mutation } = write;
     const { created, unchanged } = what === 'session' ? write : NO_CONDITIONS;
     const remove = (): MaybePromise<Deletion> => {
       if (what === 'session' && created !== undefined)
@@ -359,8 +368,8 @@ export class WasmStore implements Store, CoreVerbs {
       }));
     };
     const mark = what === 'session' ? DELETED : UNKNOWN;
-    if (operation === undefined) return remove();
-    return deleteOnce(async () => this.#once(key, operation, remove, () => mark));
+    if (mutation === undefined) return remove();
+    return deleteOnce(async () => this.#once(key, mutation, remove, () => mark));
   }
 
   close(): void {
@@ -369,7 +378,7 @@ export class WasmStore implements Store, CoreVerbs {
 }
 
 /** @throws SessionError the error of the append */
-function outcomeOf({ appended, error }: PackedOutcome, write: PlacedAppend): Appended {
+function outcomeOf({ appended, error }: PackedOutcome, write: ReadyAppend): Appended {
   if (appended === undefined) throw storageError(error);
   return unpackAppend(appended, write);
 }

@@ -29,23 +29,23 @@ export function copyEvent(proxied: SentEvent): Event {
 }
 
 /**
- * Copies a piece of a streamed answer as {@link copyEvent} does. Its texts keep halves of surrogate pairs, since the next
- * piece may have the other half.
+ * Copies a partial event of a streamed answer as {@link copyEvent} does. Its texts keep halves of surrogate pairs, since the next
+ * partial event may have the other half.
  *
  * @throws SessionError `unserializable`
  */
-export function copyPiece(given: SentEvent): Event {
-  const piece = copyEvent(given);
-  // A piece is told to others as JSON.
-  snapshotEvent({ ...piece }, Date.now, newEventId);
+export function copyPartial(given: SentEvent): Event {
+  const partial = copyEvent(given);
+  // A partial event is told to others as JSON.
+  snapshotEvent({ ...partial }, Date.now, newEventId);
   const { author, content } = rawOf(given);
   const texts = partsOf({ content: takeContent(content ?? {}, author) }).map(({ text }) => text);
-  partsOf(piece).forEach((part, index) => {
+  partsOf(partial).forEach((part, index) => {
     const text = texts[index];
     // A copy has one character in place of each half.
     if (text !== undefined && part.text?.length === text.length) part.text = text;
   });
-  return piece;
+  return partial;
 }
 
 function deepCopyOf(event: Event): Event {

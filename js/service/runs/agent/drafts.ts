@@ -11,24 +11,24 @@ export class Drafts {
   /** The ids of the whole events of the run. Drafts that have not ended come after them. */
   wholes: readonly string[] = [];
   /**
-   * By draft: the half of a surrogate pair at the end of its text, which shows U+FFFD until a piece brings the other
+   * By draft: the half of a surrogate pair at the end of its text, which shows U+FFFD until a partial event brings the other
    * half.
    */
   readonly #halves = new WeakMap<Event, string>();
 
-  /** Adds a piece of a streamed answer. All pieces of one author in one invocation belong to one draft until it ends. */
-  add(piece: Event): void {
-    // Pieces of adk api_server have the id of the whole event, and some come after it.
-    if (this.wholes.includes(piece.id)) return;
-    const draft = this.#openDraftOf(piece);
+  /** Adds a partial event of a streamed answer. All partial events of one author in one invocation belong to one draft until it ends. */
+  add(partial: Event): void {
+    // Partial events of adk api_server have the id of the whole event, and some come after it.
+    if (this.wholes.includes(partial.id)) return;
+    const draft = this.#openDraftOf(partial);
     const { event } = draft ?? {};
     const { parts, half } = joinParts(
       partsOf(event),
-      partsOf(piece),
+      partsOf(partial),
       event && this.#halves.get(event),
     );
-    const content = { ...event?.content, ...piece.content, parts };
-    const grown = { ...event, ...piece, id: event?.id ?? piece.id, content };
+    const content = { ...event?.content, ...partial.content, parts };
+    const grown = { ...event, ...partial, id: event?.id ?? partial.id, content };
     if (half !== '') this.#halves.set(grown, half);
     this.#replace(draft, { event: grown });
   }
@@ -75,7 +75,7 @@ export function isOfSameAnswer(draft: Event, event: Event): boolean {
 }
 
 /**
- * Joins the texts of pieces.
+ * Joins the texts of partial events.
  *
  * @param half the half of a surrogate pair in whose place the last text ends with U+FFFD
  */

@@ -6,10 +6,24 @@ import { requireObject } from '../../../values/errors/option_values.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
-import { copyEvent, copyPiece } from './copies.js';
+import { copyEvent, copyPartial } from './copies.js';
 import { Drafts } from './drafts.js';
-import { type RunAgent, RUN_STORE, type RunContext, type SentEvent, STORES_MESSAGE } from './run_context.js';
-import { cancelledError, isFenced, sealingOf, type SealedRun, sealRun, type Report, runFailed } from './run_status.js';
+import {
+  type RunAgent,
+  RUN_STORE,
+  type RunContext,
+  type SentEvent,
+  STORES_MESSAGE,
+} from './run_context.js';
+import {
+  cancelledError,
+  isFenced,
+  endEventsOf,
+  type EndingRun,
+  endRun,
+  type Report,
+  runFailed,
+} from './run_status.js';
 import { type AdmittedMessage, type AgentRun, RunStorage } from './run_storage.js';
 
 /** Why a run is stopped. */
@@ -37,7 +51,7 @@ export interface LocalMessage {
   readonly admit: () => Promise<AdmittedMessage>;
   /** Called after each change of the run, and once it has ended. */
   readonly onChange: () => void;
-  /** Called with each piece of an answer, and with each whole event, once it is stored. */
+  /** Called with each partial event of an answer, and with each whole event, once it is stored. */
   readonly onEvent?: ((event: Event) => void) | undefined;
 }
 
@@ -48,7 +62,7 @@ export class LocalRun {
   readonly #drafts = new Drafts();
   /** Resolves with the message once it is stored. Rejects if the run ends before. */
   readonly stored: Promise<Event>;
-  /** Resolves when the run has ended and is sealed. */
+  /** Resolves when the run has ended and has its end event. */
   readonly ended: Promise<RunEnd>;
   #message: Event | undefined;
   #reason: StopReason | undefined;
@@ -82,23 +96,23 @@ export class LocalRun {
   }
 
   /** The run for a rewind that undoes it. `undefined` unless it is under way, and its message stored. */
-  get underWay(): (RunUnderWay & { readonly sealed: SealedRun }) | undefined {
+  get underWay(): (RunUnderWay & { readonly ending: EndingRun }) | undefined {
     const message = this.#message;
     if (message === undefined || this.isOver) return undefined;
     return {
-      ...{ message, sealed: this.#sealed },
-      sealing: (events) => sealingOf(this.#sealed, events),
+      ...{ message, ending: this.#ending },
+      endEvents: (events) => endEventsOf(this.#ending, events),
       cancel: () => this.stop('cancelled'),
       abort: () => this.stop('rewound'),
     };
   }
 
-  get #sealed(): SealedRun {
+  get #ending(): EndingRun {
     const { agentName } = this.#asked.agent;
     return { message: this.#message!, drafts: this.#drafts.all, agentName };
   }
 
-  /** Stops the run, and waits until it has ended. Only a run that is cancelled, too long or closed is sealed here. */
+  /** Stops the run, and waits until it has ended. Only a run that is cancelled, too long or closed has its end event here. */
   async stop(reason: StopReason): Promise<void> {
     this.#reason ??= reason;
     this.#controller.abort(cancelledError());
@@ -132,10 +146,10 @@ export class LocalRun {
           });
           onChange();
         },
-        onPiece: (piece) => {
-          this.#drafts.add(piece);
+        onPartial: (partial) => {
+          this.#drafts.add(partial);
           onChange();
-          onEvent?.(piece);
+          onEvent?.(partial);
         },
         onWhole: (whole) => {
           this.#drafts.end(whole);
@@ -156,7 +170,7 @@ export class LocalRun {
     return end;
   }
 
-  /** Returns how the run ends, and seals it. Never rejects. */
+  /** Returns how the run ends, and stores its end event. Never rejects. */
   async #endOf(failure: { readonly error: unknown } | undefined): Promise<RunEnd> {
     const reason = this.#reason;
     const message = this.#message;
@@ -170,13 +184,13 @@ export class LocalRun {
     if (reason === undefined) {
       return failure ? { status: 'failed', error: failure.error } : { status: 'ended' };
     }
-    const sealedAs = reason === 'closed' ? 'unanswered' : 'cancelled';
+    const endedAs = reason === 'closed' ? 'unanswered' : 'cancelled';
     try {
       const { key, service } = this.#asked;
-      const run = { ...this.#sealed, key, isUnanswered: false, sealedAs } as const;
-      for (const event of await sealRun(service, run)) this.#drafts.end(event as Event);
+      const run = { ...this.#ending, key, isUnanswered: false, endedAs } as const;
+      for (const event of await endRun(service, run)) this.#drafts.end(event as Event);
     } catch (error) {
-      // A session that was deleted meanwhile needs no seal.
+      // A session that was deleted meanwhile needs no end event.
       if (!isSessionError(error, 'not_found')) return { status: 'failed', error, reason };
     }
     if (reason === 'closed') return { status: 'ended', reason };
@@ -264,7 +278,7 @@ async function attempt<Result>(
 }
 
 async function take(
-  { onPiece, onWhole }: AgentRun,
+  { onPartial, onWhole }: AgentRun,
   storage: RunStorage,
   message: Event,
   given: unknown,
@@ -272,13 +286,13 @@ async function take(
   requireObject('event', given);
   const sent = given as SentEvent;
   const invocationId = sent.invocationId ?? message.invocationId;
-  const isPiece = sent.partial === true;
-  const event = (isPiece ? copyPiece : copyEvent)({ ...sent, invocationId });
+  const isPartial = sent.partial === true;
+  const event = (isPartial ? copyPartial : copyEvent)({ ...sent, invocationId });
   if (event.id === message.id) {
     throw invalid('event.id', 'is the id of the message that the run answers');
   }
   await storage.storeMessage();
-  if (isPiece) return onPiece(event);
+  if (isPartial) return onPartial(event);
   await storage.storeWhole(event);
   onWhole(event);
 }

@@ -49,7 +49,7 @@ export interface RunContext extends CompositeSessionKey {
   readonly service: SessionService;
   /** The user's event: a message, or answers to calls. Its invocation is that of the run. */
   readonly message: Event;
-  /** Whether the agent should yield pieces of answers, as events with `partial: true`. */
+  /** Whether the agent should yield partial events of answers, as events with `partial: true`. */
   readonly streaming: boolean;
   /** Fires when the run is cancelled. */
   readonly signal: HostAbortSignal;
@@ -66,7 +66,7 @@ export interface RunContext extends CompositeSessionKey {
 }
 
 /**
- * Answers a message of a user, which is stored before the function is called. It yields events. Pieces of an answer have
+ * Answers a message of a user, which is stored before the function is called. It yields events. Partial events of an answer have
  * `partial: true`: they are shown and not stored. All other events are stored, unless the agent has stored them itself.
  *
  * The run fails if the function throws, or yields something else than events, an event with the id of the message, or one

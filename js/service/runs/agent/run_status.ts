@@ -1,7 +1,12 @@
 /** What users are told of a run, and what the stored events alone tell of it. */
 import type { RunReport, Draft } from '../../../core/run_report.js';
 import { messageOf } from '../../../values/errors/describe.js';
-import { isSessionError, SESSION_ERROR_CODES, SessionError, sessionErrorOf } from '../../../values/errors/errors.js';
+import {
+  isSessionError,
+  SESSION_ERROR_CODES,
+  SessionError,
+  sessionErrorOf,
+} from '../../../values/errors/errors.js';
 import { isPlainObject } from '../../../values/json/rules.js';
 import type { Part } from '../../../values/model/event/content.js';
 import type { Event, NewEvent } from '../../../values/model/event/event.js';
@@ -51,7 +56,7 @@ export function storedStatus(events: readonly Event[]): SessionRun | undefined {
   if (message === undefined) return undefined;
   const { id: messageId, invocationId } = message;
   const later = events.slice(events.indexOf(message) + 1);
-  // Another run may have been sealed behind the message.
+  // Another run may have been cancelled behind the message.
   const isOwnAbort = (event: Event): boolean =>
     isAbort(event) && event.invocationId === invocationId;
   if (later.some(isOwnAbort)) return { status: 'cancelled', messageId };
@@ -92,35 +97,35 @@ const FIRST_WINDOW = 64;
  * What the stored events say of a run afterwards. `cancelled`: the user stopped it. `unanswered`: its program stopped it, so that only
  * its open calls are closed.
  */
-export type SealedAs = 'cancelled' | 'unanswered';
+export type EndedAs = 'cancelled' | 'unanswered';
 
-/** What the seal of a run is made of. */
-export interface SealedRun {
+/** What the end events of a run are made of. */
+export interface EndingRun {
   readonly message: Pick<Event, 'id' | 'invocationId'>;
   readonly drafts: readonly Draft[];
   readonly agentName: string | undefined;
 }
 
 /** A run that was cancelled. */
-export interface CancelledRun extends SealedRun {
+export interface CancelledRun extends EndingRun {
   readonly key: CompositeSessionKey;
   /** Whether to do nothing if the message has an answer meanwhile. */
   readonly isUnanswered: boolean;
   /** Whether to look for the message only among the newest events. */
   readonly isRecent?: boolean;
   /** Default: `cancelled`. */
-  readonly sealedAs?: SealedAs | undefined;
+  readonly endedAs?: EndedAs | undefined;
 }
 
 /**
- * Seals a cancelled run: stores the texts that were streamed as interrupted answers, and then the events by which
- * google-adk seals a run. Nothing happens if its message is not stored or was undone, or if it was sealed already.
+ * Ends a cancelled run: stores the texts that were streamed as interrupted answers, and then the events by which
+ * google-adk marks a run as cancelled. Nothing happens if its message is not stored or was undone, or if it got its end event already.
  *
  * @returns the stored events
  */
-export async function sealRun(
+export async function endRun(
   service: SessionService,
-  { key, message, drafts, agentName, isUnanswered, isRecent, sealedAs }: CancelledRun,
+  { key, message, drafts, agentName, isUnanswered, isRecent, endedAs }: CancelledRun,
 ): Promise<readonly NewEvent[]> {
   for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
     const session = await service.getSession({
@@ -133,36 +138,36 @@ export async function sealRun(
     if (session === undefined || (isWhole && !isFound)) return [];
     if (!isFound) continue;
     if (isUnanswered && storedStatus(events)?.messageId !== message.id) return [];
-    const sealing = sealingOf({ message, drafts, agentName, sealedAs }, events);
+    const endEvents = endEventsOf({ message, drafts, agentName, endedAs }, events);
     try {
-      if (sealing.length > 0) await service.appendEvents({ session, events: sealing });
+      if (endEvents.length > 0) await service.appendEvents({ session, events: endEvents });
     } catch (error) {
-      // It was sealed or undone meanwhile.
+      // It was cancelled or undone meanwhile.
       if (isFenced(error)) return [];
       throw error;
     }
-    return sealing;
+    return endEvents;
   }
 }
 
 /**
- * Returns the events that seal a run: the texts that were streamed, and google-adk's events of an aborted run. Nothing if it
- * is sealed already.
+ * Returns the end events of a run: the texts that were streamed, and google-adk's events of an aborted run. Nothing if it
+ * has its end event already.
  *
  * @param events those of the session, at least from the message of the run on
  */
-export function sealingOf(
-  { message, drafts, agentName, sealedAs }: SealedRun & Pick<CancelledRun, 'sealedAs'>,
+export function endEventsOf(
+  { message, drafts, agentName, endedAs }: EndingRun & Pick<CancelledRun, 'endedAs'>,
   events: readonly Event[],
 ): NewEvent[] {
   const { id, invocationId } = message;
-  // A run that was resumed may have a seal before its message.
+  // A run that was resumed may have an end event before its message.
   const own = events.slice(events.findIndex((event) => event.id === id) + 1);
   if (own.some((event) => event.invocationId === invocationId && isAbort(event))) return [];
   const last = events.findLast(({ author }) => author !== 'user')?.author;
-  const seal = abortEvents(events, invocationId, agentName ?? last ?? 'agent');
-  if (sealedAs === 'unanswered') return seal.flatMap(closedCalls);
-  return [...drafts.flatMap((draft) => interrupted(draft, events)), ...seal];
+  const endEvent = abortEvents(events, invocationId, agentName ?? last ?? 'agent');
+  if (endedAs === 'unanswered') return endEvent.flatMap(closedCalls);
+  return [...drafts.flatMap((draft) => interrupted(draft, events)), ...endEvent];
 }
 
 /** What a cancelled run throws wherever it is noticed: the code is always `aborted`. */
@@ -199,9 +204,9 @@ function interrupted({ event, endedBy }: Draft, stored: readonly Event[]): NewEv
 }
 
 /** Returns what closes open calls, without the mark of a cancelled run. */
-function closedCalls(seal: NewEvent): NewEvent[] {
-  if (seal.content === undefined) return [];
-  const closed = { ...seal };
+function closedCalls(endEvent: NewEvent): NewEvent[] {
+  if (endEvent.content === undefined) return [];
+  const closed = { ...endEvent };
   delete closed.errorCode;
   delete closed.errorMessage;
   return [closed];
@@ -210,7 +215,7 @@ function closedCalls(seal: NewEvent): NewEvent[] {
 const MESSAGE = 'Invocation was aborted by client.';
 
 /**
- * Returns the events that seal a cancelled run, as google-adk for Python writes them (`_build_abort_events`): an error in
+ * Returns the end events of a cancelled run, as google-adk for Python writes them (`_build_abort_events`): an error in
  * place of each missing response, or one event that only says that the run was cancelled.
  *
  * @param events the history; only the events of the run count
@@ -239,10 +244,10 @@ export function abortEvents(
     known.parts.push({ functionResponse: response });
     groups.set(group, known);
   }
-  const seal = { invocationId, errorCode: ABORTED, errorMessage: MESSAGE };
-  if (groups.size === 0) return [{ ...seal, author: agentName }];
+  const endEvent = { invocationId, errorCode: ABORTED, errorMessage: MESSAGE };
+  if (groups.size === 0) return [{ ...endEvent, author: agentName }];
   return [...groups.values()].map(({ event, parts }) => ({
-    ...seal,
+    ...endEvent,
     author: event.author ?? agentName,
     ...(branchOf(event) !== null && { branch: branchOf(event)! }),
     ...(event.isolationScope != null && { isolationScope: event.isolationScope }),

@@ -39,8 +39,8 @@ export interface AgentRun {
   readonly onAdmitted?: (message: Event) => void;
   /** Called when the message is stored. */
   readonly onStored: (message: Event) => void;
-  /** Called with each piece of an answer. */
-  readonly onPiece: (piece: Event) => void;
+  /** Called with each partial event of an answer. */
+  readonly onPartial: (partial: Event) => void;
   /** Called with each whole event, once it is stored. */
   readonly onWhole: (event: Event) => void;
 }
@@ -156,7 +156,7 @@ export class RunStorage implements RunStore {
       try {
         const session = given?.session ?? created ?? (await openHandle(this.#run));
         // A plugin may have changed a message that is stored already.
-        if (!isStored) await claimMessage(service, session, event, expectedRevision);
+        if (!isStored) await storeMessageOnce(service, session, event, expectedRevision);
         else if (content !== undefined) await service.appendEvent({ session, event });
         this.#service = service;
         this.#handle = session;
@@ -188,14 +188,14 @@ export async function openHandle({
 }
 
 /**
- * Appends the message of a run. The append is the run's claim: of two runs of one message, one stores it, and the other
+ * Appends the message of a run. The append has an idempotency key: of two runs of one message, one stores it, and the other
  * fails. If the storage's answer is lost, the append is repeated. It recognises its own event by a mark that only the
  * stored text has.
  *
  * @param expectedRevision the revision at which the message was admitted, which the session must still have
  * @throws SessionError `already_exists` if the message is stored; any error of `appendEvent`
  */
-export async function claimMessage(
+export async function storeMessageOnce(
   service: Appends,
   session: Session,
   message: Event,
@@ -203,23 +203,23 @@ export async function claimMessage(
 ): Promise<void> {
   const request: AppendEventRequest & HiddenMembers = {
     ...{ session, event: message, expectedRevision },
-    claim: newEventId(),
+    idempotencyKey: newEventId(),
   };
   try {
     await service.appendEvent<Event>(request as AppendEventRequest<StateShape, Event>);
   } catch (cause) {
     if (!isSessionError(cause, 'stale_session') || cause.actualEvents === undefined) throw cause;
-    throw claimedError(message.id, cause);
+    throw storedAlreadyError(message.id, cause);
   }
 }
 
-export function claimedError(messageId: string, cause?: unknown): SessionError {
+export function storedAlreadyError(messageId: string, cause?: unknown): SessionError {
   const text = `The message "${messageId}" is stored already: its run has begun. Nothing was written.`;
   return new SessionError('already_exists', text, { key: 'message.id', cause });
 }
 
 /** Returns whether an append was refused because the message of its run is stored already. */
-export function isClaimed(error: unknown): error is SessionError {
+export function isStoredAlready(error: unknown): error is SessionError {
   return isSessionError(error, 'already_exists') && error.key === 'message.id';
 }
 

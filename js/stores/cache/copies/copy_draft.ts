@@ -1,12 +1,12 @@
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { CopyEvents } from '../data/copy_records.js';
-import { foldOf } from '../data/operation_memory.js';
+import { foldOf } from '../data/mutation_memory.js';
 import type {
   Copy,
   EventNumbers,
   EventRecord,
-  Operation,
+  Mutation,
   SessionRecord,
 } from '../records/records.js';
 import { rewindTargetOf } from '../../../core/history/marks.js';
@@ -33,17 +33,17 @@ export class CopyDraft {
     key: CompositeSessionKey,
     record: SessionRecord,
     copy: Copy,
-    operations: readonly Operation[],
+    mutations: readonly Mutation[],
   ) {
     this.copy = copy;
     this.#transaction = transaction;
     this.#key = key;
     this.#record = record;
-    this.#overlay = foldOf(record.birth, operations);
+    this.#overlay = foldOf(record.localId, mutations);
     this.#events = transaction.copies.events(key);
   }
 
-  /** Makes the draft of a copy under the operations of its session. */
+  /** Makes the draft of a copy under the mutations of its session. */
   static async of(
     transaction: CacheTransaction,
     key: CompositeSessionKey,
@@ -79,7 +79,7 @@ export class CopyDraft {
     this.copy = { ...this.copy, isStale: isStale || rewindStarts.length > 0 };
   }
 
-  /** Notes if events of others come while this device has operations with events: the remote's order then counts. */
+  /** Notes if events of others come while this device has mutations with events: the remote's order then counts. */
   #noteOrder(events: readonly RemoteEvent[]): void {
     const own = this.#overlay.events;
     this.#isReordered ||=
@@ -96,8 +96,12 @@ export class CopyDraft {
     const numbers = isNews ? this.#numbersOf(event, stored, true) : stored;
     const size = this.copy.size + text.length - stored.text.length;
     this.copy = { ...this.copy, size };
-    const { seq, tick } = numbers;
-    await this.#put(position, { id, text, timestamp, seq, tick, revision, isExact: true }, stored);
+    const { seq, localVersion } = numbers;
+    await this.#put(
+      position,
+      { id, text, timestamp, seq, localVersion, revision, isExact: true },
+      stored,
+    );
   }
 
   async #append(event: ChangedEvent): Promise<void> {
@@ -111,7 +115,7 @@ export class CopyDraft {
   /**
    * Returns the local numbers of an event that brings news, and notes whether a reader sees another event than before.
    *
-   * | the event                                  | the copy has it | `seq`      | `tick`                               |
+   * | the event                                  | the copy has it | `seq`      | `localVersion`                               |
    * | ------------------------------------------ | --------------- | ---------- | ------------------------------------ |
    * | is as this device wrote it                 | no              | its own    | its own                              |
    * | is as this device wrote it                 | yes             | the copy's | the higher one of its own and the copy's |
@@ -120,7 +124,7 @@ export class CopyDraft {
    *
    * If events of others came before those of this device, all count as another's.
    *
-   * Events that bring no news keep what they have. Those that were here before any handle have the birth for both, so that
+   * Events that bring no news keep what they have. Those that were here before any handle have the local id for both, so that
    * no handle takes them for changes.
    *
    * @param stored the event in the copy
@@ -136,15 +140,15 @@ export class CopyDraft {
     const isOwn = hasText(over, text);
     if (!isOwn) this.isChanged = true;
     if (isOwn && !this.#isReordered) {
-      const { seq, tick } = over;
-      // Handles must still notice a change after the operation, so a higher number stays.
+      const { seq, localVersion } = over;
+      // Handles must still notice a change after the mutation, so a higher number stays.
       return stored === undefined
-        ? { seq, tick }
-        : { seq: stored.seq, tick: Math.max(tick, stored.tick) };
+        ? { seq, localVersion }
+        : { seq: stored.seq, localVersion: Math.max(localVersion, stored.localVersion) };
     }
     const seq = stored?.seq ?? this.#transaction.nextNumber();
-    const isLater = stored !== undefined || isEdited || (isOwn && over.seq !== over.tick);
-    return { seq, tick: isLater ? this.#transaction.nextNumber() : seq };
+    const isLater = stored !== undefined || isEdited || (isOwn && over.seq !== over.localVersion);
+    return { seq, localVersion: isLater ? this.#transaction.nextNumber() : seq };
   }
 
   /** Gives an event another local number, as if it was written again: handles then get the whole state. */
@@ -152,12 +156,12 @@ export class CopyDraft {
     const position = await this.#events.positionOf(id);
     if (position === undefined) return;
     const stored = await this.#events.at(position);
-    await this.#put(position, { ...stored, tick: this.#transaction.nextNumber() }, stored);
+    await this.#put(position, { ...stored, localVersion: this.#transaction.nextNumber() }, stored);
     this.isChanged = true;
   }
 
   #put(position: number, event: EventRecord, earlier?: EventRecord): Promise<void> {
-    return this.#events.put(position, event, this.#record.birth, earlier);
+    return this.#events.put(position, event, this.#record.localId, earlier);
   }
 
   /**
@@ -167,7 +171,7 @@ export class CopyDraft {
    */
   async putWindow(events: readonly RemoteEvent[], isNew: boolean): Promise<void> {
     const { first, next } = this.copy;
-    const { birth } = this.#record;
+    const { localId } = this.#record;
     const stored = new Map(
       (await this.#events.between(first, next)).map((each) => [each.id, each]),
     );
@@ -184,28 +188,36 @@ export class CopyDraft {
       const known = stored.get(id);
       const revision = event.revision ?? this.copy.revision;
       const isExact = event.revision !== undefined;
-      let { seq, tick } = known ?? { seq: birth, tick: birth };
+      let { seq, localVersion } = known ?? { seq: localId, localVersion: localId };
       if (isNews(event, index)) {
         this.#noteRewind(event, revision);
         // A whole session does not tell which events were written again.
-        ({ seq, tick } = this.#numbersOf(event, known, true));
+        ({ seq, localVersion } = this.#numbersOf(event, known, true));
       }
       const isSame = known?.text === text && known.isExact && !isExact;
       const numbers = isSame ? { revision: known.revision, isExact: true } : { revision, isExact };
-      await this.#put(index, { id, text, timestamp, seq, tick, ...numbers });
+      await this.#put(index, { id, text, timestamp, seq, localVersion, ...numbers });
       this.copy = { ...this.copy, next: index + 1, size: this.copy.size + text.length };
     }
   }
 
-  /** Puts events before those of the copy. They get the birth as their numbers, so no handle takes them for changes. */
+  /** Puts events before those of the copy. They get the local id as their numbers, so no handle takes them for changes. */
   async putOlder({ events, hasOlder, rewindStarts }: OlderEvents): Promise<void> {
-    const { birth } = this.#record;
+    const { localId } = this.#record;
     for (const older of [...events].reverse()) {
       const { id, text, timestamp } = older;
       if ((await this.#events.positionOf(id)) !== undefined) continue;
       const { first, size, revision } = this.copy;
       this.copy = { ...this.copy, first: first - 1, size: size + text.length };
-      const event = { id, text, timestamp, seq: birth, tick: birth, revision, isExact: false };
+      const event = {
+        id,
+        text,
+        timestamp,
+        seq: localId,
+        localVersion: localId,
+        revision,
+        isExact: false,
+      };
       await this.#put(first - 1, event);
     }
     this.copy = withStarts({ ...this.copy, hasOlder }, rewindStarts);
@@ -225,13 +237,17 @@ export class CopyDraft {
     const transaction = this.#transaction;
     const key = this.#key;
     if (isChanged) transaction.nextNumber();
-    const tick = Math.max(record.tick, this.#overlay.tick, isChanged ? transaction.counter : 0);
+    const localVersion = Math.max(
+      record.localVersion,
+      this.#overlay.localVersion,
+      isChanged ? transaction.counter : 0,
+    );
     const confirmedAt = record.copy === undefined ? transaction.nextNumber() : record.confirmedAt;
-    await transaction.copies.put(key, { ...record, copy, tick, confirmedAt });
-    if (!this.#isReordered) return tick;
+    await transaction.copies.put(key, { ...record, copy, localVersion, confirmedAt });
+    if (!this.#isReordered) return localVersion;
     const put = (await transaction.outbox.of(key))
       .filter(({ numbers }) => numbers.length > 0)
-      .map((operation) => restamped(transaction, operation));
+      .map((mutation) => withNewVersions(transaction, mutation));
     await transaction.outbox.change(key, { put });
     return transaction.counter;
   }
@@ -250,15 +266,15 @@ export function withStarts(copy: Copy, starts: readonly RewindStart[] = []): Cop
   return { ...copy, rewindStarts: hasOlder && all.size > 0 ? [...all.values()] : undefined };
 }
 
-/** Whether the text is one of those that operations of this device have given the event. */
+/** Whether the text is one of those that mutations of this device have given the event. */
 function hasText(over: OverlayEvent | undefined, text: string): over is OverlayEvent {
   return over?.texts.includes(text) === true;
 }
 
-function restamped(transaction: CacheTransaction, operation: Operation): Operation {
-  const numbers = operation.numbers.map(({ seq, tick: before }) => {
-    const tick = transaction.nextNumber();
-    return { seq: seq === before ? tick : seq, tick };
+function withNewVersions(transaction: CacheTransaction, mutation: Mutation): Mutation {
+  const numbers = mutation.numbers.map(({ seq, localVersion: before }) => {
+    const localVersion = transaction.nextNumber();
+    return { seq: seq === before ? localVersion : seq, localVersion };
   });
-  return { ...operation, numbers };
+  return { ...mutation, numbers };
 }

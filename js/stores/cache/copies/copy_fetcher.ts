@@ -5,14 +5,14 @@ import { type EventCount, isEnough, mostOf } from '../../../values/model/values/
 import type { StateShape } from '../../../values/state/state_shape.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { nameOf } from '../records/cache_key.js';
-import { isRefusal } from '../records/failures.js';
-import { type Copy, isNewHere, isOf, isWaiting, type Operation } from '../records/records.js';
+import { isFinalRefusal } from '../records/failures.js';
+import { type Copy, isNewHere, isOf, isWaiting, type Mutation } from '../records/records.js';
 import type { CacheContext } from './context.js';
 import type { CopyLimits } from './copy_limits.js';
 import { firstEventId, type FetchStart, takeOlder, takeSession, takeState } from './copy_writer.js';
 import { forEachOf, GroupedQueue } from './grouped_queue.js';
 import type { RemoteSession } from './remote_connection.js';
-import type { FetchedWindow } from './unkept.js';
+import type { FetchedWindow } from './uncached.js';
 
 /** The most copies that are brought up to date at once. */
 const MOST_AT_ONCE = 8;
@@ -202,10 +202,10 @@ function isAsCopied(session: RemoteSession, copy: Copy): boolean {
  * Whether a creation waits to be sent. One with events that was sent without an answer does not: others may have replaced its
  * events meanwhile.
  */
-function isToSend(operation: Operation<'create'>): boolean {
-  const { refusal, basis, sent, numbers } = operation;
-  const mayBeThere = basis.isThere === true || (sent.attempts > 0 && numbers.length > 0);
-  return refusal === undefined && isWaiting(operation) && !mayBeThere;
+function isToSend(mutation: Mutation<'create'>): boolean {
+  const { refusal, base, sent, numbers } = mutation;
+  const mayBeThere = base.isThere === true || (sent.attempts > 0 && numbers.length > 0);
+  return refusal === undefined && isWaiting(mutation) && !mayBeThere;
 }
 
 /** Returns what is here of a session when its fetch begins. */
@@ -220,7 +220,7 @@ async function findStart(transaction: CacheTransaction, key: CompositeSessionKey
   const start: FetchStart = {
     began: transaction.counter,
     created: copy?.created,
-    birth: record?.birth ?? 0,
+    localId: record?.localId ?? 0,
   };
   return {
     start,
@@ -264,7 +264,7 @@ export class StateFetcher {
    */
   async fetchShown(owner: StateOwner): Promise<void> {
     await this.fetch(owner).catch((error: unknown) => {
-      if (!isRefusal(error)) throw error;
+      if (!isFinalRefusal(error)) throw error;
     });
   }
 

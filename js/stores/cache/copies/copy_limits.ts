@@ -131,10 +131,10 @@ export class CopyLimits {
       const waiting = await transaction.outbox.below({});
       const candidates = (await transaction.copies.copied({})).map(([key, record]) => {
         const { copy, usedAt: storedAt } = record;
-        const operations = waiting.get(nameOf(key)) ?? [];
-        const unsent = operations.flatMap(eventsOf).reduce((sum, { text }) => sum + text.length, 0);
+        const mutations = waiting.get(nameOf(key)) ?? [];
+        const unsent = mutations.flatMap(eventsOf).reduce((sum, { text }) => sum + text.length, 0);
         const usedAt = Math.max(storedAt, this.#usedAt.get(nameOf(key)) ?? 0);
-        const isFree = operations.length === 0;
+        const isFree = mutations.length === 0;
         return { key, usedAt, storedAt, size: copy.size + unsent, isFree };
       });
       return candidates.sort((one, other) => other.usedAt - one.usedAt);
@@ -165,7 +165,7 @@ export class CopyLimits {
       for (const key of unneeded) {
         const record = await transaction.copies.get(key);
         if (record?.copy === undefined || (await transaction.outbox.of(key)).length > 0) continue;
-        await transaction.copies.giveUp(key, record);
+        await transaction.copies.evict(key, record);
         deleted += 1;
       }
       return deleted;

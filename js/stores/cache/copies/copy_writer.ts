@@ -16,7 +16,7 @@ import {
   isOfEvent,
   isWaiting,
   newRecord,
-  type Operation,
+  type Mutation,
   type SessionRecord,
   shownEventIdOf,
 } from '../records/records.js';
@@ -32,7 +32,7 @@ export interface FetchStart {
   readonly began: number;
   /** The `created` of the copy. `undefined`: there was no copy. */
   readonly created: number | null | undefined;
-  readonly birth: number;
+  readonly localId: number;
 }
 
 /**
@@ -99,8 +99,8 @@ async function isDeletedSince(
   const { appName, userId } = key;
   const user = { appName, userId };
   if (((await transaction.states.get(user))?.clearedAt ?? 0) > began) return true;
-  const operations = await transaction.outbox.of(key);
-  const first = operations.find((operation) => isOf(operation, 'create', 'delete'));
+  const mutations = await transaction.outbox.of(key);
+  const first = mutations.find((mutation) => isOf(mutation, 'create', 'delete'));
   // A deletion after the creation hides the copy, and is sent for it.
   if (isOf(first, 'create')) return false;
   if ((await transaction.states.userDeletions(user)).length > 0) return true;
@@ -115,21 +115,21 @@ async function makeCopy(
   session: RemoteSession,
   now: number,
 ): Promise<void> {
-  const operations = await transaction.outbox.of(key);
-  const creation = operations.find((operation) => isOf(operation, 'create'));
-  const givenUp = await transaction.copies.givenUp(key);
-  // Handles of a copy that was given up stay valid only if all events come: they may lack any of them.
-  const isWholeAgain = givenUp?.created === session.created && !session.hasOlder;
-  const before = isWholeAgain ? givenUp.birth : undefined;
-  const birth = creation?.basis.birth ?? before ?? transaction.nextNumber();
-  if (givenUp !== undefined) await transaction.copies.forgetGivenUp(key);
-  const record: SessionRecord = { ...newRecord(birth, now), ...present, birth };
+  const mutations = await transaction.outbox.of(key);
+  const creation = mutations.find((mutation) => isOf(mutation, 'create'));
+  const evicted = await transaction.copies.evicted(key);
+  // Handles of a copy that was evicted stay valid only if all events come: they may lack any of them.
+  const isWholeAgain = evicted?.created === session.created && !session.hasOlder;
+  const before = isWholeAgain ? evicted.localId : undefined;
+  const localId = creation?.base.localId ?? before ?? transaction.nextNumber();
+  if (evicted !== undefined) await transaction.copies.forgetEvicted(key);
+  const record: SessionRecord = { ...newRecord(localId, now), ...present, localId };
   const draft = await CopyDraft.of(transaction, key, record, copyOf(session));
   const isNew = creation === undefined && before === undefined;
   await draft.putWindow(session.events, isNew);
   if (creation !== undefined) draft.isChanged = true;
   draft.copy = withStarts({ ...draft.copy, hasOlder: session.hasOlder }, session.rewindStarts);
-  const revision = Math.max(await draft.store(), birth);
+  const revision = Math.max(await draft.store(), localId);
   await sweep(transaction, key);
   const type = creation === undefined ? 'created' : 'appended';
   transaction.notify({ type, ...key, revision, scopes: [] });
@@ -263,27 +263,27 @@ async function takeAbsence(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   record: SessionRecord | undefined,
-  { created, birth }: FetchStart,
+  { created, localId }: FetchStart,
 ): Promise<void> {
-  if (!hasCopy(record) || record.copy.created !== created || record.birth !== birth) return;
+  if (!hasCopy(record) || record.copy.created !== created || record.localId !== localId) return;
   await removeGone(transaction, key, record);
 }
 
-/** Removes a session that the remote has deleted. Its operations that wait are refused. */
+/** Removes a session that the remote has deleted. Its mutations that wait are refused. */
 export async function removeGone(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   record: SessionRecord,
 ): Promise<void> {
-  const operations = await transaction.outbox.of(key);
-  const own = operations.filter(({ basis }) => basis.birth === record.birth);
-  const landed = own.filter((operation) => !isWaiting(operation));
+  const mutations = await transaction.outbox.of(key);
+  const own = mutations.filter(({ base }) => base.localId === record.localId);
+  const acknowledged = own.filter((mutation) => !isWaiting(mutation));
   const waiting = own.filter(isWaiting);
   // One that was refused before stays as it is, unless there is no other.
   const first = waiting.find(({ refusal }) => refusal === undefined) ?? waiting[0];
   // The answer to a creation, a deletion or a cancelling tells what happened.
   if (isOf(first, 'create', 'delete', 'cancel')) return;
-  if (landed.length > 0) await transaction.outbox.change(key, { removed: landed });
+  if (acknowledged.length > 0) await transaction.outbox.change(key, { removed: acknowledged });
   if (first === undefined) return removeCopy(transaction, key);
   if (waiting.some(({ refusal }) => refusal?.code === 'not_found')) return;
   const eventId = isOfEvent(first) ? { eventId: shownEventIdOf(first) } : {};
@@ -292,7 +292,7 @@ export async function removeGone(
 }
 
 /**
- * Removes a copy, and the operations that have arrived and would leave with the next fetch of it. The other operations
+ * Removes a copy, and the mutations that were acknowledged and would leave with the next fetch of it. The other mutations
  * stay, such as those of a session that was created after it.
  */
 export async function removeCopy(
@@ -302,7 +302,7 @@ export async function removeCopy(
   const record = await transaction.copies.require(key);
   const all = await transaction.outbox.of(key);
   const removed = all.filter(
-    (operation) => !isWaiting(operation) && operation.basis.birth === record.birth,
+    (mutation) => !isWaiting(mutation) && mutation.base.localId === record.localId,
   );
   if (removed.length > 0) await transaction.outbox.change(key, { removed });
   if (removed.length === all.length) await transaction.copies.delete(key);
@@ -335,32 +335,34 @@ export async function takeState(
   return true;
 }
 
-/** Removes the operations that the copy has reached since they arrived. */
+/** Removes the mutations that the copy has reached since they were acknowledged. */
 export async function sweep(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
 ): Promise<void> {
   const record = await transaction.copies.get(key);
   if (!hasCopy(record)) return;
-  const { birth, copy } = record;
+  const { localId, copy } = record;
   const removed = (await transaction.outbox.of(key)).filter(
-    ({ sent, basis }) =>
-      sent.landed !== undefined && sent.landed <= copy.revision && basis.birth === birth,
+    ({ sent, base }) =>
+      sent.acknowledgedAt !== undefined &&
+      sent.acknowledgedAt <= copy.revision &&
+      base.localId === localId,
   );
   if (removed.length > 0) await removeCopied(transaction, key, removed);
 }
 
 /**
- * Removes operations whose effect the copy has.
+ * Removes mutations whose effect the copy has.
  *
- * Until now the operations lay over the copy. They may have hidden a state, a value or a version of an event that
- * others have stored since. A handle that has read the operations lacks no event, so it would not notice. Each event
+ * Until now the mutations lay over the copy. They may have hidden a state, a value or a version of an event that
+ * others have stored since. A handle that has read the mutations lacks no event, so it would not notice. Each event
  * that hid something therefore gets a new local number: handles then read it again, with the whole state.
  */
 export async function removeCopied(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  removed: readonly Operation[],
+  removed: readonly Mutation[],
 ): Promise<void> {
   const shown = await transaction.view(key);
   await transaction.outbox.change(key, { removed });
@@ -369,10 +371,10 @@ export async function removeCopied(
   const state = (await transaction.view(key))?.state;
   const isStateHidden = !isEqualText(state ?? '', shown?.state ?? '');
   const draft = await CopyDraft.of(transaction, key, record, record.copy);
-  for (const operation of removed) {
-    for (const [index, { id, text }] of eventsOf(operation).entries()) {
+  for (const mutation of removed) {
+    for (const [index, { id, text }] of eventsOf(mutation).entries()) {
       // The remote has computed the delta of a marker.
-      const isMarker = index === 0 && isOf(operation, 'rewind');
+      const isMarker = index === 0 && isOf(mutation, 'rewind');
       const isHidden =
         !isMarker && (await transaction.copies.events(key).withId(id))?.text !== text;
       if (isStateHidden || isHidden) await draft.renumber(id);

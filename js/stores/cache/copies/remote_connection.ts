@@ -14,7 +14,7 @@ import type { ReadSession, RewindStart } from '../../../core/read.js';
 import type { Store } from '../../../core/storage/store.js';
 import { scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
 import { isWaitingForRun } from '../../http/http_errors.js';
-import { isOutage, isRefusal, isSignedOut } from '../records/failures.js';
+import { isOutage, isFinalRefusal, isSignedOut } from '../records/failures.js';
 import type { Copy } from '../records/records.js';
 import type { StatusBoard } from '../records/status.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
@@ -89,7 +89,7 @@ export interface RemoteCore {
 export interface RemoteConnectionParts {
   readonly core: RemoteCore;
   readonly board: StatusBoard;
-  /** Called when the remote orders to erase the local data. */
+  /** Called when the remote orders to forget the local data. */
   readonly onForget: () => void;
 }
 
@@ -107,7 +107,7 @@ export class RemoteConnection {
     this.#parts = parts;
   }
 
-  /** Fires when the local data is erased or the cache is closed, with the reason as an error. */
+  /** Fires when the local data is forgotten or the cache is closed, with the reason as an error. */
   get ended(): HostAbortSignal {
     return this.#ended.signal;
   }
@@ -116,14 +116,14 @@ export class RemoteConnection {
     return this.#isClosed;
   }
 
-  /** Ends all requests, also those to come, because the local data is erased or the cache is closed. */
+  /** Ends all requests, also those to come, because the local data is forgotten or the cache is closed. */
   close(reason: SessionError): void {
     this.#isClosed = true;
     this.#ended.abort(reason);
   }
 
   /**
-   * Asks the remote. Rejects when the local data is erased or the cache is closed, also if the remote never answers.
+   * Asks the remote. Rejects when the local data is forgotten or the cache is closed, also if the remote never answers.
    *
    * @param given the call that the request is for. Its signal does not end the request
    */
@@ -132,7 +132,7 @@ export class RemoteConnection {
     const { signal } = this.#ended;
     let result: T;
     try {
-      // With this signal, a request that has not left before the erasure never leaves.
+      // With this signal, a request that has not left before `forget` never leaves.
       const call = { ...given, signal };
       const asked = (async () => core.callStore(call, (store) => run(store, call)))();
       result = await raceSignal(signal, asked);
@@ -155,7 +155,7 @@ export class RemoteConnection {
   #noteFailure(error: unknown): void {
     const { board, onForget } = this.#parts;
     if (isForgetOrder(error)) onForget();
-    if (isRefusal(error) || isWaitingForRun(error)) return this.#showAnswer();
+    if (isFinalRefusal(error) || isWaitingForRun(error)) return this.#showAnswer();
     this.#hasFailed = true;
     if (isSignedOut(error)) board.set({ isOnline: true, isSignedOut: true });
     else if (isOutage(error)) board.set({ isOnline: false });

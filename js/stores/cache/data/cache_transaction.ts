@@ -4,18 +4,22 @@ import type { Notice } from '../../../values/model/notice.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import type { CacheStoreName, LocalKey, LocalTransaction } from '../local_store/local_store.js';
-import { birthOfCopy, type SessionView, viewOf } from '../overlay/session_overlay.js';
+import {
+  localIdOfCopy,
+  type OverlaidSession,
+  overlaidSessionOf,
+} from '../overlay/session_overlay.js';
 import { nameOf } from '../records/cache_key.js';
 import { CopyRecords } from './copy_records.js';
 import { type FirstOwnerValues, OwnerChanges } from './owner_changes.js';
-import { foldOf, type OperationMemory } from './operation_memory.js';
+import { foldOf, type MutationMemory } from './mutation_memory.js';
 import { OutboxRecords, StateRecords } from './outbox_records.js';
 import {
   below,
   entryKey,
   type LossRecord,
-  type Operation,
-  operationsKey,
+  type Mutation,
+  mutationsKey,
   type OwnerRecord,
   type SessionRecord,
   sharedKey,
@@ -27,8 +31,8 @@ type LocalEntry = readonly [store: CacheStoreName, key: LocalKey, value: unknown
 
 /** What a transaction has changed. */
 export interface Committed {
-  /** By name: the sessions and states whose operations have changed, and what they are now. */
-  readonly operations: ReadonlyMap<string, readonly Operation[]>;
+  /** By name: the sessions and states whose mutations have changed, and what they are now. */
+  readonly mutations: ReadonlyMap<string, readonly Mutation[]>;
   /** What is different for readers. The service tells of local writes itself. */
   readonly notices: readonly Notice[];
   /** The last loss of the owner's data. */
@@ -45,13 +49,13 @@ export class CacheTransaction extends OwnerChanges {
   readonly outbox: OutboxRecords;
   readonly #local: LocalTransaction;
   readonly #ownerName: string;
-  readonly #memory: OperationMemory;
+  readonly #memory: MutationMemory;
   readonly #notices: Notice[] = [];
 
   private constructor(
     local: LocalTransaction,
     ownerName: string,
-    memory: OperationMemory,
+    memory: MutationMemory,
     before: OwnerRecord | undefined,
     first: FirstOwnerValues,
   ) {
@@ -59,7 +63,12 @@ export class CacheTransaction extends OwnerChanges {
     this.#local = local;
     this.#ownerName = ownerName;
     this.#memory = memory;
-    const parts = { local, ownerName, memory, sharedStamp: () => this.owner.sharedStamp };
+    const parts = {
+      local,
+      ownerName,
+      memory,
+      sharedOutboxVersion: () => this.owner.sharedOutboxVersion,
+    };
     this.copies = new CopyRecords(local, ownerName);
     this.states = new StateRecords(parts);
     const { copies, states } = this;
@@ -70,7 +79,7 @@ export class CacheTransaction extends OwnerChanges {
   static async begin(
     local: LocalTransaction,
     ownerName: string,
-    memory: OperationMemory,
+    memory: MutationMemory,
     first: Omit<FirstOwnerValues, 'client'> & { readonly client?: string | undefined },
   ): Promise<CacheTransaction> {
     const owner = (await local.get('states', [ownerName])) as OwnerRecord | undefined;
@@ -102,7 +111,7 @@ export class CacheTransaction extends OwnerChanges {
     return [...new Map(all.map((owner) => [nameOf(owner), owner])).values()];
   }
 
-  /** Deletes all of a session, also its operations, without reading the record. */
+  /** Deletes all of a session, also its mutations, without reading the record. */
   async deleteDamaged(key: CompositeSessionKey): Promise<void> {
     await this.outbox.clear(key);
     await this.copies.delete(key);
@@ -121,7 +130,7 @@ export class CacheTransaction extends OwnerChanges {
     for (const state of [{ appName }, { appName, userId }]) {
       await add('states', entryKey(owner, state));
     }
-    for (const outbox of [operationsKey(owner, key), sharedKey(owner, appName)]) {
+    for (const outbox of [mutationsKey(owner, key), sharedKey(owner, appName)]) {
       for (const entry of await this.#local.keys('outbox', below(outbox))) {
         await add('outbox', entry);
       }
@@ -130,31 +139,32 @@ export class CacheTransaction extends OwnerChanges {
   }
 
   /** A session as a reader sees it. */
-  async view(key: CompositeSessionKey): Promise<SessionView | undefined> {
+  async view(key: CompositeSessionKey): Promise<OverlaidSession | undefined> {
     const [record, deletions] = await Promise.all([
       this.copies.get(key),
       this.states.userDeletions(key),
     ]);
-    const operations = await this.outbox.of(key);
-    return this.viewWith(key, record, operations, deletions);
+    const mutations = await this.outbox.of(key);
+    return this.viewWith(key, record, mutations, deletions);
   }
 
   viewWith(
     key: CompositeSessionKey,
     record: SessionRecord | undefined,
-    operations: readonly Operation[],
+    mutations: readonly Mutation[],
     deletions: readonly number[],
-  ): SessionView | undefined {
+  ): OverlaidSession | undefined {
     const name = nameOf(key);
-    if (operations.length === 0 || deletions.length > 0 || this.outbox.changed.has(name)) {
-      return viewOf(record, foldOf(birthOfCopy(record), operations, deletions));
+    if (mutations.length === 0 || deletions.length > 0 || this.outbox.changed.has(name)) {
+      return overlaidSessionOf(record, foldOf(localIdOfCopy(record), mutations, deletions));
     }
-    return viewOf(record, this.#memory.overlay(name, record, operations));
+    return overlaidSessionOf(record, this.#memory.overlay(name, record, mutations));
   }
 
   /** Stores the owner's record, if it has changed. @returns the client that is stored now; `''` if there is none */
   async finish(): Promise<string> {
-    if (this.states.hasChangedWrites || this.outbox.hasChangedStates) this.renewSharedStamp();
+    if (this.states.hasChangedWrites || this.outbox.hasChangedStates)
+      this.renewSharedOutboxVersion();
     if (!this.isOwnerChanged) return this.client;
     await this.#local.put('states', [this.#ownerName], this.owner);
     return this.owner.client;
@@ -164,6 +174,6 @@ export class CacheTransaction extends OwnerChanges {
   commit(): Committed {
     this.outbox.remember();
     this.states.remember();
-    return { operations: this.outbox.changed, notices: this.#notices, loss: this.owner.loss };
+    return { mutations: this.outbox.changed, notices: this.#notices, loss: this.owner.loss };
   }
 }

@@ -4,7 +4,15 @@ import { SessionError } from '../../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { LocalKey, LocalTransaction } from '../local_store/local_store.js';
 import { type CacheKey, nameOf } from '../records/cache_key.js';
-import { below, type CopiedRecord, entryKey, type GivenUpRecord, hasCopy, type SessionRecord, type EventRecord } from '../records/records.js';
+import {
+  below,
+  type CopiedRecord,
+  entryKey,
+  type EvictedRecord,
+  hasCopy,
+  type SessionRecord,
+  type EventRecord,
+} from '../records/records.js';
 
 /** The sessions in one transaction: their records, and the events of their copies. */
 export class CopyRecords {
@@ -27,26 +35,26 @@ export class CopyRecords {
     return this.#records.get(name);
   }
 
-  /** Returns the record of a session that has operations or a copy. @throws SessionError `corrupt_record` */
+  /** Returns the record of a session that has mutations or a copy. @throws SessionError `corrupt_record` */
   async require(key: CompositeSessionKey): Promise<SessionRecord> {
     return (await this.get(key)) ?? checkedRecord(undefined, key);
   }
 
-  /** The stamp of a session that was read or changed. `undefined`: it has no record */
-  stampOf(name: string): number | undefined {
-    return this.#records.get(name)?.stamp;
+  /** The outbox version of a session that was read or changed. `undefined`: it has no record */
+  outboxVersionOf(name: string): number | undefined {
+    return this.#records.get(name)?.outboxVersion;
   }
 
-  /** Stores the record of a session. Its stamp changes only with its operations. */
+  /** Stores the record of a session. Its outbox version changes only with its mutations. */
   async put(key: CompositeSessionKey, record: SessionRecord): Promise<void> {
-    const { stamp } = (await this.get(key)) ?? record;
-    await this.#put(key, { ...record, stamp });
+    const { outboxVersion } = (await this.get(key)) ?? record;
+    await this.#put(key, { ...record, outboxVersion });
   }
 
-  /** Records that the operations of a session have changed. A session without a record has no stamp. */
-  async putStamp(key: CompositeSessionKey, draw: () => number): Promise<void> {
+  /** Records that the mutations of a session have changed. A session without a record has no outbox version. */
+  async putOutboxVersion(key: CompositeSessionKey, draw: () => number): Promise<void> {
     const record = await this.get(key);
-    if (record !== undefined) await this.#put(key, { ...record, stamp: draw() });
+    if (record !== undefined) await this.#put(key, { ...record, outboxVersion: draw() });
   }
 
   async #put(key: CompositeSessionKey, record: SessionRecord): Promise<void> {
@@ -76,7 +84,7 @@ export class CopyRecords {
     return sessions.flatMap(([key, record]) => (hasCopy(record) ? [[key, record] as const] : []));
   }
 
-  /** Deletes the record and the events of a session. Its operations stay. */
+  /** Deletes the record and the events of a session. Its mutations stay. */
   async delete(key: CompositeSessionKey): Promise<void> {
     this.#records.set(nameOf(key), undefined);
     await this.#local.delete('sessions', this.#keyOf(key));
@@ -84,22 +92,22 @@ export class CopyRecords {
   }
 
   /** Deletes the copy of a session for want of room. The remote has it. */
-  async giveUp(key: CompositeSessionKey, { birth, copy }: SessionRecord): Promise<void> {
+  async evict(key: CompositeSessionKey, { localId, copy }: SessionRecord): Promise<void> {
     await this.delete(key);
-    await this.putGivenUp(key, { birth, created: copy?.created ?? null });
+    await this.putEvicted(key, { localId, created: copy?.created ?? null });
   }
 
-  async putGivenUp(key: CompositeSessionKey, record: GivenUpRecord): Promise<void> {
+  async putEvicted(key: CompositeSessionKey, record: EvictedRecord): Promise<void> {
     await this.#local.put('states', this.#keyOf(key), record);
   }
 
-  /** Returns what is known of a session whose copy was given up. */
-  async givenUp(key: CompositeSessionKey): Promise<GivenUpRecord | undefined> {
-    return (await this.#local.get('states', this.#keyOf(key))) as GivenUpRecord | undefined;
+  /** Returns what is known of a session whose copy was evicted. */
+  async evicted(key: CompositeSessionKey): Promise<EvictedRecord | undefined> {
+    return (await this.#local.get('states', this.#keyOf(key))) as EvictedRecord | undefined;
   }
 
   /** Records that a session has a copy again, or never will. */
-  async forgetGivenUp(key: CompositeSessionKey): Promise<void> {
+  async forgetEvicted(key: CompositeSessionKey): Promise<void> {
     await this.#local.delete('states', this.#keyOf(key));
   }
 
@@ -118,19 +126,19 @@ function checkedRecord(
   value: unknown,
   { sessionId }: Pick<CompositeSessionKey, 'sessionId'>,
 ): SessionRecord {
-  const { birth, tick } = Object(value) as Partial<SessionRecord>;
-  if (isRevision(birth) && isRevision(tick)) return value as SessionRecord;
+  const { localId, localVersion } = Object(value) as Partial<SessionRecord>;
+  if (isRevision(localId) && isRevision(localVersion)) return value as SessionRecord;
   const record = `copy of session ${JSON.stringify(sessionId)}`;
   const message = `The ${record} is damaged. Give it up with outbox.drop; it is then fetched again.`;
   throw new SessionError('corrupt_record', message, { record, storage: 'cache' });
 }
 
 const IDS = 'i';
-const TICKS = 't';
+const LOCAL_VERSIONS = 't';
 
 /**
  * The events of a session's copy. Those are stored by position, and positions have no gaps. Further entries find the
- * position of an event by its id, and the positions of those that have changed since a tick.
+ * position of an event by its id, and the positions of those that have changed since a local version.
  */
 export class CopyEvents {
   readonly #local: LocalTransaction;
@@ -167,32 +175,37 @@ export class CopyEvents {
   }
 
   /** Lists the events that have changed after a local number. */
-  async changedAfter(tick: number): Promise<EventRecord[]> {
-    const from = [...this.#session, TICKS, tick + 1];
-    const { to } = below([...this.#session, TICKS]);
+  async changedAfter(localVersion: number): Promise<EventRecord[]> {
+    const from = [...this.#session, LOCAL_VERSIONS, localVersion + 1];
+    const { to } = below([...this.#session, LOCAL_VERSIONS]);
     const positions = (await this.#local.list('events', { from, to })) as readonly number[];
     return Promise.all(positions.map((position) => this.at(position)));
   }
 
   /**
-   * @param birth that of the session. No handle lacks an event that has changed at that time
+   * @param localId that of the session. No handle lacks an event that has changed at that time
    * @param earlier the event that has the position
    */
   async put(
     position: number,
     event: EventRecord,
-    birth: number,
+    localId: number,
     earlier: EventRecord | undefined,
   ): Promise<void> {
-    const { id, tick } = event;
-    if (earlier !== undefined && earlier.tick > birth && earlier.tick !== tick) {
-      await this.#local.delete('events', [...this.#session, TICKS, earlier.tick]);
+    const { id, localVersion } = event;
+    if (
+      earlier !== undefined &&
+      earlier.localVersion > localId &&
+      earlier.localVersion !== localVersion
+    ) {
+      await this.#local.delete('events', [...this.#session, LOCAL_VERSIONS, earlier.localVersion]);
     }
     await this.#local.put('events', [...this.#session, position], event);
     if (earlier === undefined) {
       await this.#local.put('events', [...this.#session, IDS, id], position);
     }
-    if (tick > birth) await this.#local.put('events', [...this.#session, TICKS, tick], position);
+    if (localVersion > localId)
+      await this.#local.put('events', [...this.#session, LOCAL_VERSIONS, localVersion], position);
   }
 
   async clear(): Promise<void> {

@@ -1,24 +1,35 @@
 import { messageOf } from '../../../values/errors/describe.js';
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import { CACHE_STORES, type LocalStore, type LocalTransaction } from '../local_store/local_store.js';
-import type { OwnerMarker } from '../local_store/owner_marker.js';
+import {
+  CACHE_STORES,
+  type LocalStore,
+  type LocalTransaction,
+} from '../local_store/local_store.js';
+import type { OwnerFlag } from '../local_store/owner_flag.js';
 import { type CacheKey, nameOf, isSession } from '../records/cache_key.js';
-import { erasedError } from '../records/failures.js';
-import { below, type Operation, type OwnerRecord, isOf, newRecord, withBasis } from '../records/records.js';
-import type { SessionBirth } from './births.js';
+import { dataForgottenError } from '../records/failures.js';
+import {
+  below,
+  type Mutation,
+  type OwnerRecord,
+  isOf,
+  newRecord,
+  withBase,
+} from '../records/records.js';
+import type { SessionLocalId } from './local_ids.js';
 import { CacheTransaction, type Committed } from './cache_transaction.js';
-import { OperationMemory } from './operation_memory.js';
-import { standInOperation } from './stand_in.js';
+import { MutationMemory } from './mutation_memory.js';
+import { provisionalCreation } from './provisional_session.js';
 
 export interface LocalDataParts {
   readonly store: LocalStore;
   readonly owner: string;
-  /** Called when a transaction finds out that the data were erased. */
-  readonly onErased?: () => void;
-  /** Tells whether data that are gone were erased or lost. Absent: the storage loses nothing. */
-  readonly marker?: OwnerMarker | undefined;
-  /** The data before they were erased. */
+  /** Called when a transaction finds out that the data were forgotten. */
+  readonly onForgotten?: () => void;
+  /** Tells whether data that are gone were forgotten or lost. Absent: the storage loses nothing. */
+  readonly flag?: OwnerFlag | undefined;
+  /** The data before they were forgotten. */
   readonly earlier?: LocalData | undefined;
 }
 
@@ -26,45 +37,45 @@ export interface LocalDataParts {
 type DataCheck = 'same' | 'others' | 'missing';
 
 /**
- * The owner's part of the local storage, from its first record to its erasure. The client in the owner's record tells
+ * The owner's part of the local storage, from its first record until it is forgotten. The client in the owner's record tells
  * whether the data are still the same. If it is another one, or gone, each transaction fails with `aborted` and stores
- * nothing. So no work brings data back that were erased after it began.
+ * nothing. So no work brings data back that were forgotten after it began.
  *
- * Data that the browser has lost are gone too, but their marker is still set. They keep their client, and each tab stores
+ * Data that the browser has lost are gone too, but their flag is still set. They keep their client, and each tab stores
  * again what it has of them. Then its transactions go on.
  */
 export class LocalData {
   readonly owner: string;
   readonly #store: LocalStore;
-  readonly #onErased: () => void;
-  readonly #marker: OwnerMarker | undefined;
-  readonly #memory = new OperationMemory();
+  readonly #onForgotten: () => void;
+  readonly #flag: OwnerFlag | undefined;
+  readonly #memory = new MutationMemory();
   readonly #listeners = new Set<(committed: Committed) => void>();
   /** The client in the owner's record, since a transaction has found or stored it; `''` before. */
   #client = '';
   /** Whether a call of the program has begun, which may store the first record. */
   #mayBegin = false;
-  #isErased = false;
+  #isForgotten = false;
   /** The last drawn number right after this tab's last write. */
   #counter = 0;
   /** Whether another tab or process has drawn numbers between two writes of this tab. */
   #hasOthers = false;
-  /** The highest number of any transaction, also of those before the data were erased. */
+  /** The highest number of any transaction, also of those before the data were forgotten. */
   #highest: number;
 
   /** When the last loss was noticed of which this tab knows; 0: there was none. */
   #lostAt = 0;
-  /** Whether the marker says that no data were lost before this tab has found any. */
+  /** Whether the flag says that no data were lost before this tab has found any. */
   #isNew: boolean;
   #restoring: Promise<boolean> | undefined;
-  #held: () => HeldData = () => ({ operations: [], sessions: [] });
+  #held: () => HeldData = () => ({ mutations: [], sessions: [] });
 
-  constructor({ store, owner, onErased, marker, earlier }: LocalDataParts) {
+  constructor({ store, owner, onForgotten, flag, earlier }: LocalDataParts) {
     this.#store = store;
     this.owner = owner;
-    this.#onErased = onErased ?? (() => undefined);
-    this.#marker = marker;
-    this.#isNew = marker === undefined;
+    this.#onForgotten = onForgotten ?? (() => undefined);
+    this.#flag = flag;
+    this.#isNew = flag === undefined;
     this.#highest = earlier === undefined ? 0 : earlier.#highest;
   }
 
@@ -78,15 +89,15 @@ export class LocalData {
     return this.#client;
   }
 
-  /** Called when a call of the program begins. Only then new data may begin: background work must not bring erased data back. */
+  /** Called when a call of the program begins. Only then new data may begin: background work must not bring forgotten data back. */
   mayBegin(): void {
     this.#mayBegin = true;
   }
 
-  /** From now on each transaction fails with `aborted`, because the data were erased. */
+  /** From now on each transaction fails with `aborted`, because the data were forgotten. */
   end(): void {
-    this.#isErased = true;
-    this.#marker?.dropNote();
+    this.#isForgotten = true;
+    this.#flag?.dropNote();
   }
 
   read<T>(work: (transaction: CacheTransaction) => T | Promise<T>): Promise<T> {
@@ -108,9 +119,10 @@ export class LocalData {
       done = await this.#store.transaction(mode, async (local) => {
         const known = this.#client;
         const transaction = await this.#begin(local);
-        finding = this.#isErased ? 'same' : this.#find(transaction, known);
+        finding = this.#isForgotten ? 'same' : this.#find(transaction, known);
         const isNew = mode === 'readwrite' && transaction.client === '';
-        if (this.#isErased || finding !== 'same' || (isNew && !this.#mayBegin)) throw erasedError();
+        if (this.#isForgotten || finding !== 'same' || (isNew && !this.#mayBegin))
+          throw dataForgottenError();
         const before = transaction.counter;
         const result = await work(transaction);
         const client = mode === 'readwrite' ? await transaction.finish() : transaction.client;
@@ -120,11 +132,11 @@ export class LocalData {
       // The compiler does not see that the work sets it.
       const found = finding as DataCheck;
       if (found === 'missing' && (await this.#restore())) return this.#run(mode, work);
-      if (found !== 'same') this.#onErased();
-      throw storageError(error);
+      if (found !== 'same') this.#onForgotten();
+      throw localDataError(error);
     }
-    // The data are being erased, with what this transaction has stored. Nobody may show that.
-    if (this.#isErased) throw erasedError();
+    // The data are being forgotten, with what this transaction has stored. Nobody may show that.
+    if (this.#isForgotten) throw dataForgottenError();
     const { result, transaction, before, client } = done;
     if (mode === 'readwrite') {
       this.#hasOthers ||= before !== this.#counter;
@@ -142,7 +154,7 @@ export class LocalData {
   /** @param known the client that was known when the transaction began */
   #find({ client, owner }: CacheTransaction, known: string): DataCheck {
     if (client === '') {
-      if (this.#marker !== undefined && (known !== '' || !this.#isNew)) return 'missing';
+      if (this.#flag !== undefined && (known !== '' || !this.#isNew)) return 'missing';
       return known === '' ? 'same' : 'others';
     }
     // Another transaction of this tab may have stored the client meanwhile.
@@ -155,7 +167,7 @@ export class LocalData {
   #take(transaction: CacheTransaction, client: string): void {
     if (client !== '' && this.#client === '') {
       this.#client = client;
-      // Without a marker a loss would go unnoticed. The next opening sets the marker.
+      // Without a flag a loss would go unnoticed. The next opening sets the flag.
       this.#mark(client).catch(() => undefined);
     }
     const committed = transaction.commit();
@@ -164,15 +176,15 @@ export class LocalData {
     for (const listener of this.#listeners) listener(committed);
   }
 
-  /** Sets the marker, unless the data were erased since. */
+  /** Sets the flag, unless the data were forgotten since. */
   async #mark(client: string): Promise<void> {
-    const marker = this.#marker;
-    await marker?.exclusively(async () => {
+    const flag = this.#flag;
+    await flag?.exclusively(async () => {
       const record = await this.#store.transaction('readonly', (local) =>
         local.get('states', [this.owner]),
       );
       const isStored = (record as OwnerRecord | undefined)?.client === client;
-      if (isStored && !this.#isErased) await marker.set(client);
+      if (isStored && !this.#isForgotten) await flag.set(client);
     });
   }
 
@@ -183,24 +195,24 @@ export class LocalData {
    */
   #restore(): Promise<boolean> {
     this.#restoring ??= this.#restoreLost()
-      .catch((error: unknown) => Promise.reject(storageError(error)))
+      .catch((error: unknown) => Promise.reject(localDataError(error)))
       .finally(() => (this.#restoring = undefined));
     return this.#restoring;
   }
 
   async #restoreLost(): Promise<boolean> {
-    const marker = this.#marker!;
+    const flag = this.#flag!;
     const known = this.#client;
     // The tab has not lost what it holds, and what is missing is known before others store anything.
     const held = this.#held();
-    return marker.exclusively(async () => {
-      const note = await marker.note();
+    return flag.exclusively(async () => {
+      const note = await flag.note();
       const isOwn = note !== undefined && (known === '' || note.client === known);
-      const found = isOwn ? await marker.findLoss() : undefined;
+      const found = isOwn ? await flag.findLoss() : undefined;
       const stored = await this.#store.transaction('readwrite', async (local) => {
         const transaction = await this.#begin(local, note?.client);
         const { client } = transaction;
-        if (this.#isErased || (client !== '' && client !== known)) return undefined;
+        if (this.#isForgotten || (client !== '' && client !== known)) return undefined;
         if (client === '') {
           if (found === undefined) return undefined;
           const { when, message } = found;
@@ -217,7 +229,7 @@ export class LocalData {
         await restore(transaction, held, Date.now());
         return { transaction, client: await transaction.finish() };
       });
-      if (this.#isErased) return false;
+      if (this.#isForgotten) return false;
       if (stored !== undefined) {
         this.#take(stored.transaction, stored.client);
         return true;
@@ -240,13 +252,13 @@ export class LocalData {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Waits for work, but not after a commit of this tab that changes the operations of a session or state. */
+  /** Waits for work, but not after a commit of this tab that changes the mutations of a session or state. */
   async untilChanged<T>(key: CacheKey, work: Promise<T>): Promise<T | undefined> {
     const name = nameOf(key);
     let stop!: () => void;
     const changed = new Promise<undefined>((resolve) => {
-      stop = this.onCommit(({ operations }) => {
-        if (operations.has(name)) resolve(undefined);
+      stop = this.onCommit(({ mutations }) => {
+        if (mutations.has(name)) resolve(undefined);
       });
     });
     try {
@@ -256,21 +268,21 @@ export class LocalData {
     }
   }
 
-  /** Reads the operations of a session or state again, because another tab has changed them. */
-  operations(key: CacheKey): Promise<readonly Operation[]> {
+  /** Reads the mutations of a session or state again, because another tab has changed them. */
+  mutations(key: CacheKey): Promise<readonly Mutation[]> {
     return this.read((transaction) => transaction.outbox.stored(key));
   }
 
-  /** Erases everything of the owner. @returns the client whose data they were; `''` if there were none */
-  erase(): Promise<string> {
+  /** Deletes everything of the owner. @returns the client whose data they were; `''` if there were none */
+  forget(): Promise<string> {
     const { from, to } = below([this.owner]);
-    const erase = () =>
+    const forget = () =>
       this.#store.transaction('readwrite', async (local) => {
         const record = (await local.get('states', [this.owner])) as OwnerRecord | undefined;
         for (const store of CACHE_STORES) await local.delete(store, from, to);
         return record?.client ?? '';
       });
-    return this.#marker === undefined ? erase() : this.#marker.whileDeleting(erase);
+    return this.#flag === undefined ? forget() : this.#flag.whileDeleting(forget);
   }
 
   close(): void | Promise<void> {
@@ -278,7 +290,7 @@ export class LocalData {
   }
 }
 
-function storageError(error: unknown): SessionError {
+function localDataError(error: unknown): SessionError {
   if (isSessionError(error)) return error;
   const message = `The local storage of the cache failed: ${messageOf(error)}`;
   return new SessionError('storage_failed', message, { storage: 'cache', cause: error });
@@ -288,34 +300,34 @@ function storageError(error: unknown): SessionError {
 
 /** What a tab has of the local data in its memory. */
 interface HeldData {
-  /** The operations that have not arrived, by session or state. */
-  readonly operations: readonly (readonly Operation[])[];
+  /** The mutations that were not acknowledged, by session or state. */
+  readonly mutations: readonly (readonly Mutation[])[];
   /** The sessions of the remote that were read. */
-  readonly sessions: readonly SessionBirth[];
+  readonly sessions: readonly SessionLocalId[];
 }
 
 /** Stores what a tab has, unless another tab has stored it. */
 async function restore(
   transaction: CacheTransaction,
-  { operations, sessions }: HeldData,
+  { mutations, sessions }: HeldData,
   now: number,
 ): Promise<void> {
-  for (const ofOne of operations) await restoreOperations(transaction, ofOne, now);
+  for (const ofOne of mutations) await restoreMutations(transaction, ofOne, now);
   // Their handles hold again when they are fetched.
-  for (const { key, birth, created } of sessions) {
-    const isKnown = (await transaction.copies.get(key)) ?? (await transaction.copies.givenUp(key));
-    if (isKnown === undefined) await transaction.copies.putGivenUp(key, { birth, created });
+  for (const { key, localId, created } of sessions) {
+    const isKnown = (await transaction.copies.get(key)) ?? (await transaction.copies.evicted(key));
+    if (isKnown === undefined) await transaction.copies.putEvicted(key, { localId, created });
   }
 }
 
-async function restoreOperations(
+async function restoreMutations(
   transaction: CacheTransaction,
-  operations: readonly Operation[],
+  mutations: readonly Mutation[],
   now: number,
 ): Promise<void> {
   // What another tab has restored may be sent by now.
   const restored = new Set(transaction.owner.loss?.restored);
-  const rest = operations.filter(({ number }) => !restored.has(number));
+  const rest = mutations.filter(({ number }) => !restored.has(number));
   const [first] = rest;
   if (first === undefined) return;
   const { key } = first.write;
@@ -327,31 +339,31 @@ async function restoreOperations(
   transaction.noteRestored(missing);
 }
 
-/** Returns operations over a session that has a record. */
+/** Returns mutations over a session that has a record. */
 async function underSession(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  operations: readonly Operation[],
+  mutations: readonly Mutation[],
   now: number,
-): Promise<readonly Operation[]> {
-  const [first] = operations;
+): Promise<readonly Mutation[]> {
+  const [first] = mutations;
   if (first === undefined) return [];
-  const { birth } = first.basis;
+  const { localId } = first.base;
   const isCreated = isOf(first, 'create');
   const record = await transaction.copies.get(key);
   if (record === undefined) {
-    await transaction.copies.put(key, newRecord(birth, now));
-    if (isCreated) return operations;
-    // The remote has the session. It is fetched before the operations are sent. No other operation has a number below 1.
-    const demanding = operations.map((operation) =>
+    await transaction.copies.put(key, newRecord(localId, now));
+    if (isCreated) return mutations;
+    // The remote has the session. It is fetched before the mutations are sent. No other mutation has a number below 1.
+    const demanding = mutations.map((mutation) =>
       // They want the session gone, or nothing of it.
-      isOf(operation, 'delete', 'cancel') ? operation : withBasis(operation, { mustExist: true }),
+      isOf(mutation, 'delete', 'cancel') ? mutation : withBase(mutation, { mustExist: true }),
     );
-    return [standInOperation(key, { number: 0, birth, now }), ...demanding];
+    return [provisionalCreation(key, { number: 0, localId, now }), ...demanding];
   }
   // Another tab has made the record.
-  if (isCreated) return operations;
-  return operations.map((operation) =>
-    operation.basis.birth === birth ? withBasis(operation, { birth: record.birth }) : operation,
+  if (isCreated) return mutations;
+  return mutations.map((mutation) =>
+    mutation.base.localId === localId ? withBase(mutation, { localId: record.localId }) : mutation,
   );
 }

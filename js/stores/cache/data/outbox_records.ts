@@ -5,9 +5,18 @@ import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import type { LocalKey, LocalTransaction } from '../local_store/local_store.js';
 import { type NumberedWrite, overlayState } from '../overlay/shared_overlay.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
-import { below, isUserDeletion, type Operation, operationsBelow, operationsKey, entryKey, sharedKey, type StateRecord } from '../records/records.js';
+import {
+  below,
+  isUserDeletion,
+  type Mutation,
+  mutationsBelow,
+  mutationsKey,
+  entryKey,
+  sharedKey,
+  type StateRecord,
+} from '../records/records.js';
 import type { CopyRecords } from './copy_records.js';
-import type { OperationMemory } from './operation_memory.js';
+import type { MutationMemory } from './mutation_memory.js';
 
 interface OutboxRecordsParts extends StateParts {
   readonly copies: CopyRecords;
@@ -16,20 +25,20 @@ interface OutboxRecordsParts extends StateParts {
   readonly draw: () => number;
 }
 
-/** Operations to store, and others to remove. */
+/** Mutations to store, and others to remove. */
 export interface OutboxChange {
-  readonly put?: readonly Operation[];
-  readonly removed?: readonly Operation[];
+  readonly put?: readonly Mutation[];
+  readonly removed?: readonly Mutation[];
 }
 
 /**
- * The operations in one transaction. A change of them also renews the stamp of their session, which tells the memory
+ * The mutations in one transaction. A change of them also renews the outbox version of their session, which tells the memory
  * that they have changed, and updates the writes to the shared states that they change.
  */
 export class OutboxRecords {
   readonly #parts: OutboxRecordsParts;
-  /** The operations of the sessions and states whose operations have changed, by name. */
-  readonly #changed = new Map<string, readonly Operation[]>();
+  /** The mutations of the sessions and states whose mutations have changed, by name. */
+  readonly #changed = new Map<string, readonly Mutation[]>();
   /** The states among them. */
   readonly #changedStates = new Set<string>();
 
@@ -37,60 +46,62 @@ export class OutboxRecords {
     this.#parts = parts;
   }
 
-  get changed(): ReadonlyMap<string, readonly Operation[]> {
+  get changed(): ReadonlyMap<string, readonly Mutation[]> {
     return this.#changed;
   }
 
-  /** Whether the operations of a state have changed. */
+  /** Whether the mutations of a state have changed. */
   get hasChangedStates(): boolean {
     return this.#changedStates.size > 0;
   }
 
-  /** The operations of a session or state, in order. A session without a record has none. */
-  async of(key: CacheKey): Promise<readonly Operation[]> {
-    const { memory, copies, sharedStamp } = this.#parts;
+  /** The mutations of a session or state, in order. A session without a record has none. */
+  async of(key: CacheKey): Promise<readonly Mutation[]> {
+    const { memory, copies, sharedOutboxVersion } = this.#parts;
     const name = nameOf(key);
     const changed = this.#changed.get(name);
     if (changed !== undefined) return changed;
-    const stamp = isSession(key) ? (await copies.get(key))?.stamp : sharedStamp();
-    if (stamp === undefined) return [];
-    const remembered = memory.operations(name, stamp);
+    const outboxVersion = isSession(key)
+      ? (await copies.get(key))?.outboxVersion
+      : sharedOutboxVersion();
+    if (outboxVersion === undefined) return [];
+    const remembered = memory.mutations(name, outboxVersion);
     if (remembered !== undefined) return remembered;
-    const operations = await this.stored(key);
-    memory.remember(name, stamp, operations);
-    return operations;
+    const mutations = await this.stored(key);
+    memory.remember(name, outboxVersion, mutations);
+    return mutations;
   }
 
-  /** The operations of a session or state as they are stored. The session's record may be damaged. */
-  async stored(key: CacheKey): Promise<readonly Operation[]> {
+  /** The mutations of a session or state as they are stored. The session's record may be damaged. */
+  async stored(key: CacheKey): Promise<readonly Mutation[]> {
     const { local, ownerName } = this.#parts;
-    return (await local.list('outbox', below(operationsKey(ownerName, key)))) as Operation[];
+    return (await local.list('outbox', below(mutationsKey(ownerName, key)))) as Mutation[];
   }
 
-  /** All operations below an app or a user, by name of their session or state. */
-  async below(of: Partial<StateOwner>): Promise<Map<string, Operation[]>> {
+  /** All mutations below an app or a user, by name of their session or state. */
+  async below(of: Partial<StateOwner>): Promise<Map<string, Mutation[]>> {
     const { local, ownerName } = this.#parts;
-    const all = (await local.list('outbox', operationsBelow(ownerName, of))) as Operation[];
-    const byName = new Map<string, Operation[]>();
-    for (const operation of all) {
-      const name = nameOf(operation.write.key);
+    const all = (await local.list('outbox', mutationsBelow(ownerName, of))) as Mutation[];
+    const byName = new Map<string, Mutation[]>();
+    for (const mutation of all) {
+      const name = nameOf(mutation.write.key);
       const others = byName.get(name);
-      if (others === undefined) byName.set(name, [operation]);
-      else others.push(operation);
+      if (others === undefined) byName.set(name, [mutation]);
+      else others.push(mutation);
     }
     return byName;
   }
 
-  /** Adds, changes or removes operations of one session or state. */
+  /** Adds, changes or removes mutations of one session or state. */
   async change(key: CacheKey, { put = [], removed = [] }: OutboxChange): Promise<void> {
     const before = await this.of(key);
     if (removed.length > 0) await this.#delete(key, removed, before);
     const last = before.at(-1)?.number ?? 0;
-    for (const operation of put) {
-      const { number } = operation;
+    for (const mutation of put) {
+      const { number } = mutation;
       const isNew = number > last;
       const earlier = isNew ? undefined : before.find((other) => other.number === number);
-      await this.#put(operation, earlier);
+      await this.#put(mutation, earlier);
     }
     const numbers = new Set([...put, ...removed].map(({ number }) => number));
     const isAddition = removed.length === 0 && put.every(({ number }) => number > last);
@@ -100,23 +111,23 @@ export class OutboxRecords {
           (one, other) => one.number - other.number,
         );
     this.#changed.set(nameOf(key), after);
-    if (isSession(key)) await this.#parts.copies.putStamp(key, this.#parts.draw);
+    if (isSession(key)) await this.#parts.copies.putOutboxVersion(key, this.#parts.draw);
     else this.#changedStates.add(nameOf(key));
   }
 
-  /** Removes all operations of a session whose record may be damaged. */
+  /** Removes all mutations of a session whose record may be damaged. */
   async clear(key: CompositeSessionKey): Promise<void> {
-    const operations = await this.stored(key);
-    await this.#delete(key, operations, operations);
+    const mutations = await this.stored(key);
+    await this.#delete(key, mutations, mutations);
     this.#changed.set(nameOf(key), []);
   }
 
-  async #put(operation: Operation, earlier?: Operation): Promise<void> {
+  async #put(mutation: Mutation, earlier?: Mutation): Promise<void> {
     const { local, ownerName, states } = this.#parts;
-    const { write, number, shared } = operation;
+    const { write, number, shared } = mutation;
     const { key } = write;
-    await local.put('outbox', [...operationsKey(ownerName, key), number], operation);
-    const isRefused = operation.refusal !== undefined;
+    await local.put('outbox', [...mutationsKey(ownerName, key), number], mutation);
+    const isRefused = mutation.refusal !== undefined;
     const isSame = shared === earlier?.shared && isRefused === (earlier.refusal !== undefined);
     if (isSame) return;
     for (const scope of SHARED_SCOPES) {
@@ -128,7 +139,7 @@ export class OutboxRecords {
       }
       const numbered: NumberedWrite = {
         ...{ ...sharedWrite, number, isRefused, userId: owner.userId },
-        isOfDeletedUser: isUserDeletion(operation),
+        isOfDeletedUser: isUserDeletion(mutation),
       };
       await states.putWrite(owner, numbered, earlier === undefined);
     }
@@ -136,35 +147,37 @@ export class OutboxRecords {
 
   async #delete(
     key: CacheKey,
-    removed: readonly Operation[],
-    before: readonly Operation[],
+    removed: readonly Mutation[],
+    before: readonly Mutation[],
   ): Promise<void> {
     const { local, ownerName, states } = this.#parts;
-    const all = operationsKey(ownerName, key);
-    const keyOf = ({ number }: Operation): LocalKey => [...all, number];
+    const all = mutationsKey(ownerName, key);
+    const keyOf = ({ number }: Mutation): LocalKey => [...all, number];
     const next = before[removed.length];
-    // The operations that leave are mostly the first ones.
+    // The mutations that leave are mostly the first ones.
     if (removed.every(({ number }, index) => number === before[index]?.number)) {
       const { from, to } = below(all);
       await local.delete('outbox', from, next === undefined ? to : keyOf(next));
     } else {
-      for (const operation of removed) await local.delete('outbox', keyOf(operation));
+      for (const mutation of removed) await local.delete('outbox', keyOf(mutation));
     }
-    for (const operation of removed) {
+    for (const mutation of removed) {
       for (const scope of SHARED_SCOPES) {
-        if (operation.shared[scope] === undefined) continue;
-        await states.deleteWrite(ownerOf(scope, key), operation.number);
+        if (mutation.shared[scope] === undefined) continue;
+        await states.deleteWrite(ownerOf(scope, key), mutation.number);
       }
     }
   }
 
-  /** Gives the changed operations to the memory. Called after the commit. */
+  /** Gives the changed mutations to the memory. Called after the commit. */
   remember(): void {
-    const { memory, copies, sharedStamp } = this.#parts;
-    for (const [name, operations] of this.#changed) {
-      const stamp = this.#changedStates.has(name) ? sharedStamp() : copies.stampOf(name);
-      if (stamp === undefined) memory.forget(name);
-      else memory.remember(name, stamp, operations);
+    const { memory, copies, sharedOutboxVersion } = this.#parts;
+    for (const [name, mutations] of this.#changed) {
+      const outboxVersion = this.#changedStates.has(name)
+        ? sharedOutboxVersion()
+        : copies.outboxVersionOf(name);
+      if (outboxVersion === undefined) memory.forget(name);
+      else memory.remember(name, outboxVersion, mutations);
     }
   }
 }
@@ -174,13 +187,13 @@ type NumberedWrites = readonly NumberedWrite[];
 interface StateParts {
   readonly local: LocalTransaction;
   readonly ownerName: string;
-  readonly memory: OperationMemory;
-  /** Returns the stamp of all states, which changes with their operations. */
-  readonly sharedStamp: () => number;
+  readonly memory: MutationMemory;
+  /** Returns the outbox version of all states, which changes with their mutations. */
+  readonly sharedOutboxVersion: () => number;
 }
 
 /**
- * The states of users and apps in one transaction: what the remote has said of them, and what unsent operations write to
+ * The states of users and apps in one transaction: what the remote has said of them, and what unsent mutations write to
  * them. The writes of each app are listed once.
  */
 export class StateRecords {
@@ -218,12 +231,12 @@ export class StateRecords {
     return overlayState(record, writes);
   }
 
-  /** What unsent operations write to one state, in their order. */
+  /** What unsent mutations write to one state, in their order. */
   async writes({ appName, userId }: StateOwner): Promise<NumberedWrite[]> {
     return (await this.#ofApp(appName)).filter((write) => write.userId === userId);
   }
 
-  /** The numbers of the operations that delete a user. */
+  /** The numbers of the mutations that delete a user. */
   async userDeletions({ appName, userId }: StateOwner): Promise<number[]> {
     const writes = await this.writes({ appName, userId });
     return writes.filter((write) => write.isOfDeletedUser).map(({ number }) => number);
@@ -255,7 +268,7 @@ export class StateRecords {
   /** Gives the writes to the memory. Called after the commit. */
   remember(): void {
     for (const [appName, writes] of this.#writes) {
-      this.#parts.memory.rememberShared(appName, this.#parts.sharedStamp(), writes);
+      this.#parts.memory.rememberShared(appName, this.#parts.sharedOutboxVersion(), writes);
     }
   }
 
@@ -279,7 +292,7 @@ export class StateRecords {
   #ofApp(appName: string): Promise<NumberedWrites> {
     let writes =
       this.#writes.get(appName) ??
-      this.#parts.memory.sharedWrites(appName, this.#parts.sharedStamp());
+      this.#parts.memory.sharedWrites(appName, this.#parts.sharedOutboxVersion());
     if (writes === undefined) {
       const range = below(sharedKey(this.#parts.ownerName, appName));
       writes = this.#parts.local.list('outbox', range) as Promise<NumberedWrites>;

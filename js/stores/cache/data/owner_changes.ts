@@ -4,7 +4,7 @@ import { nameOf } from '../records/cache_key.js';
 import {
   eventsOf,
   type LossRecord,
-  type Operation,
+  type Mutation,
   type OwnerRecord,
   VERSION,
 } from '../records/records.js';
@@ -15,7 +15,7 @@ const MOST_MARKS = 64;
 /** What the record of an owner begins with. */
 export interface FirstOwnerValues {
   readonly client: string;
-  /** Where the numbers begin. Handles of data that were erased must not match. */
+  /** Where the numbers begin. Handles of data that were forgotten must not match. */
   readonly counter: number;
 }
 
@@ -27,7 +27,7 @@ export class OwnerChanges {
 
   /** @param first what the record begins with, if there is none */
   constructor(before: OwnerRecord | undefined, first: FirstOwnerValues) {
-    const empty = { version: VERSION, sharedStamp: 0, lists: [], deleted: {} };
+    const empty = { version: VERSION, sharedOutboxVersion: 0, lists: [], deleted: {} };
     this.#before = before;
     this.#first = before ?? { ...empty, ...first };
     this.#owner = this.#first;
@@ -71,12 +71,12 @@ export class OwnerChanges {
     this.#owner = { ...this.#owner, loss };
   }
 
-  /** Records that operations which were lost are stored again. */
-  noteRestored(operations: readonly Operation[]): void {
+  /** Records that mutations which were lost are stored again. */
+  noteRestored(mutations: readonly Mutation[]): void {
     const { loss } = this.#owner;
     if (loss === undefined) return;
-    const ids = new Set(operations.flatMap(eventsOf).map(({ id }) => id));
-    const restored = [...loss.restored, ...operations.map(({ number }) => number)];
+    const ids = new Set(mutations.flatMap(eventsOf).map(({ id }) => id));
+    const restored = [...loss.restored, ...mutations.map(({ number }) => number)];
     this.setLoss({ ...loss, restored, events: Math.max(0, loss.events - ids.size) });
   }
 
@@ -107,10 +107,10 @@ export class OwnerChanges {
     return this.#owner.deleted[nameOf(key)] ?? 0;
   }
 
-  /** Records that the writes of unsent operations to shared states have changed. */
-  renewSharedStamp(): void {
+  /** Records that the writes of unsent mutations to shared states have changed. */
+  renewSharedOutboxVersion(): void {
     // The record is copied after the draw, which changes it.
-    const sharedStamp = this.nextNumber();
-    this.#owner = { ...this.#owner, sharedStamp };
+    const sharedOutboxVersion = this.nextNumber();
+    this.#owner = { ...this.#owner, sharedOutboxVersion };
   }
 }

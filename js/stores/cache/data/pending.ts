@@ -2,23 +2,29 @@ import { ownerOf } from '../../../core/storage/scopes.js';
 import { isEqualJson } from '../../../values/json/equal.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import { type CacheKey, isSession, keyOfName, nameOf } from '../records/cache_key.js';
-import { eventsOf, isUserDeletion, isWaiting, type Operation, type Refusal } from '../records/records.js';
+import {
+  eventsOf,
+  isUserDeletion,
+  isWaiting,
+  type Mutation,
+  type Refusal,
+} from '../records/records.js';
 import { refusalOf, sendableOf } from '../records/refusals.js';
 import type { PendingChanges, StatusBoard } from '../records/status.js';
 import type { LocalData } from './local_data.js';
 
-/** The operations of one session or state. */
+/** The mutations of one session or state. */
 interface Waiting {
-  readonly operations: readonly Operation[];
+  readonly mutations: readonly Mutation[];
   /** Whether one of them was refused, so that others may wait for it. */
   readonly isRefused: boolean;
   /** The ids of their events. */
   readonly ids: Set<string>;
-  /** What the status shows of them. `undefined`: all have arrived. */
+  /** What the status shows of them. `undefined`: all were acknowledged. */
   readonly changes: PendingChanges | undefined;
 }
 
-const NONE: Waiting = { operations: [], isRefused: false, ids: new Set(), changes: undefined };
+const NONE: Waiting = { mutations: [], isRefused: false, ids: new Set(), changes: undefined };
 
 /** What waits for the remote, by session or state, as this tab knows it. */
 export class Pending {
@@ -33,12 +39,12 @@ export class Pending {
     this.#data = data;
     this.#board = board;
     data.onCommit((committed) => {
-      for (const [name, operations] of committed.operations) this.#set(name, operations);
+      for (const [name, mutations] of committed.mutations) this.#set(name, mutations);
       this.#show();
     });
   }
 
-  /** Calls a function with the name of each session or state whose operations have changed. */
+  /** Calls a function with the name of each session or state whose mutations have changed. */
   onChange(listener: (name: string) => void): void {
     this.#listeners.add(listener);
   }
@@ -47,13 +53,13 @@ export class Pending {
   async scan(): Promise<void> {
     const all = await this.#data.read((transaction) => transaction.outbox.below({}));
     for (const name of this.names()) if (!all.has(name)) this.#set(name, []);
-    for (const [name, operations] of all) this.#set(name, operations);
+    for (const [name, mutations] of all) this.#set(name, mutations);
     this.#show();
   }
 
   /** Reads one session or state again. */
   async refresh(key: CacheKey): Promise<void> {
-    this.#set(nameOf(key), await this.#data.operations(key));
+    this.#set(nameOf(key), await this.#data.mutations(key));
     this.#show();
   }
 
@@ -62,75 +68,75 @@ export class Pending {
     this.#show();
   }
 
-  operations(name: string): readonly Operation[] {
-    return this.#of(name).operations;
+  mutations(name: string): readonly Mutation[] {
+    return this.#of(name).mutations;
   }
 
-  /** The operations that have not arrived, by session or state. */
-  waiting(): Operation[][] {
-    return [...this.#waiting.values()].map(({ operations }) => operations.filter(isWaiting));
+  /** The mutations that were not acknowledged, by session or state. */
+  waiting(): Mutation[][] {
+    return [...this.#waiting.values()].map(({ mutations }) => mutations.filter(isWaiting));
   }
 
   names(): string[] {
     return [...this.#waiting.keys()];
   }
 
-  /** The first operation of a session or state that can be sent. */
-  next(name: string): Operation | undefined {
-    const { operations, isRefused } = this.#of(name);
-    return isRefused ? sendableOf(operations)[0] : operations.find(isWaiting);
+  /** The first mutation of a session or state that can be sent. */
+  next(name: string): Mutation | undefined {
+    const { mutations, isRefused } = this.#of(name);
+    return isRefused ? sendableOf(mutations)[0] : mutations.find(isWaiting);
   }
 
   /**
-   * Returns why an operation is not sent: the refusal of it, of one for which it waits, or of one for which its user's
+   * Returns why a mutation is not sent: the refusal of it, of one for which it waits, or of one for which its user's
    * deletion waits.
    */
   refusalOf(name: string, number: number): Refusal | undefined {
     const { appName, userId } = keyOfName(name);
-    const ofUser = this.operations(nameOf({ appName, userId }));
+    const ofUser = this.mutations(nameOf({ appName, userId }));
     const deletion = ofUser.findLast((other) => isUserDeletion(other) && other.number <= number);
     return (
-      refusalOf(this.operations(name), number) ?? (deletion && refusalOf(ofUser, deletion.number))
+      refusalOf(this.mutations(name), number) ?? (deletion && refusalOf(ofUser, deletion.number))
     );
   }
 
   /**
-   * Returns the session or state that has to be sent before an operation. Operations that write one shared key are sent
+   * Returns the session or state that has to be sent before a mutation. Mutations that write one shared key are sent
    * one after the other, first those that were sent without an answer. The deletion of a user is sent alone. A session
    * holds up no other one while it waits for the end of a run.
    *
-   * @param waits the operations that wait for the end of a run
+   * @param waits the mutations that wait for the end of a run
    */
   blockerOf(
-    operation: Operation,
+    mutation: Mutation,
     inFlight: ReadonlyMap<string, unknown>,
-    waits: { readonly has: (name: string, operation: Operation) => boolean },
+    waits: { readonly has: (name: string, mutation: Mutation) => boolean },
   ): string | undefined {
-    const { key }: { readonly key: CacheKey } = operation.write;
+    const { key }: { readonly key: CacheKey } = mutation.write;
     const own = nameOf(key);
     const { appName, userId } = key;
     const user = nameOf({ appName, userId });
-    const isOfUser = (other: Operation): boolean =>
-      isUserDeletion(other) && other.number < operation.number;
-    if (own !== user && this.operations(user).some(isOfUser)) return user;
-    const earlier = isUserDeletion(operation) && this.#earlierOf(operation, inFlight);
+    const isOfUser = (other: Mutation): boolean =>
+      isUserDeletion(other) && other.number < mutation.number;
+    if (own !== user && this.mutations(user).some(isOfUser)) return user;
+    const earlier = isUserDeletion(mutation) && this.#earlierOf(mutation, inFlight);
     if (earlier) return earlier;
-    const before = this.#order.before(operation, ({ write, sent, number }) => {
+    const before = this.#order.before(mutation, ({ write, sent, number }) => {
       const name = nameOf(write.key);
       if (name === own) return true;
-      const { operations, isRefused } = this.#of(name);
+      const { mutations, isRefused } = this.#of(name);
       const next = sent.attempts === 0 ? this.next(name) : undefined;
       const isStopped =
-        (isRefused && refusalOf(operations, number) !== undefined) ||
+        (isRefused && refusalOf(mutations, number) !== undefined) ||
         (next !== undefined && waits.has(name, next));
       return isStopped && !inFlight.has(name);
     });
     return before && nameOf(before.write.key);
   }
 
-  /** Returns a session of a user with an operation before this one, or one that is being sent. */
+  /** Returns a session of a user with a mutation before this one, or one that is being sent. */
   #earlierOf(
-    { write, number }: Operation,
+    { write, number }: Mutation,
     inFlight: ReadonlyMap<string, unknown>,
   ): string | undefined {
     const { appName, userId }: CacheKey = write.key;
@@ -148,32 +154,32 @@ export class Pending {
     return this.#waiting.get(name) ?? NONE;
   }
 
-  #set(name: string, operations: readonly Operation[]): void {
-    const { operations: before, isRefused, ids, changes: shown } = this.#of(name);
-    if (before.length + operations.length === 0) return;
-    const isAddition = before.every((operation, index) => operation === operations[index]);
-    if (!isAddition) for (const operation of before) this.#order.delete(operation);
+  #set(name: string, mutations: readonly Mutation[]): void {
+    const { mutations: before, isRefused, ids, changes: shown } = this.#of(name);
+    if (before.length + mutations.length === 0) return;
+    const isAddition = before.every((mutation, index) => mutation === mutations[index]);
+    if (!isAddition) for (const mutation of before) this.#order.delete(mutation);
     const all = isAddition && before.length > 0 ? ids : new Set<string>();
-    const added = isAddition ? operations.slice(before.length) : operations;
+    const added = isAddition ? mutations.slice(before.length) : mutations;
     const waiting = added.filter(isWaiting);
-    for (const operation of waiting) {
-      for (const { id } of eventsOf(operation)) all.add(id);
-      this.#order.add(operation);
+    for (const mutation of waiting) {
+      for (const { id } of eventsOf(mutation)) all.add(id);
+      this.#order.add(mutation);
     }
-    const events = operations.some(isWaiting) ? all.size : undefined;
+    const events = mutations.some(isWaiting) ? all.size : undefined;
     let changes = shown;
     if (events !== shown?.events) {
       this.#isChanged = true;
       changes = events === undefined ? undefined : { key: keyOfName(name), events };
     }
-    if (operations.length === 0) this.#waiting.delete(name);
+    if (mutations.length === 0) this.#waiting.delete(name);
     else {
       const isAddedRefused = waiting.some(({ refusal }) => refusal !== undefined);
       const isNowRefused = isAddedRefused || (isAddition && isRefused);
-      this.#waiting.set(name, { operations, isRefused: isNowRefused, ids: all, changes });
+      this.#waiting.set(name, { mutations, isRefused: isNowRefused, ids: all, changes });
     }
     // The listeners of the status also show refusals, so they are told of this change.
-    if (!isEqualJson(refusalsIn(before), refusalsIn(operations))) this.#isChanged = true;
+    if (!isEqualJson(refusalsIn(before), refusalsIn(mutations))) this.#isChanged = true;
     for (const listener of this.#listeners) listener(name);
   }
 
@@ -184,36 +190,36 @@ export class Pending {
   }
 }
 
-/** The refusals, each with the number of its operation. */
-function refusalsIn(operations: readonly Operation[]): (readonly [number, Refusal])[] {
-  return operations.flatMap(({ number, refusal }) => (refusal ? [[number, refusal] as const] : []));
+/** The refusals, each with the number of its mutation. */
+function refusalsIn(mutations: readonly Mutation[]): (readonly [number, Refusal])[] {
+  return mutations.flatMap(({ number, refusal }) => (refusal ? [[number, refusal] as const] : []));
 }
 
-/** The operations that write one shared key, or that clear a state. */
-class KeyOperations {
+/** The mutations that write one shared key, or that clear a state. */
+class KeyMutations {
   /** Those that were sent without an answer. */
-  readonly attempted = new Map<number, Operation>();
+  readonly attempted = new Map<number, Mutation>();
   /** The others, by number. */
-  readonly fresh: Operation[] = [];
+  readonly fresh: Mutation[] = [];
 
-  add(operation: Operation): void {
-    const { sent, number } = operation;
-    if (sent.attempts > 0) this.attempted.set(number, operation);
-    else this.fresh.splice(this.#placeOf(number), 0, operation);
+  add(mutation: Mutation): void {
+    const { sent, number } = mutation;
+    if (sent.attempts > 0) this.attempted.set(number, mutation);
+    else this.fresh.splice(this.#placeOf(number), 0, mutation);
   }
 
-  delete({ number }: Operation): void {
+  delete({ number }: Mutation): void {
     this.attempted.delete(number);
     const place = this.#placeOf(number);
     if (this.fresh[place]?.number === number) this.fresh.splice(place, 1);
   }
 
   /**
-   * Returns the operation that the given one waits for. It is the nearest of those that are sent before the given one.
-   * So each operation waits for a different one, and none wakes all the others. Attempted operations are sent first.
+   * Returns the mutation that the given one waits for. It is the nearest of those that are sent before the given one.
+   * So each mutation waits for a different one, and none wakes all the others. Attempted mutations are sent first.
    */
-  before(operation: Operation, isIgnored: (other: Operation) => boolean): Operation | undefined {
-    const { number, sent } = operation;
+  before(mutation: Mutation, isIgnored: (other: Mutation) => boolean): Mutation | undefined {
+    const { number, sent } = mutation;
     const { attempts } = sent;
     if (attempts === 0) {
       for (let place = this.#placeOf(number) - 1; place >= 0; place -= 1) {
@@ -228,7 +234,7 @@ class KeyOperations {
     return undefined;
   }
 
-  /** Returns the place of the first operation with this number or a higher one. */
+  /** Returns the place of the first mutation with this number or a higher one. */
   #placeOf(number: number): number {
     let [low, high] = [0, this.fresh.length];
     if (high > 0 && this.fresh[high - 1]!.number < number) return high;
@@ -241,48 +247,48 @@ class KeyOperations {
   }
 }
 
-/** The order of operations that write the same shared keys: they are sent one after the other. */
+/** The order of mutations that write the same shared keys: they are sent one after the other. */
 class SharedOrder {
-  readonly #lines = new Map<string, KeyOperations>();
+  readonly #lines = new Map<string, KeyMutations>();
 
-  add(operation: Operation): void {
-    for (const name of ownLines(operation)) {
+  add(mutation: Mutation): void {
+    for (const name of ownLines(mutation)) {
       let line = this.#lines.get(name);
-      if (line === undefined) this.#lines.set(name, (line = new KeyOperations()));
-      line.add(operation);
+      if (line === undefined) this.#lines.set(name, (line = new KeyMutations()));
+      line.add(mutation);
     }
   }
 
-  delete(operation: Operation): void {
-    for (const name of ownLines(operation)) this.#lines.get(name)?.delete(operation);
+  delete(mutation: Mutation): void {
+    for (const name of ownLines(mutation)) this.#lines.get(name)?.delete(mutation);
   }
 
-  /** Returns an operation that has to be sent before another one. */
-  before(operation: Operation, isIgnored: (other: Operation) => boolean): Operation | undefined {
-    for (const name of foreignLines(operation)) {
-      const other = this.#lines.get(name)?.before(operation, isIgnored);
+  /** Returns a mutation that has to be sent before another one. */
+  before(mutation: Mutation, isIgnored: (other: Mutation) => boolean): Mutation | undefined {
+    for (const name of foreignLines(mutation)) {
+      const other = this.#lines.get(name)?.before(mutation, isIgnored);
       if (other !== undefined) return other;
     }
     return undefined;
   }
 }
 
-/** The lines that an operation stands in: of each key, of all writes of the state, and of the state's deletions. */
-function ownLines(operation: Operation): string[] {
-  return linesOf(operation).flatMap(({ keys, all, cleared, isCleared }) =>
+/** The lines that a mutation stands in: of each key, of all writes of the state, and of the state's deletions. */
+function ownLines(mutation: Mutation): string[] {
+  return linesOf(mutation).flatMap(({ keys, all, cleared, isCleared }) =>
     isCleared ? [...keys, all, cleared] : [...keys, all],
   );
 }
 
-/** The lines whose operations an operation waits for. */
-function foreignLines(operation: Operation): string[] {
-  return linesOf(operation).flatMap(({ keys, all, cleared, isCleared }) =>
+/** The lines whose mutations a mutation waits for. */
+function foreignLines(mutation: Mutation): string[] {
+  return linesOf(mutation).flatMap(({ keys, all, cleared, isCleared }) =>
     isCleared ? [all] : [...keys, cleared],
   );
 }
 
-/** The names of the lines of each state that an operation writes. */
-function linesOf({ write: { key }, shared }: Operation) {
+/** The names of the lines of each state that a mutation writes. */
+function linesOf({ write: { key }, shared }: Mutation) {
   return SHARED_SCOPES.flatMap((scope) => {
     const change = shared[scope];
     if (change === undefined) return [];

@@ -1,4 +1,4 @@
-/** A session as a reader sees it: what the remote has said, with the operations over it. */
+/** A session as a reader sees it: what the remote has said, with the mutations over it. */
 import { isTemp, storedScopeOf } from '../../../values/state/scope.js';
 import { countedDeltas } from '../../../core/history/fold.js';
 import type { EventRow } from '../../../core/storage/rows.js';
@@ -11,35 +11,35 @@ import {
   hasCopy,
   isOf,
   isOfEvent,
-  type Operation,
-  type OperationEvent,
+  type Mutation,
+  type MutationEvent,
   type SessionRecord,
 } from '../records/records.js';
-import { DeltaFold, deltaOf } from './shared_overlay.js';
+import { DeltaFold, parseDelta } from './shared_overlay.js';
 import { writeKey } from '../../../values/state/keys.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 
-/** An event of an operation, over the copy. */
-export interface OverlayEvent extends OperationEvent {
-  /** The remote's revision that the event replaces, if the operation knows one. */
+/** An event of a mutation, over the copy. */
+export interface OverlayEvent extends MutationEvent {
+  /** The remote's revision that the event replaces, if the mutation knows one. */
   readonly expected: number | undefined;
-  /** The number of the last operation that writes it. */
+  /** The number of the last mutation that writes it. */
   readonly number: number;
-  /** The texts of the event in all operations. */
+  /** The texts of the event in all mutations. */
   readonly texts: readonly string[];
 }
 
-/** The birth of the session that a record has a copy of. `undefined`: it has none. */
-export function birthOfCopy(record: SessionRecord | undefined): number | undefined {
-  return record?.copy && record.birth;
+/** The local id of the session that a record has a copy of. `undefined`: it has none. */
+export function localIdOfCopy(record: SessionRecord | undefined): number | undefined {
+  return record?.copy && record.localId;
 }
 
-/** The operations of one session, folded in their order. Those that come later can be added. */
+/** The mutations of one session, folded in their order. Those that come later can be added. */
 export class SessionOverlay {
-  /** The birth of the session that is there after the operations. `undefined`: it is deleted, or was never there. */
-  birth: number | undefined;
+  /** The local id of the session that is there after the mutations. `undefined`: it is deleted, or was never there. */
+  localId: number | undefined;
   /** The creation, if the copy has no part in the session. */
-  creation: Operation<'create'> | undefined;
+  creation: Mutation<'create'> | undefined;
   readonly events = new Map<string, OverlayEvent>();
   /** The session's own state at the cut of the last rewind, in place of that of the copy. */
   state: string | undefined;
@@ -49,42 +49,42 @@ export class SessionOverlay {
   labels: string | undefined;
   firstTitle: string | undefined;
   time = 0;
-  tick = 0;
+  localVersion = 0;
 
-  /** @param base the session under the operations; see {@link birthOfCopy} */
-  constructor(base: number | undefined) {
-    this.birth = base;
+  /** @param copyId the session under the mutations; see {@link localIdOfCopy} */
+  constructor(copyId: number | undefined) {
+    this.localId = copyId;
   }
 
   /** Applies the deletion of the user. */
   deleteUser(number: number): void {
-    if (this.birth !== undefined && this.birth < number) this.#reset(undefined);
+    if (this.localId !== undefined && this.localId < number) this.#reset(undefined);
   }
 
-  add(operation: Operation): void {
-    const { birth, time } = operation.basis;
-    if (isOf(operation, 'create')) {
-      const { write, number } = operation;
-      if (this.birth !== undefined) {
+  add(mutation: Mutation): void {
+    const { localId, time } = mutation.base;
+    if (isOf(mutation, 'create')) {
+      const { write, number } = mutation;
+      if (this.localId !== undefined) {
         // The session exists on the remote, but the answer is not here yet.
-        if (birth === this.birth) this.#putCreated(operation);
+        if (localId === this.localId) this.#putCreated(mutation);
         return;
       }
-      this.#reset(birth);
-      this.creation = operation;
+      this.#reset(localId);
+      this.creation = mutation;
       this.#change(JSON.parse(write.state) as StateShape);
-      this.#putCreated(operation);
+      this.#putCreated(mutation);
       this.#change(JSON.parse(write.delta) as StateShape);
       this.title = write.description.title ?? '';
       this.labels = write.description.labels ?? '';
-      this.tick = Math.max(this.tick, number);
+      this.localVersion = Math.max(this.localVersion, number);
       this.time = time;
       return;
     }
-    if (this.birth === undefined || birth !== this.birth) return;
-    if (isOf(operation, 'delete')) return this.#reset(undefined);
-    if (isOf(operation, 'describe')) {
-      const { title, labels } = operation.write;
+    if (this.localId === undefined || localId !== this.localId) return;
+    if (isOf(mutation, 'delete')) return this.#reset(undefined);
+    if (isOf(mutation, 'describe')) {
+      const { title, labels } = mutation.write;
       if (title !== undefined) {
         this.title = title;
         this.firstTitle = undefined;
@@ -92,38 +92,38 @@ export class SessionOverlay {
       this.labels = labels ?? this.labels;
       return;
     }
-    const events = eventsOf(operation);
-    for (const event of events) this.#put(event, operation);
-    if (isOf(operation, 'append')) {
-      for (const { text } of events) this.#change(deltaOf(text));
-      this.firstTitle ??= operation.write.firstTitle;
-    } else if (isOf(operation, 'rewind')) {
+    const events = eventsOf(mutation);
+    for (const event of events) this.#put(event, mutation);
+    if (isOf(mutation, 'append')) {
+      for (const { text } of events) this.#change(parseDelta(text));
+      this.firstTitle ??= mutation.write.firstTitle;
+    } else if (isOf(mutation, 'rewind')) {
       this.values.clear();
-      this.state = operation.basis.result.state;
+      this.state = mutation.base.result.state;
       // The state is that after the marker.
-      for (const { text } of events.slice(1)) this.#change(deltaOf(text));
+      for (const { text } of events.slice(1)) this.#change(parseDelta(text));
     }
     this.time = Math.max(this.time, time);
   }
 
   /** Adds the events of a creation, as the remote will store them. */
-  #putCreated(operation: Operation<'create'>): void {
-    const events = eventsOf(operation);
-    for (const event of events) this.#put(event, operation);
+  #putCreated(mutation: Mutation<'create'>): void {
+    const events = eventsOf(mutation);
+    for (const event of events) this.#put(event, mutation);
     const parsed = events.flatMap(({ text }) => parseEventText(text) ?? []);
     for (const delta of countedDeltas(parsed)) this.#change(delta);
   }
 
-  #put(event: OperationEvent, operation: Operation): void {
+  #put(event: MutationEvent, mutation: Mutation): void {
     const earlier = this.events.get(event.id);
-    const { expected, isBound }: Expectation = isOfEvent(operation) ? operation.basis : {};
-    this.tick = Math.max(this.tick, event.tick);
+    const { expected, isBound }: Expectation = isOfEvent(mutation) ? mutation.base : {};
+    this.localVersion = Math.max(this.localVersion, event.localVersion);
     this.events.set(event.id, {
       ...event,
       seq: earlier?.seq ?? event.seq,
       expected:
         earlier === undefined && isBound !== true ? (expected ?? undefined) : earlier?.expected,
-      number: operation.number,
+      number: mutation.number,
       texts: [...(earlier?.texts ?? []), event.text],
     });
   }
@@ -134,20 +134,20 @@ export class SessionOverlay {
     }
   }
 
-  #reset(birth: number | undefined): void {
-    this.birth = birth;
+  #reset(localId: number | undefined): void {
+    this.localId = localId;
     this.creation = undefined;
     this.events.clear();
     this.values.clear();
     this.state = undefined;
     this.title = this.labels = this.firstTitle = undefined;
-    this.tick = this.time = 0;
+    this.localVersion = this.time = 0;
   }
 }
 
 /** A session as a reader sees it, without its events. The numbers are local. */
-export interface SessionView {
-  readonly birth: number;
+export interface OverlaidSession {
+  readonly localId: number;
   readonly revision: number;
   readonly lastUpdateTime: number;
   readonly createTime: number | undefined;
@@ -159,27 +159,27 @@ export interface SessionView {
   /** The copy, unless the session was created here after it. */
   readonly copy: Copy | undefined;
   /** The number of the last change of the copy; 0 without one. */
-  readonly copyTick: number;
+  readonly copyVersion: number;
   readonly overlay: SessionOverlay;
 }
 
-/** Lays operations over a session's record. Returns `undefined` if there is no session. */
-export function viewOf(
+/** Lays mutations over a session's record. Returns `undefined` if there is no session. */
+export function overlaidSessionOf(
   record: SessionRecord | undefined,
   overlay: SessionOverlay,
-): SessionView | undefined {
-  const { birth, creation, values } = overlay;
-  if (birth === undefined) return undefined;
+): OverlaidSession | undefined {
+  const { localId, creation, values } = overlay;
+  if (localId === undefined) return undefined;
   const copied = creation === undefined && hasCopy(record) ? record : undefined;
   const copy = copied?.copy;
-  const copyTick = copied?.tick ?? 0;
+  const copyVersion = copied?.localVersion ?? 0;
   const created = creation?.write;
   const first = copy ?? { createTime: created?.now, ...created?.description };
   const state = stateOf(overlay.state ?? copy?.state ?? '{}', values);
   const title = overlay.title ?? copy?.title ?? '';
   return {
-    birth,
-    revision: Math.max(birth, copyTick, overlay.tick),
+    localId,
+    revision: Math.max(localId, copyVersion, overlay.localVersion),
     lastUpdateTime: Math.max(copy?.lastUpdateTime ?? 0, overlay.time),
     createTime: first.createTime,
     initialState: first.initialState,
@@ -188,7 +188,7 @@ export function viewOf(
     labels: overlay.labels ?? copy?.labels ?? '',
     parent: first.parent,
     copy,
-    copyTick,
+    copyVersion,
     overlay,
   };
 }
@@ -197,28 +197,28 @@ function isSessionKey(key: string): boolean {
   return !isTemp(key) && storedScopeOf(key) === 'session';
 }
 
-function stateOf(base: string, values: DeltaFold): string {
-  if (values.isEmpty) return base;
-  const state = JSON.parse(base) as StateShape;
+function stateOf(copied: string, values: DeltaFold): string {
+  if (values.isEmpty) return copied;
+  const state = JSON.parse(copied) as StateShape;
   for (const [key, value] of values.changes) writeKey(state, key, value);
   return JSON.stringify(state);
 }
 
-/** Returns the events of the operations, in order. */
-export function overlayRows({ overlay }: SessionView): EventRow[] {
+/** Returns the events of the mutations, in order. */
+export function overlayRows({ overlay }: OverlaidSession): EventRow[] {
   return [...overlay.events.values()].map(overlayRow);
 }
 
-export function overlayRow({ id, seq, tick, timestamp, text }: OperationEvent): EventRow {
-  return { id, seq, revision: tick, timestamp, text };
+export function overlayRow({ id, seq, localVersion, timestamp, text }: MutationEvent): EventRow {
+  return { id, seq, revision: localVersion, timestamp, text };
 }
 
 /**
- * Lays an operation's event over the copy's event of the same id. If the copy has a newer text of others, that text
- * stays. A newer text of this device does not: it comes from an operation whose answer is missing.
+ * Lays a mutation's event over the copy's event of the same id. If the copy has a newer text of others, that text
+ * stays. A newer text of this device does not: it comes from a mutation whose answer is missing.
  */
 export function overlayEvent(stored: EventRecord, over: OverlayEvent | undefined): EventRow {
-  const { id, seq, tick, text } = stored;
+  const { id, seq, localVersion, text } = stored;
   const isOvertaken =
     over?.expected !== undefined &&
     stored.isExact &&
@@ -228,7 +228,7 @@ export function overlayEvent(stored: EventRecord, over: OverlayEvent | undefined
   return {
     id,
     seq,
-    revision: Math.max(over.tick, tick),
+    revision: Math.max(over.localVersion, localVersion),
     timestamp: over.timestamp,
     text: over.text,
   };

@@ -5,7 +5,7 @@ import { defineMember } from '../../../values/members.js';
 import { scopedKey, writeKey } from '../../../values/state/keys.js';
 import { REMOVED } from '../../../values/state/scope.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
-import type { Operation, OutboxWrites, SharedWrite, StateRecord } from '../records/records.js';
+import type { Mutation, OutboxWrites, SharedWrite, StateRecord } from '../records/records.js';
 
 /** A change of one key. */
 export type KeyChange = readonly [key: string, value: unknown];
@@ -43,29 +43,29 @@ export class DeltaFold {
   }
 }
 
-/** What an unsent operation changes in a state. */
+/** What an unsent mutation changes in a state. */
 export interface NumberedWrite extends SharedWrite {
   readonly number: number;
   /** The user whose state it is. Absent: the state of the app. */
   readonly userId: string | undefined;
-  /** Whether the operation deletes the user. */
+  /** Whether the mutation deletes the user. */
   readonly isOfDeletedUser: boolean;
-  /** Whether the remote has refused the operation. */
+  /** Whether the remote has refused the mutation. */
   readonly isRefused: boolean;
 }
 
-/** Lays the unsent operations over what the remote has said. */
+/** Lays the unsent mutations over what the remote has said. */
 export function overlayState(
   record: StateRecord | undefined,
   writes: readonly NumberedWrite[],
 ): SharedRow | undefined {
   const last = writes.findLast(({ isRefused }) => !isRefused)?.number;
   if (record === undefined && last === undefined) return undefined;
-  const { state, tick } = record ?? NO_STATE;
-  return { revision: Math.max(tick, last ?? 0), state: withWrites(state, writes) };
+  const { state, localVersion } = record ?? NO_STATE;
+  return { revision: Math.max(localVersion, last ?? 0), state: withWrites(state, writes) };
 }
 
-/** Returns a state after operations. Refused operations change nothing. */
+/** Returns a state after mutations. Refused mutations change nothing. */
 function withWrites(
   state: string,
   writes: readonly (SharedWrite & Partial<NumberedWrite>)[],
@@ -84,15 +84,15 @@ function withWrites(
   return JSON.stringify(changed);
 }
 
-/** Records that operations have arrived. */
-export function withArrived(
+/** Records that mutations were acknowledged. */
+export function withAcknowledged(
   record: StateRecord = NO_STATE,
   writes: readonly SharedWrite[],
-  tick: number,
+  localVersion: number,
 ): StateRecord {
   const state = withWrites(record.state, writes);
   const isCleared = writes.some((write) => write.isCleared);
-  return { ...record, state, tick, ...(isCleared && { clearedAt: tick }) };
+  return { ...record, state, localVersion, ...(isCleared && { clearedAt: localVersion }) };
 }
 
 /**
@@ -106,16 +106,21 @@ export function withFetched(
   record: StateRecord = NO_STATE,
   state: string,
   began: number,
-  tick: number,
+  localVersion: number,
 ): StateRecord | undefined {
-  if (began < record.tick && state !== record.state) return undefined;
-  return { ...record, state, tick, isFetched: true };
+  if (began < record.localVersion && state !== record.state) return undefined;
+  return { ...record, state, localVersion, isFetched: true };
 }
 
-export const NO_STATE: StateRecord = { state: '{}', tick: 0, isFetched: false, clearedAt: 0 };
+export const NO_STATE: StateRecord = {
+  state: '{}',
+  localVersion: 0,
+  isFetched: false,
+  clearedAt: 0,
+};
 
 /** Returns what deltas, in their order, change in shared states. */
-export function sharedWrites(deltas: readonly StateShape[]): Operation['shared'] {
+export function sharedWrites(deltas: readonly StateShape[]): Mutation['shared'] {
   const values = { user: new DeltaFold(), app: new DeltaFold() };
   for (const delta of deltas) {
     for (const [key, value] of Object.entries(delta)) {
@@ -131,9 +136,9 @@ export function sharedWrites(deltas: readonly StateShape[]): Operation['shared']
 }
 
 /** Returns the JSON text of the changes of several updates. The last value of a key counts. */
-export function joinedDelta(operations: readonly Operation<'update'>[]): string {
+export function joinedDelta(mutations: readonly Mutation<'update'>[]): string {
   const joined: StateShape = {};
-  for (const { write } of operations) {
+  for (const { write } of mutations) {
     for (const [key, value] of Object.entries(JSON.parse(write.delta) as StateShape)) {
       defineMember(joined, key, value);
     }
@@ -147,13 +152,13 @@ export function writesOfCreation({
   delta,
   sharesState,
   events,
-}: OutboxWrites['create']): Operation['shared'] {
-  const own = [JSON.parse(state) as StateShape, ...events.map(({ text }) => deltaOf(text))];
+}: OutboxWrites['create']): Mutation['shared'] {
+  const own = [JSON.parse(state) as StateShape, ...events.map(({ text }) => parseDelta(text))];
   return sharedWrites([...(sharesState ? own : []), JSON.parse(delta) as StateShape]);
 }
 
 /** Returns the delta of an event's text. A damaged event has none; readers of the event get the error. */
-export function deltaOf(text: string): StateShape {
+export function parseDelta(text: string): StateShape {
   const event = parseEventText(text) as
     { readonly actions?: { readonly stateDelta?: StateShape } | null } | undefined;
   return event?.actions?.stateDelta ?? {};

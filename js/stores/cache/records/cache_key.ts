@@ -27,7 +27,7 @@ export function keyOfName(name: string): CacheKey {
 }
 
 /** Returns the key alone, without what else an object has. */
-export function sessionKeyOf({
+export function pickSessionKey({
   appName,
   userId,
   sessionId,
@@ -49,7 +49,7 @@ export function takeCacheKey(given: CacheKey): CacheKey {
 
 /** @throws SessionError `invalid_argument` if it names no session */
 export function takeSessionKey(given: CacheKey): CompositeSessionKey {
-  const key = sessionKeyOf(Object(given) as CompositeSessionKey);
+  const key = pickSessionKey(Object(given) as CompositeSessionKey);
   requireKey(key);
   return key;
 }

@@ -16,8 +16,8 @@ export function closedError(): SessionError {
   return new SessionError('closed', 'The cache was closed. Unsent changes are sent later.');
 }
 
-export function erasedError(): SessionError {
-  return new SessionError('aborted', 'The local data was erased meanwhile.');
+export function dataForgottenError(): SessionError {
+  return new SessionError('aborted', 'The local data was forgotten meanwhile.');
 }
 
 /** Codes of requests that the remote will never accept. */
@@ -36,7 +36,7 @@ const REFUSALS: readonly string[] = [
 ];
 
 /** Whether the same request will fail again. */
-export function isRefusal(error: unknown): error is SessionError {
+export function isFinalRefusal(error: unknown): error is SessionError {
   return (
     (isSessionError(error) && REFUSALS.includes(error.code)) ||
     isGivenUp(error) ||
@@ -70,7 +70,7 @@ const OUTAGE_STATUSES: readonly number[] = [401, 408, 429];
  * A status below 400 means a web page in place of an answer, such as the login page of a network.
  */
 export function isOutage(error: unknown): boolean {
-  if (!isSessionError(error) || isRefusal(error)) return false;
+  if (!isSessionError(error) || isFinalRefusal(error)) return false;
   const { code, status } = error;
   if (code !== 'remote' || status === undefined) return OUTAGES.includes(code);
   return status < 400 || status >= 500 || OUTAGE_STATUSES.includes(status);

@@ -20,7 +20,7 @@ export const VERSION = 2;
 
 /** What is recorded of the last loss of the owner's data. */
 export interface LossRecord extends CacheLoss {
-  /** The numbers of the operations that open tabs have stored again. */
+  /** The numbers of the mutations that open tabs have stored again. */
   readonly restored: readonly number[];
   /** Whether the program has acknowledged it. */
   readonly isAcknowledged: boolean;
@@ -29,12 +29,12 @@ export interface LossRecord extends CacheLoss {
 /** What is recorded of the owner itself, in `states`. */
 export interface OwnerRecord {
   readonly version: number;
-  /** A UUID: the name of this local database at the remote. One that was erased gets another. */
+  /** A UUID: the name of this local database at the remote. One that was forgotten gets another. */
   readonly client: string;
-  /** The last number that was drawn. Births, revisions and the numbers of operations come from it. */
+  /** The last number that was drawn. Local ids, revisions and the numbers of mutations come from it. */
   readonly counter: number;
-  /** Changes with the operations of states, and with what other operations write to states. */
-  readonly sharedStamp: number;
+  /** Changes with the mutations of states, and with what other mutations write to states. */
+  readonly sharedOutboxVersion: number;
   readonly leader?: LeaderRecord | undefined;
   readonly loss?: LossRecord | undefined;
   /** The lists that were fetched, by name of their user or app. */
@@ -84,11 +84,11 @@ export interface Copy {
 /** What is recorded of a session, in `sessions`. */
 export interface SessionRecord {
   /** The local number that the session has had since it came to this device: the `created` of handles. */
-  readonly birth: number;
+  readonly localId: number;
   /** The number of the last change of the copy. */
-  readonly tick: number;
-  /** Changes with each change of the session's operations. */
-  readonly stamp: number;
+  readonly localVersion: number;
+  /** Changes with each change of the session's mutations. */
+  readonly outboxVersion: number;
   /** Absent: the remote has not confirmed the session. */
   readonly copy?: Copy | undefined;
   /** The number that was drawn when the session was confirmed. A list that was asked for before may lack it. */
@@ -106,14 +106,14 @@ export function hasCopy(record: SessionRecord | undefined): record is CopiedReco
   return record?.copy !== undefined;
 }
 
-export function newRecord(birth: number, usedAt: number): SessionRecord {
-  return { birth, tick: birth, stamp: 0, confirmedAt: 0, usedAt };
+export function newRecord(localId: number, usedAt: number): SessionRecord {
+  return { localId, localVersion: localId, outboxVersion: 0, confirmedAt: 0, usedAt };
 }
 
-/** A session whose copy was given up for want of room, in `states`. The remote has it. */
-export interface GivenUpRecord {
-  /** The birth that its handles have. */
-  readonly birth: number;
+/** A session whose copy was evicted for want of room, in `states`. The remote has it. */
+export interface EvictedRecord {
+  /** The local id that its handles have. */
+  readonly localId: number;
   /** See {@link Copy.created}. */
   readonly created: number | null;
 }
@@ -126,7 +126,7 @@ export interface EventRecord {
   readonly timestamp: number;
   /** The local numbers of its first appearance and of its last change on this device. */
   readonly seq: number;
-  readonly tick: number;
+  readonly localVersion: number;
   /** The remote's revision of the event. */
   readonly revision: number;
   /** Whether the remote has told that revision. Otherwise it is the highest that it may be. */
@@ -138,13 +138,13 @@ export interface StateRecord {
   /** JSON text of what the remote has said, with what has arrived from this device. */
   readonly state: string;
   /** When it was last fetched, or something arrived. An answer to an earlier question may be older. */
-  readonly tick: number;
+  readonly localVersion: number;
   readonly isFetched: boolean;
   /** When a deletion of the state arrived. */
   readonly clearedAt: number;
 }
 
-/** What an operation changes in a shared state. */
+/** What a mutation changes in a shared state. */
 export interface SharedWrite {
   readonly isCleared: boolean;
   /** Keys without prefix. */
@@ -157,11 +157,11 @@ export type OutboxEvent = Pick<EventTexts, 'id' | 'timestamp' | 'text'>;
 /** The local numbers of an event: of its first appearance, and of its last change on this device. */
 export interface EventNumbers {
   readonly seq: number;
-  readonly tick: number;
+  readonly localVersion: number;
 }
 
-/** An event of an operation, with its local numbers. */
-export type OperationEvent = OutboxEvent & EventNumbers;
+/** An event of a mutation, with its local numbers. */
+export type MutationEvent = OutboxEvent & EventNumbers;
 
 export interface Refusal extends CacheFailure {
   /** The event that was refused, if it was one. */
@@ -189,43 +189,43 @@ export interface OutboxWrites {
 
 export type OutboxKind = keyof OutboxWrites;
 
-/** What an operation was based on. Both numbers are 0 if it changes no session. */
-interface Basis {
-  /** The birth of the session that it changes. */
-  readonly birth: number;
+/** What a mutation was based on. Both numbers are 0 if it changes no session. */
+interface Base {
+  /** The local id of the session that it changes. */
+  readonly localId: number;
   /** The session's time of the last update, as this device sees it. */
   readonly time: number;
   /** Whether one write made the creation and the first append behind it: who gives up the append gives up the session. */
   readonly isJoint?: boolean | undefined;
   /**
-   * Whether the operation needs a session that is there. If the remote has none, a call that waits takes the operation back;
+   * Whether the mutation needs a session that is there. If the remote has none, a call that waits takes the mutation back;
    * otherwise `not_found` blocks it. A creation that stands in has it while nothing behind it may create the session.
    */
   readonly mustExist?: boolean | undefined;
 }
 
-/** The version that the remote must have of the first event that an operation writes. */
+/** The version that the remote must have of the first event that a mutation writes. */
 export interface Expectation {
   /** The remote's revision of the event that this one replaces; `null`: it replaces none. Absent: see `previous`. */
   readonly expected?: number | null | undefined;
   /** Whether the expected revision is only the highest that the event may have. */
   readonly isBound?: boolean | undefined;
-  /** The number of the operation whose event this one replaces. */
+  /** The number of the mutation whose event this one replaces. */
   readonly previous?: number | undefined;
 }
 
-/** What operations were based on, by the kind of write. */
+/** What mutations were based on, by the kind of write. */
 interface Bases {
-  create: Basis & {
+  create: Base & {
     /** Whether the remote has the session, or is asked whether it has it. It is fetched, and takes the events of the creation. */
     readonly isThere?: boolean | undefined;
   };
-  append: Basis &
+  append: Base &
     Expectation & {
       /** The revision of the copy. Absent after a retry, which appends in any case. */
       readonly since?: number | undefined;
     };
-  rewind: Basis &
+  rewind: Base &
     Expectation & {
       /** What readers see until the remote has answered: the result, as far as this device can compute it. */
       readonly result: {
@@ -235,30 +235,30 @@ interface Bases {
         readonly state: string;
       };
     };
-  describe: Basis;
-  delete: Basis & {
+  describe: Base;
+  delete: Base & {
     /** Whether only a session is deleted that nobody has changed since it was created. */
     readonly ifUnchanged?: boolean | undefined;
   };
-  update: Basis;
-  cancel: Basis;
+  update: Base;
+  cancel: Base;
 }
 
 /** A change that the remote has not confirmed, in `outbox`. */
-export interface Operation<Kind extends OutboxKind = OutboxKind> {
-  /** Its place in the order of all operations, and its name at the remote. */
+export interface Mutation<Kind extends OutboxKind = OutboxKind> {
+  /** Its place in the order of all mutations, and its name at the remote. */
   readonly number: number;
   /** What the caller means. */
   readonly write: OutboxWrites[Kind];
   /** The local numbers of its events, in their order. */
   readonly numbers: readonly EventNumbers[];
-  readonly basis: Bases[Kind];
+  readonly base: Bases[Kind];
   /** How it was sent. */
   readonly sent: {
     /** How often it was sent without an answer. */
     readonly attempts: number;
-    /** The remote's revision with which it has arrived, until the copy has that too. */
-    readonly landed?: number | undefined;
+    /** The remote's revision with which it was acknowledged, until the copy has that too. */
+    readonly acknowledgedAt?: number | undefined;
   };
   /** Why the remote will never accept it. */
   readonly refusal?: Refusal | undefined;
@@ -266,83 +266,83 @@ export interface Operation<Kind extends OutboxKind = OutboxKind> {
   readonly shared: Readonly<Partial<Record<SharedScope, SharedWrite>>>;
 }
 
-/** The `sent` of an operation that was never sent. */
-export const UNSENT: Operation['sent'] = { attempts: 0 };
+/** The `sent` of a mutation that was never sent. */
+export const UNSENT: Mutation['sent'] = { attempts: 0 };
 
-/** Members of a new operation that writes no events, and no shared states. */
+/** Members of a new mutation that writes no events, and no shared states. */
 export const NEW = { numbers: [], sent: UNSENT, shared: {} } as const;
 
-/** Returns an operation whose basis has other values. */
-export function withBasis<Kind extends OutboxKind>(
-  operation: Operation<Kind>,
+/** Returns a mutation whose base has other values. */
+export function withBase<Kind extends OutboxKind>(
+  mutation: Mutation<Kind>,
   changes: Partial<Bases[Kind]>,
-): Operation<Kind> {
-  return { ...operation, basis: { ...operation.basis, ...changes } };
+): Mutation<Kind> {
+  return { ...mutation, base: { ...mutation.base, ...changes } };
 }
 
-/** Whether an operation has a write of one of these kinds. */
+/** Whether a mutation has a write of one of these kinds. */
 export function isOf<Kind extends OutboxKind>(
-  operation: Operation | undefined,
+  mutation: Mutation | undefined,
   ...kinds: readonly Kind[]
-): operation is Operation<Kind> {
-  return operation !== undefined && (kinds as readonly OutboxKind[]).includes(operation.write.kind);
+): mutation is Mutation<Kind> {
+  return mutation !== undefined && (kinds as readonly OutboxKind[]).includes(mutation.write.kind);
 }
 
 /** Whether nobody has known the session before its creation here, so that no handle has any of its events. */
-export function isNewHere({ number, basis }: Operation<'create'>): boolean {
-  return number === basis.birth;
+export function isNewHere({ number, base }: Mutation<'create'>): boolean {
+  return number === base.localId;
 }
 
-/** Whether an operation writes events by itself. */
-export function isOfEvent(operation: Operation): operation is Operation<'append' | 'rewind'> {
-  return isOf(operation, 'append', 'rewind');
+/** Whether a mutation writes events by itself. */
+export function isOfEvent(mutation: Mutation): mutation is Mutation<'append' | 'rewind'> {
+  return isOf(mutation, 'append', 'rewind');
 }
 
-/** Whether an operation deletes a session that was created for a message which is given up. */
-export function isOfGivenUp(operation: Operation): boolean {
-  return isOf(operation, 'delete') && operation.basis.ifUnchanged === true;
+/** Whether a mutation deletes a session that was created for a message which is given up. */
+export function isOfGivenUp(mutation: Mutation): boolean {
+  return isOf(mutation, 'delete') && mutation.base.ifUnchanged === true;
 }
 
-/** Whether an operation deletes a user, with all its sessions. */
-export function isUserDeletion({ write }: Operation): boolean {
+/** Whether a mutation deletes a user, with all its sessions. */
+export function isUserDeletion({ write }: Mutation): boolean {
   return write.kind === 'delete' && write.what === 'user';
 }
 
-/** Returns all events of an operation, in order. */
-export function eventsOf(operation: Operation): readonly OperationEvent[] {
-  const { numbers } = operation;
-  return textsOf(operation).map((event, index) => ({ ...event, ...numbers[index]! }));
+/** Returns all events of a mutation, in order. */
+export function eventsOf(mutation: Mutation): readonly MutationEvent[] {
+  const { numbers } = mutation;
+  return textsOf(mutation).map((event, index) => ({ ...event, ...numbers[index]! }));
 }
 
 /** Returns the event of an append, or the marker of a rewind. */
-export function eventOf(operation: Operation<'append' | 'rewind'>): OutboxEvent {
-  return isOf(operation, 'rewind')
-    ? operation.basis.result.events[0]
-    : (operation as Operation<'append'>).write.events[0];
+export function eventOf(mutation: Mutation<'append' | 'rewind'>): OutboxEvent {
+  return isOf(mutation, 'rewind')
+    ? mutation.base.result.events[0]
+    : (mutation as Mutation<'append'>).write.events[0];
 }
 
 /** Returns the id of the event that pages show: of a rewind the message that comes with it, if one does. */
-export function shownEventIdOf(operation: Operation<'append' | 'rewind'>): string {
-  const message = isOf(operation, 'rewind') ? operation.write.message : undefined;
-  return message?.id ?? eventOf(operation).id;
+export function shownEventIdOf(mutation: Mutation<'append' | 'rewind'>): string {
+  const message = isOf(mutation, 'rewind') ? mutation.write.message : undefined;
+  return message?.id ?? eventOf(mutation).id;
 }
 
-function textsOf(operation: Operation): readonly OutboxEvent[] {
-  if (isOf(operation, 'rewind')) return operation.basis.result.events;
-  return isOf(operation, 'create', 'append') ? operation.write.events : [];
+function textsOf(mutation: Mutation): readonly OutboxEvent[] {
+  if (isOf(mutation, 'rewind')) return mutation.base.result.events;
+  return isOf(mutation, 'create', 'append') ? mutation.write.events : [];
 }
 
-/** Returns the id of the message that the remote's agent is to answer; `undefined` if the operation asks for no run. */
-export function askedMessageOf(operation: Operation): string | undefined {
-  const { write } = operation;
+/** Returns the id of the message that the remote's agent is to answer; `undefined` if the mutation asks for no run. */
+export function askedMessageOf(mutation: Mutation): string | undefined {
+  const { write } = mutation;
   if ((write.kind !== 'append' && write.kind !== 'rewind') || write.run === undefined)
     return undefined;
   return write.kind === 'append' ? write.events[0].id : write.message?.id;
 }
 
-/** Whether an operation has not arrived at the remote, as far as this device knows. */
-export function isWaiting({ sent }: Operation): boolean {
-  return sent.landed === undefined;
+/** Whether the remote has not acknowledged a mutation, as far as this device knows. */
+export function isWaiting({ sent }: Mutation): boolean {
+  return sent.acknowledgedAt === undefined;
 }
 
 /** The key of an owner, of an app, of a session, or of a user's or an app's state. */
@@ -354,23 +354,23 @@ export function entryKey(
   return [owner, ...parts];
 }
 
-/** The key of the operations of a session or state. `''` is no id, so the keys of sessions, users and apps do not meet. */
-export function operationsKey(
+/** The key of the mutations of a session or state. `''` is no id, so the keys of sessions, users and apps do not meet. */
+export function mutationsKey(
   owner: string,
   { appName, userId, sessionId }: CacheKey,
 ): readonly string[] {
   return [owner, appName, userId ?? '', sessionId ?? ''];
 }
 
-/** The operations of an owner, or of an app or a user with all its sessions. */
-export function operationsBelow(owner: string, of: Partial<StateOwner>): LocalRange {
+/** The mutations of an owner, or of an app or a user with all its sessions. */
+export function mutationsBelow(owner: string, of: Partial<StateOwner>): LocalRange {
   const range = below(entryKey(owner, of));
   // Begins after the entries of `sharedKey`, which come first.
   return of.appName === undefined ? { ...range, from: [owner, '\0'] } : range;
 }
 
 /**
- * The key of what operations change in the states of an app and of its users. It finds the operations of a state among
+ * The key of what mutations change in the states of an app and of its users. It finds the mutations of a state among
  * those of sessions.
  */
 export function sharedKey(owner: string, appName: string): readonly string[] {

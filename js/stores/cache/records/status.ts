@@ -55,15 +55,15 @@ export interface CacheStatus {
 /** The part of the status that tabs tell each other. They read the rest from the local storage. */
 type SharedStatus = Omit<CacheStatus, 'pending' | 'lost'>;
 
-/** A time in milliseconds, and the tab. The status with the latest stamp counts in all tabs. */
-type Stamp = readonly [time: number, tab: string];
+/** A time in milliseconds, and the tab. The status with the latest version counts in all tabs. */
+type StatusVersion = readonly [time: number, tab: string];
 
-export type StatusMessage = readonly [stamp: Stamp, status: SharedStatus];
+export type StatusMessage = readonly [version: StatusVersion, status: SharedStatus];
 
 /** Holds the status of a cache, and notifies its listeners. */
 export class StatusBoard {
   #shared: SharedStatus = { isOnline: true, isSignedOut: false, isSending: false };
-  #stamp: Stamp = [0, ''];
+  #version: StatusVersion = [0, ''];
   #pending: readonly PendingChanges[] = [];
   #lost: CacheLoss | undefined;
   #status: CacheStatus = Object.freeze({ ...this.#shared, pending: [] });
@@ -85,7 +85,7 @@ export class StatusBoard {
   set(changes: { [Name in keyof SharedStatus]?: SharedStatus[Name] | undefined }): void {
     const members = Object.entries({ ...this.#shared, ...changes });
     const shared = Object.fromEntries(members.filter(([, value]) => value !== undefined));
-    this.#stamp = [Math.max(Date.now(), this.#stamp[0] + 1), this.#tab];
+    this.#version = [Math.max(Date.now(), this.#version[0] + 1), this.#tab];
     this.#shared = shared as unknown as SharedStatus;
     this.#publish();
     this.share();
@@ -104,14 +104,14 @@ export class StatusBoard {
 
   /** Tells the other tabs, for one that has just opened. */
   share(): void {
-    if (this.#stamp[0] > 0) this.#tell([this.#stamp, this.#shared]);
+    if (this.#version[0] > 0) this.#tell([this.#version, this.#shared]);
   }
 
   /** Takes the status of another tab, unless this tab has a later one. */
-  receive([stamp, shared]: StatusMessage): void {
-    const [[time, tab], [ownTime, ownTab]] = [stamp, this.#stamp];
+  receive([version, shared]: StatusMessage): void {
+    const [[time, tab], [ownTime, ownTab]] = [version, this.#version];
     if (time < ownTime || (time === ownTime && tab <= ownTab)) return;
-    this.#stamp = stamp;
+    this.#version = version;
     this.#shared = shared;
     this.#publish();
   }

@@ -1,5 +1,5 @@
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
-import type { StorageOperation } from '../../../values/model/diagnostic.js';
+import type { MutationId } from '../../../values/model/diagnostic.js';
 import type { ExpectedEvents } from '../../../values/model/session.js';
 import { snapshotEvent, type EventTexts } from '../../../values/model/event/snapshot.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
@@ -10,7 +10,13 @@ import { contradictionError, type CopyFetcher, type StateFetcher } from '../copi
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isWaitingForRun } from '../../http/http_errors.js';
-import { errorOf, failureOf, isGivenUp, isRefusal, refusalOfDeleted } from '../records/failures.js';
+import {
+  errorOf,
+  failureOf,
+  isGivenUp,
+  isFinalRefusal,
+  refusalOfDeleted,
+} from '../records/failures.js';
 import {
   askedMessageOf,
   type Copy,
@@ -24,22 +30,38 @@ import { sendableOf } from '../records/refusals.js';
 import {
   type CreateWrite,
   type HandlePosition,
-  type Placed,
-  type PlacedAppend,
+  type ReadyWrite,
+  type ReadyAppend,
   type WriteKind,
 } from '../../../core/write.js';
-import { birthOfCopy } from '../overlay/session_overlay.js';
+import { localIdOfCopy } from '../overlay/session_overlay.js';
 import { joinedDelta } from '../overlay/shared_overlay.js';
-import { type Operations, stillWaiting, landCancelling, landDeletion, landDescription, landRefusedDeletion, landRewind, landStates } from './landing.js';
+import {
+  type Mutations,
+  stillWaiting,
+  applyCancelling,
+  applyDeletion,
+  applyDescription,
+  applyRefusedDeletion,
+  applyRewind,
+  applyStates,
+} from './answers.js';
 import { batchOf, expectedOf, type CanSend } from './batch.js';
-import { dropOperations } from './outbox_edits.js';
-import { landAppends, revisionBefore, titleOf, landCreation, landExistingSession, mergeCreation } from './landed_writes.js';
+import { dropMutations } from './outbox_edits.js';
+import {
+  applyAppends,
+  revisionBefore,
+  titleOf,
+  applyCreation,
+  applyExistingSession,
+  mergeCreation,
+} from './landed_writes.js';
 import type { Leadership } from './leadership.js';
 import {
   adoptRevision,
-  landAbsence,
-  landMissingSession,
-  landBeforeDeletion,
+  applyAbsence,
+  applyMissingSession,
+  applyBeforeDeletion,
   refuse,
   releaseUnstored,
   withoutAttempt,
@@ -58,10 +80,10 @@ export interface DeliveryParts extends CacheContext {
   readonly states: StateFetcher;
 }
 
-/** What one request sends: operations of one kind. */
+/** What one request sends: mutations of one kind. */
 interface BatchOf<Kind extends OutboxKind> {
   readonly kind: Kind;
-  readonly operations: Operations<Kind>;
+  readonly mutations: Mutations<Kind>;
   readonly client: string;
   readonly copy: Copy | undefined;
   readonly mayGoOn: CanSend;
@@ -77,10 +99,10 @@ type Batch = { [Kind in OutboxKind]: BatchOf<Kind> }[OutboxKind];
 /** Sends a batch and takes its answer. @returns nothing if what comes next is not marked yet */
 type Verb<Kind extends OutboxKind> = (batch: BatchOf<Kind>) => Promise<Marked | undefined | void>;
 
-/** Sends the operations of one session or state in their order. */
+/** Sends the mutations of one session or state in their order. */
 export class Delivery {
   readonly #parts: DeliveryParts;
-  /** The most operations of a request, where a larger one was refused. */
+  /** The most mutations of a request, where a larger one was refused. */
   readonly #limits = new Map<string, number>();
 
   constructor(parts: DeliveryParts) {
@@ -95,10 +117,10 @@ export class Delivery {
   async send(key: CacheKey, mayGoOn: CanSend): Promise<void> {
     let [rounds, last] = [0, 0];
     let batch = await this.#take(key, mayGoOn);
-    // Another tab may have erased what this tab knew of.
+    // Another tab may have forgotten what this tab knew of.
     if (batch === undefined) await this.#parts.pending.refresh(key);
     while (batch !== undefined) {
-      const { number } = batch.operations[0];
+      const { number } = batch.mutations[0];
       rounds = number > last ? 0 : rounds + 1;
       last = number;
       if (rounds > MAX_ROUNDS && isSession(key)) throw contradictionError(key);
@@ -115,7 +137,7 @@ export class Delivery {
     return batch;
   }
 
-  /** Marks the next operations as sent, in the transaction that checks the leadership. */
+  /** Marks the next mutations as sent, in the transaction that checks the leadership. */
   async #mark(
     transaction: CacheTransaction,
     key: CacheKey,
@@ -128,14 +150,14 @@ export class Delivery {
     const [first] = sendable;
     if (first === undefined || !mayGoOn(first)) return undefined;
     const chosen = batchOf(sendable, this.#limits.get(nameOf(key)), mayGoOn);
-    const put = chosen.map((operation) => {
-      return { ...operation, sent: { attempts: operation.sent.attempts + 1 } };
+    const put = chosen.map((mutation) => {
+      return { ...mutation, sent: { attempts: mutation.sent.attempts + 1 } };
     });
     await transaction.outbox.change(key, { put });
-    const copy = record?.birth === first.basis.birth ? record.copy : undefined;
+    const copy = record?.localId === first.base.localId ? record.copy : undefined;
     const { kind } = first.write;
-    // All operations of a batch are of the first one's kind.
-    return { kind, operations: put, client: owner.client, copy, mayGoOn } as unknown as Batch;
+    // All mutations of a batch are of the first one's kind.
+    return { kind, mutations: put, client: owner.client, copy, mayGoOn } as unknown as Batch;
   }
 
   async #sendBatch(key: CacheKey, batch: Batch): Promise<Marked | undefined> {
@@ -144,7 +166,7 @@ export class Delivery {
       this.#limits.delete(nameOf(key));
       return marked ?? undefined;
     } catch (error) {
-      if (isWaitingForRun(error)) await this.#land(batch, withoutAttempt);
+      if (isWaitingForRun(error)) await this.#apply(batch, withoutAttempt);
       // A damaged event can never be sent.
       const refusal = isSessionError(error, 'corrupt_record') ? new RemoteRefusal(error) : error;
       if (!(refusal instanceof RemoteRefusal)) throw error;
@@ -154,21 +176,21 @@ export class Delivery {
   }
 
   async #refused(key: CacheKey, batch: Batch, error: SessionError): Promise<void> {
-    const { operations } = batch;
-    const [first] = operations;
-    const { code, operation, actualEvents } = error as SessionError & {
-      readonly operation?: string;
+    const { mutations } = batch;
+    const [first] = mutations;
+    const { code, mutation, actualEvents } = error as SessionError & {
+      readonly mutation?: string;
       readonly actualEvents?: ExpectedEvents;
     };
     if (code === 'not_found' && batch.kind === 'rewind') return this.#refuseRewind(batch, error);
     if (code === 'not_found' && isSession(key)) {
-      return this.#land(batch, operation === 'applied' ? landBeforeDeletion : landMissingSession);
+      return this.#apply(batch, mutation === 'applied' ? applyBeforeDeletion : applyMissingSession);
     }
     const messageId = isGivenUp(error) ? askedMessageOf(first) : undefined;
     if (messageId !== undefined && isSession(key)) return this.#drop(key, batch, messageId);
-    if (operations.length > 1) {
-      this.#limits.set(nameOf(key), Math.ceil(operations.length / 2));
-      return this.#land(batch, releaseUnstored);
+    if (mutations.length > 1) {
+      this.#limits.set(nameOf(key), Math.ceil(mutations.length / 2));
+      return this.#apply(batch, releaseUnstored);
     }
     // Another device has answered the call. Whoever is told so can do nothing with the answer, and what waits behind it goes on.
     if (error.staleReason === 'answered' && isSession(key) && isOfEvent(first)) {
@@ -179,12 +201,12 @@ export class Delivery {
       code === 'stale_session' && isOfEvent(first) && actualEvents !== undefined
         ? (actualEvents[eventOf(first).id] ?? null)
         : undefined;
-    const isAdopted = await this.#land<OutboxKind, boolean>(
+    const isAdopted = await this.#apply<OutboxKind, boolean>(
       batch,
-      async (transaction, [operation]) => {
-        const isSuited = actual !== undefined && isOfEvent(operation);
-        if (isSuited && (await adoptRevision(transaction, operation, actual))) return true;
-        await refuse(transaction, operation, failureOf(error));
+      async (transaction, [mutation]) => {
+        const isSuited = actual !== undefined && isOfEvent(mutation);
+        if (isSuited && (await adoptRevision(transaction, mutation, actual))) return true;
+        await refuse(transaction, mutation, failureOf(error));
         return false;
       },
     );
@@ -196,31 +218,31 @@ export class Delivery {
 
   /** Drops an event that the remote does not want, as a user does. What waits behind it is sent. */
   #drop(key: CacheKey, batch: Batch, eventId: string): Promise<void> {
-    return this.#land<OutboxKind>(batch, async (transaction, dropped) =>
-      dropOperations(transaction, key, await transaction.outbox.of(key), dropped, eventId),
+    return this.#apply<OutboxKind>(batch, async (transaction, dropped) =>
+      dropMutations(transaction, key, await transaction.outbox.of(key), dropped, eventId),
     );
   }
 
   /** Refuses a rewind because its place or its session is not there. A fetch tells which. */
   async #refuseRewind(batch: BatchOf<'rewind'>, error: SessionError): Promise<void> {
-    await this.#parts.fetch.refresh(batch.operations[0].write.key);
-    await this.#land(batch, async (transaction, [operation]) => {
-      if (operation.refusal === undefined) await refuse(transaction, operation, failureOf(error));
+    await this.#parts.fetch.refresh(batch.mutations[0].write.key);
+    await this.#apply(batch, async (transaction, [mutation]) => {
+      if (mutation.refusal === undefined) await refuse(transaction, mutation, failureOf(error));
     });
     this.#parts.report(error);
   }
 
   /**
-   * Applies an answer to those of the sent operations that still wait, and returns what the work returns. If the local
-   * data was erased since the request, none waits.
+   * Applies an answer to those of the sent mutations that still wait, and returns what the work returns. If the local
+   * data was forgotten since the request, none waits.
    */
-  async #land<Kind extends OutboxKind, Result = void>(
-    { operations, client }: { readonly operations: Operations<Kind>; readonly client: string },
-    work: (transaction: CacheTransaction, waiting: Operations<Kind>) => Promise<Result>,
+  async #apply<Kind extends OutboxKind, Result = void>(
+    { mutations, client }: { readonly mutations: Mutations<Kind>; readonly client: string },
+    work: (transaction: CacheTransaction, waiting: Mutations<Kind>) => Promise<Result>,
   ): Promise<Result | undefined> {
     return this.#parts.data.write(async (transaction) => {
       if (transaction.client !== client) return undefined;
-      const waiting = await stillWaiting(transaction, operations);
+      const waiting = await stillWaiting(transaction, mutations);
       return waiting === undefined ? undefined : work(transaction, waiting);
     });
   }
@@ -245,11 +267,11 @@ export class Delivery {
   };
 
   /** Sends a write. @throws RemoteRefusal, unlike a failure of the local storage */
-  async #write<Kind extends WriteKind>(write: Placed<Kind>): Promise<Results[Kind]> {
+  async #write<Kind extends WriteKind>(write: ReadyWrite<Kind>): Promise<Results[Kind]> {
     try {
       return await this.#parts.remote.ask((store, call) => store.write(write, call));
     } catch (error) {
-      throw isRefusal(error) ? new RemoteRefusal(error) : error;
+      throw isFinalRefusal(error) ? new RemoteRefusal(error) : error;
     }
   }
 
@@ -260,16 +282,16 @@ export class Delivery {
 
   async #create(batch: BatchOf<'create'>): Promise<Marked | undefined> {
     const { fetch, clock, awaited } = this.#parts;
-    const [operation] = batch.operations;
-    const { basis } = operation;
-    const { key, events } = operation.write;
+    const [mutation] = batch.mutations;
+    const { base } = mutation;
+    const { key, events } = mutation.write;
     const write: CreateWrite = {
-      ...{ ...operation.write, events: events.map(snapshotOf), now: clock() },
-      operation: operationOf(batch),
+      ...{ ...mutation.write, events: events.map(snapshotOf), now: clock() },
+      mutation: mutationOf(batch),
     };
     let refusal: RemoteRefusal | undefined;
     const created =
-      basis.isThere === true
+      base.isThere === true
         ? undefined
         : await this.#write(write).catch((error: unknown) => {
             // Who may not create a session may still write to one that is there.
@@ -279,29 +301,29 @@ export class Delivery {
           });
     if (created !== undefined) {
       this.#feed.publish(write, created);
-      const landed = await this.#land(batch, async (transaction, [waiting]) => {
-        await landCreation(transaction, waiting, created);
+      const acknowledged = await this.#apply(batch, async (transaction, [waiting]) => {
+        await applyCreation(transaction, waiting, created);
         const isBehind = (await transaction.copies.get(key))?.copy?.isStale === true;
         return isBehind ? 'behind' : this.#markNext(transaction, key, batch.mayGoOn);
       });
-      if (landed !== 'behind') return landed;
+      if (acknowledged !== 'behind') return acknowledged;
       await fetch.refresh(key);
       return undefined;
     }
-    await this.#land(batch, landExistingSession);
-    const need = isNewHere(operation) ? 1 : 'all';
+    await this.#apply(batch, applyExistingSession);
+    const need = isNewHere(mutation) ? 1 : 'all';
     const { isAbsent } = await fetch.refresh(key, need).catch((error: unknown) => {
-      throw isRefusal(error) ? (refusal ?? new RemoteRefusal(error)) : error;
+      throw isFinalRefusal(error) ? (refusal ?? new RemoteRefusal(error)) : error;
     });
-    const demanding = await this.#land(batch, async (transaction, [waiting]) => {
-      const isMerged = birthOfCopy(await transaction.copies.get(key)) === basis.birth;
+    const demanding = await this.#apply(batch, async (transaction, [waiting]) => {
+      const isMerged = localIdOfCopy(await transaction.copies.get(key)) === base.localId;
       if (isMerged) {
         await mergeCreation(transaction, waiting);
         return undefined;
       }
       // There may be no room for the copy.
       if (!isAbsent) throw contradictionError(key);
-      return landAbsence(transaction, waiting);
+      return applyAbsence(transaction, waiting);
     });
     if (demanding === undefined) return undefined;
     if (refusal !== undefined) throw refusal;
@@ -312,15 +334,15 @@ export class Delivery {
 
   async #append(batch: BatchOf<'append'>): Promise<Marked | undefined> {
     const { fetch, states } = this.#parts;
-    const { operations, copy } = batch;
-    const { key } = operations[0].write;
+    const { mutations, copy } = batch;
+    const { key } = mutations[0].write;
     if (copy === undefined) {
       await fetch.refresh(key);
-      await this.#land(batch, async (transaction, waiting) => {
+      await this.#apply(batch, async (transaction, waiting) => {
         const record = await transaction.copies.get(key);
         // Another session with this id may be there by now.
-        const isThere = record?.copy !== undefined && record.birth === waiting[0].basis.birth;
-        await (isThere ? releaseUnstored : landMissingSession)(transaction, waiting);
+        const isThere = record?.copy !== undefined && record.localId === waiting[0].base.localId;
+        await (isThere ? releaseUnstored : applyMissingSession)(transaction, waiting);
       });
       return undefined;
     }
@@ -328,64 +350,66 @@ export class Delivery {
     const position: HandlePosition =
       created === null
         ? { kind: 'latest' }
-        : { kind: 'revision', created, revision: revisionBefore(operations, copy) };
-    const { run } = operations[0].write;
-    const write: PlacedAppend = {
+        : { kind: 'revision', created, revision: revisionBefore(mutations, copy) };
+    const { run } = mutations[0].write;
+    const write: ReadyAppend = {
       ...{ kind: 'append', key, position, stale: 'merge', run },
-      events: operations.map((operation) => snapshotOf(eventOf(operation))),
+      events: mutations.map((mutation) => snapshotOf(eventOf(mutation))),
       // A stored message is never replaced.
-      expectedEvents: run === undefined ? expectedOf(operations) : undefined,
-      firstTitle: titleOf(operations),
-      operation: operationOf(batch),
+      expectedEvents: run === undefined ? expectedOf(mutations) : undefined,
+      firstTitle: titleOf(mutations),
+      mutation: mutationOf(batch),
     };
     const appended = await this.#write(write);
     if (created !== null && appended.created !== created) throw otherAnswer();
     this.#feed.publish(write, appended);
-    const landed = await this.#land(batch, async (transaction, arrived) => {
-      const untold = await landAppends(transaction, key, operations, arrived, appended, copy);
+    const acknowledged = await this.#apply(batch, async (transaction, acknowledged) => {
+      const untold = await applyAppends(transaction, key, mutations, acknowledged, appended, copy);
       const { isBehind } = untold;
       return {
         ...untold,
         marked: isBehind ? undefined : await this.#markNext(transaction, key, batch.mayGoOn),
       };
     });
-    if (landed === undefined) return undefined;
-    await states.fetchOvertaken(landed.overtaken);
-    if (landed.isBehind) await fetch.refresh(key);
-    return landed.marked;
+    if (acknowledged === undefined) return undefined;
+    await states.fetchOvertaken(acknowledged.overtaken);
+    if (acknowledged.isBehind) await fetch.refresh(key);
+    return acknowledged.marked;
   }
 
   /** Asks the remote to rewind. Its answer does not tell the state, so the copy is fetched. */
   async #rewind(batch: BatchOf<'rewind'>): Promise<void> {
-    const [{ write }] = batch.operations;
-    const rewound = await this.#write({ ...write, operation: operationOf(batch) });
+    const [{ write }] = batch.mutations;
+    const rewound = await this.#write({ ...write, mutation: mutationOf(batch) });
     this.#feed.publish(write, rewound);
     const { revision } = rewound;
-    await this.#land(batch, (transaction, arrived) => landRewind(transaction, arrived, revision));
+    await this.#apply(batch, (transaction, acknowledged) =>
+      applyRewind(transaction, acknowledged, revision),
+    );
     await this.#parts.fetch.refresh(write.key);
   }
 
   async #describe(batch: BatchOf<'describe'>): Promise<void> {
-    const write = { ...batch.operations[0].write, operation: operationOf(batch) };
+    const write = { ...batch.mutations[0].write, mutation: mutationOf(batch) };
     const isThere = await this.#write(write);
     this.#feed.publish(write, isThere);
-    await this.#land(batch, isThere ? landDescription : landMissingSession);
+    await this.#apply(batch, isThere ? applyDescription : applyMissingSession);
   }
 
   /** The deletion names the session that it deletes. One that arrives late deletes no session that was created since. */
   async #delete(batch: BatchOf<'delete'>): Promise<void> {
     const created = batch.copy?.created ?? undefined;
-    const [{ write: meant, basis }] = batch.operations;
-    const operation = operationOf(batch);
+    const [{ write: meant, base }] = batch.mutations;
+    const mutation = mutationOf(batch);
     if (meant.what !== 'session') {
-      const write = { ...meant, operation };
+      const write = { ...meant, mutation };
       this.#feed.publish(write, await this.#write(write));
-      await this.#land(batch, landStates);
+      await this.#apply(batch, applyStates);
       return;
     }
-    const { ifUnchanged = false } = basis;
+    const { ifUnchanged = false } = base;
     const unchanged = created === undefined ? undefined : { revision: created };
-    const write = { ...meant, created, operation, ...(ifUnchanged && { unchanged }) };
+    const write = { ...meant, created, mutation, ...(ifUnchanged && { unchanged }) };
     // A remote without revisions cannot tell whether anybody has changed the session.
     const isPossible = !ifUnchanged || unchanged !== undefined;
     const deletion = isPossible
@@ -396,22 +420,22 @@ export class Delivery {
         })
       : { isDeleted: false };
     this.#feed.publish(write, deletion);
-    if (!ifUnchanged || deletion.isDeleted) return this.#land(batch, landDeletion);
-    await this.#land(batch, landRefusedDeletion);
+    if (!ifUnchanged || deletion.isDeleted) return this.#apply(batch, applyDeletion);
+    await this.#apply(batch, applyRefusedDeletion);
     await this.#parts.fetch.refresh(meant.key);
   }
 
   async #update(batch: BatchOf<'update'>): Promise<void> {
-    const { operations } = batch;
-    const delta = joinedDelta(operations);
-    const write = { ...operations[0].write, delta, operation: operationOf(batch) };
+    const { mutations } = batch;
+    const delta = joinedDelta(mutations);
+    const write = { ...mutations[0].write, delta, mutation: mutationOf(batch) };
     this.#feed.publish(write, await this.#write(write));
-    await this.#land(batch, landStates);
+    await this.#apply(batch, applyStates);
   }
 
   /** Cancels the run of a message that was given up. If it has arrived, the session is shown with it. */
   async #cancel(batch: BatchOf<'cancel'>): Promise<void> {
-    const [{ write }] = batch.operations;
+    const [{ write }] = batch.mutations;
     const { key, messageId } = write;
     const { remote, fetch } = this.#parts;
     const agent = remote.core.serverAgent;
@@ -419,19 +443,16 @@ export class Delivery {
       await remote.ask(async (_, { signal }) => agent?.cancel({ ...key, messageId, signal }));
     } catch (error) {
       // The remote knows no such session, or this client may not cancel.
-      if (!isRefusal(error)) throw error;
+      if (!isFinalRefusal(error)) throw error;
     }
-    await this.#land(batch, landCancelling);
+    await this.#apply(batch, applyCancelling);
     await fetch.refresh(key);
   }
 }
 
 /** Returns the number by which the remote knows what a request sends. */
-function operationOf({
-  operations,
-  client,
-}: Pick<Batch, 'operations' | 'client'>): StorageOperation {
-  return { client, number: (operations.at(-1) ?? operations[0]).number };
+function mutationOf({ mutations, client }: Pick<Batch, 'mutations' | 'client'>): MutationId {
+  return { client, number: (mutations.at(-1) ?? mutations[0]).number };
 }
 
 function snapshotOf({ text }: OutboxEvent): EventTexts {

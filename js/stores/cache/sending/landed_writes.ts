@@ -12,13 +12,30 @@ import { CopyDraft, isRewind } from '../copies/copy_draft.js';
 import { sweep, removeCopied, removeCopy } from '../copies/copy_writer.js';
 import { type ChangedEvent, remoteRevision } from '../copies/remote_connection.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { birthOfCopy } from '../overlay/session_overlay.js';
-import { deltaOf, sharedWrites } from '../overlay/shared_overlay.js';
-import { type Copy, eventOf, eventsOf, isOfEvent, isOfGivenUp, type Operation, UNSENT, withBasis } from '../records/records.js';
+import { localIdOfCopy } from '../overlay/session_overlay.js';
+import { parseDelta, sharedWrites } from '../overlay/shared_overlay.js';
+import {
+  type Copy,
+  eventOf,
+  eventsOf,
+  isOfEvent,
+  isOfGivenUp,
+  type Mutation,
+  UNSENT,
+  withBase,
+} from '../records/records.js';
 import { renumber } from '../verbs/strip.js';
-import { expectArrived, keepArrived, landShared, type Operations, removeArrived, showAgain, keepTick } from './landing.js';
+import {
+  expectAcknowledged,
+  keepAcknowledged,
+  applyShared,
+  type Mutations,
+  removeAcknowledged,
+  showAgain,
+  keepLocalVersion,
+} from './answers.js';
 
-// Applies the answer to appends: removes the arrived operations, and updates the copy.
+// Applies the answer to appends: removes the acknowledged mutations, and updates the copy.
 
 /** What the answer to appends does not tell. */
 interface MissingFromAnswer {
@@ -31,30 +48,30 @@ interface MissingFromAnswer {
 /**
  * Applies the answer to appends.
  *
- * @param arrived those of the sent operations that still wait
+ * @param acknowledged those of the sent mutations that still wait
  * @param sentOver the copy when they were sent
  */
-export async function landAppends(
+export async function applyAppends(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  sent: Operations<'append'>,
-  arrived: Operations<'append'>,
+  sent: Mutations<'append'>,
+  acknowledged: Mutations<'append'>,
   appended: Appended,
   sentOver: Copy,
 ): Promise<MissingFromAnswer> {
-  await landShared(transaction, arrived);
+  await applyShared(transaction, acknowledged);
   const record = await transaction.copies.require(key);
   const { copy } = record;
-  const { revision, missed, placed } = appended;
+  const { revision, missed, eventRevisions } = appended;
   const { message } = appended;
   // The remote's agent may have changed its message.
-  const sentEvents = sent.map((operation) => {
-    const event = eventOf(operation);
+  const sentEvents = sent.map((mutation) => {
+    const event = eventOf(mutation);
     return message === undefined ? event : { ...event, text: message };
   });
   const revisions = new Map(
     sentEvents.flatMap(({ id }, index) => {
-      const place = placed[index];
+      const place = eventRevisions[index];
       return place === undefined ? [] : [[id, place.revision] as const];
     }),
   );
@@ -63,7 +80,7 @@ export async function landAppends(
   // Not every storage tells where it has stored an event.
   const isTold = sentEvents.every(({ id }) => revisions.has(id) || told.has(id));
   if (copy !== undefined && isSame && revision <= copy.revision) {
-    await removeArrived(transaction, key, record, arrived, revisions);
+    await removeAcknowledged(transaction, key, record, acknowledged, revisions);
     return { isBehind: false, overtaken: [] };
   }
   if (
@@ -77,7 +94,7 @@ export async function landAppends(
     isTitledByOther(copy, sent, missed) ||
     copy.isStale
   ) {
-    await keepArrived(transaction, key, arrived, revision, revisions);
+    await keepAcknowledged(transaction, key, acknowledged, revision, revisions);
     return { isBehind: true, overtaken: [] };
   }
   const events = new Map<string, ChangedEvent>();
@@ -90,7 +107,7 @@ export async function landAppends(
     deltas.push({ revision: at, text, isOwn: false });
   }
   for (const [index, event] of sentEvents.entries()) {
-    const place = placed[index];
+    const place = eventRevisions[index];
     if (place === undefined || place.revision <= copy.revision) continue;
     const seq = events.get(event.id)?.seq ?? place.seq;
     events.set(event.id, { ...event, seq, revision: place.revision });
@@ -109,20 +126,20 @@ export async function landAppends(
   untold.sort((one, other) => one.revision - other.revision);
   for (const { text } of untold) applyDelta(state, text);
   const { lastUpdateTime } = appended;
-  const title = copy.title === '' ? (titleOf(arrived) ?? '') : copy.title;
+  const title = copy.title === '' ? (titleOf(acknowledged) ?? '') : copy.title;
   draft.copy = { ...draft.copy, revision, lastUpdateTime, title, state: JSON.stringify(state) };
-  // Comes before the copy is stored, which may give the remaining operations new ticks.
-  await transaction.outbox.change(key, { removed: arrived });
+  // Comes before the copy is stored, which may give the remaining mutations new local versions.
+  await transaction.outbox.change(key, { removed: acknowledged });
   const shown = await draft.store();
-  await expectArrived(transaction, key, arrived, revisions);
-  // Removes a rewind that arrived before, if the fetch after it has failed.
+  await expectAcknowledged(transaction, key, acknowledged, revisions);
+  // Removes a rewind that was acknowledged before, if the fetch after it has failed.
   await sweep(transaction, key);
   if (draft.isChanged) {
     transaction.notify({ type: 'appended', ...key, revision: shown, scopes: [] });
   }
   // The answer lacks the shared states that the missed events have changed.
   const missedWrites = sharedWrites(
-    deltas.filter(({ isOwn }) => !isOwn).map(({ text }) => deltaOf(text)),
+    deltas.filter(({ isOwn }) => !isOwn).map(({ text }) => parseDelta(text)),
   );
   const overtaken = SHARED_SCOPES.filter((scope) => missedWrites[scope] !== undefined);
   return { isBehind: false, overtaken: overtaken.map((scope) => ownerOf(scope, key)) };
@@ -131,22 +148,22 @@ export async function landAppends(
 /** Returns whether a missed message may have given the title that the sent message would have given. */
 function isTitledByOther(
   copy: Copy,
-  sent: Operations<'append'>,
+  sent: Mutations<'append'>,
   missed: readonly { readonly text: string }[],
 ): boolean {
   if (copy.title !== '' || titleOf(sent) === undefined) return false;
-  const own = new Set(sent.map((operation) => eventOf(operation).id));
+  const own = new Set(sent.map((mutation) => eventOf(mutation).id));
   const others = missed.filter(({ text }) => !own.has(parseEventText(text)?.id ?? ''));
   return firstTitleOf(others) !== undefined;
 }
 
 /** Returns the title that appends give a session without one. */
-export function titleOf(operations: Operations<'append'>): string | undefined {
-  return operations.find(({ write }) => write.firstTitle !== undefined)?.write.firstTitle;
+export function titleOf(mutations: Mutations<'append'>): string | undefined {
+  return mutations.find(({ write }) => write.firstTitle !== undefined)?.write.firstTitle;
 }
 
 function applyDelta(state: StateShape, text: string): void {
-  const { session } = splitByScope(deltaOf(text));
+  const { session } = splitByScope(parseDelta(text));
   for (const [name, value] of Object.entries(session)) writeKey(state, name, value);
 }
 
@@ -156,10 +173,10 @@ function applyDelta(state: StateShape, text: string): void {
  * undone.
  */
 export function revisionBefore(
-  operations: Operations<'append'>,
+  mutations: Mutations<'append'>,
   { revision, rewoundAt = 0 }: Copy,
 ): number {
-  const earlier = operations.flatMap(({ basis: { since } }) =>
+  const earlier = mutations.flatMap(({ base: { since } }) =>
     since !== undefined && since < rewoundAt ? [since] : [],
   );
   return Math.min(revision, ...earlier);
@@ -168,14 +185,14 @@ export function revisionBefore(
 // Applies the answer to a creation: the session exists now, or it existed before.
 
 /** Applies the answer that the session was created. */
-export async function landCreation(
+export async function applyCreation(
   transaction: CacheTransaction,
-  operation: Operation<'create'>,
+  mutation: Mutation<'create'>,
   created: CreatedSession,
 ): Promise<void> {
-  const { write: creation, basis } = operation;
+  const { write: creation, base } = mutation;
   const { key } = creation;
-  await landShared(transaction, [operation]);
+  await applyShared(transaction, [mutation]);
   const { created: createdAt, revision, lastUpdateTime, state } = created;
   const remote = remoteRevision(createdAt, revision, lastUpdateTime);
   const record = await transaction.copies.require(key);
@@ -193,7 +210,7 @@ export async function landCreation(
       parent: creation.description.parent,
       ...{ describedAt: 0, first: 0, next: 0, hasOlder: false, size: 0, isStale: false },
     };
-    const own = { ...record, birth: basis.birth };
+    const own = { ...record, localId: base.localId };
     const draft = await CopyDraft.of(transaction, key, own, copy);
     await draft.putWindow(creation.events, false);
     draft.isChanged = false;
@@ -202,57 +219,58 @@ export async function landCreation(
     draft.copy = { ...draft.copy, isStale };
     await draft.store();
   }
-  if (record.copy === undefined) await transaction.outbox.change(key, { removed: [operation] });
+  if (record.copy === undefined) await transaction.outbox.change(key, { removed: [mutation] });
   // The copy was fetched while the answer was under way, and may have another device's versions of the events.
-  else await removeCopied(transaction, key, [operation]);
-  await keepTick(transaction, key, record, [operation]);
-  await expectArrived(transaction, key, [operation]);
+  else await removeCopied(transaction, key, [mutation]);
+  await keepLocalVersion(transaction, key, record, [mutation]);
+  await expectAcknowledged(transaction, key, [mutation]);
 }
 
 /**
  * Applies the answer that the session existed before, so that it is fetched. The copy may be of an earlier session,
  * whose deletion was given up before the creation. It is then removed, and fetched again.
  */
-export async function landExistingSession(
+export async function applyExistingSession(
   transaction: CacheTransaction,
-  [operation]: Operations<'create'>,
+  [mutation]: Mutations<'create'>,
 ): Promise<void> {
-  const { key } = operation.write;
-  await transaction.outbox.change(key, { put: [withBasis(operation, { isThere: true })] });
-  const birth = birthOfCopy(await transaction.copies.get(key));
-  if (birth !== undefined && birth !== operation.basis.birth) await removeCopy(transaction, key);
+  const { key } = mutation.write;
+  await transaction.outbox.change(key, { put: [withBase(mutation, { isThere: true })] });
+  const localId = localIdOfCopy(await transaction.copies.get(key));
+  if (localId !== undefined && localId !== mutation.base.localId)
+    await removeCopy(transaction, key);
 }
 
 /** Turns a creation into appends: another device created the session before, and the copy has that session now. */
 export async function mergeCreation(
   transaction: CacheTransaction,
-  operation: Operation<'create'>,
+  mutation: Mutation<'create'>,
 ): Promise<void> {
-  const { key } = operation.write;
-  const { birth } = operation.basis;
-  const operations = await transaction.outbox.of(key);
+  const { key } = mutation.write;
+  const { localId } = mutation.base;
+  const mutations = await transaction.outbox.of(key);
   // Nobody deletes another device's session, only because this one has given up its first message.
-  const given = operations.filter(isOfGivenUp);
-  const others = operations.filter((each) => each !== operation && !given.includes(each));
+  const given = mutations.filter(isOfGivenUp);
+  const others = mutations.filter((each) => each !== mutation && !given.includes(each));
   // The appends get new numbers, because the remote has seen those up to the creation's.
-  const appends = eventsOf(operation).map(({ seq, tick, ...event }): Operation<'append'> => {
-    const basis = { birth, time: event.timestamp, expected: null };
+  const appends = eventsOf(mutation).map(({ seq, localVersion, ...event }): Mutation<'append'> => {
+    const base = { localId, time: event.timestamp, expected: null };
     return {
       number: transaction.nextNumber(),
       write: { kind: 'append', key, events: [event] },
-      ...{ numbers: [{ seq, tick }], basis, sent: UNSENT, shared: {} },
+      ...{ numbers: [{ seq, localVersion }], base, sent: UNSENT, shared: {} },
     };
   });
   const numbers = new Map(appends.map((append) => [eventOf(append).id, append.number]));
   const later = appends.length === 0 ? [] : others;
   const renumbered = renumber(transaction, later).map((other) =>
-    isOfEvent(other) && other.basis.previous === operation.number
-      ? withBasis(other, { previous: numbers.get(eventOf(other).id) })
+    isOfEvent(other) && other.base.previous === mutation.number
+      ? withBase(other, { previous: numbers.get(eventOf(other).id) })
       : other,
   );
   await transaction.outbox.change(key, {
     put: [...appends, ...renumbered],
-    removed: [operation, ...given, ...later],
+    removed: [mutation, ...given, ...later],
   });
   if (given.length > 0) await showAgain(transaction, key);
 }

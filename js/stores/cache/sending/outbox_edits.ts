@@ -5,15 +5,15 @@ import { CopyDraft } from '../copies/copy_draft.js';
 import { removeCopy } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { renumber, moveBehind } from '../verbs/strip.js';
-import { type CacheKey, isSession, sessionKeyOf } from '../records/cache_key.js';
+import { type CacheKey, isSession, pickSessionKey } from '../records/cache_key.js';
 import {
   eventsOf,
   isOf,
   isOfEvent,
   NEW,
-  type Operation,
+  type Mutation,
   UNSENT,
-  withBasis,
+  withBase,
 } from '../records/records.js';
 import { blockersOf } from '../records/refusals.js';
 import { deleteSession, removeUnsent } from '../verbs/deletion.js';
@@ -25,20 +25,20 @@ export function notWaiting(eventId: string): SessionError {
 }
 
 /**
- * Sends refused operations again. A creation keeps its place, because all its session waits for it. Everything else comes
- * behind what waits, with what it blocks. The remote may have seen higher numbers, so these operations get new ones.
+ * Sends refused mutations again. A creation keeps its place, because all its session waits for it. Everything else comes
+ * behind what waits, with what it blocks. The remote may have seen higher numbers, so these mutations get new ones.
  */
 export async function retryRefused(
   transaction: CacheTransaction,
   key: CacheKey,
-  operations: readonly Operation[],
-  isChosen: (operation: Operation) => boolean,
+  mutations: readonly Mutation[],
+  isChosen: (mutation: Mutation) => boolean,
 ): Promise<void> {
-  const chosen = new Set(operations.filter((each) => each.refusal !== undefined && isChosen(each)));
-  const blockers = blockersOf(operations);
+  const chosen = new Set(mutations.filter((each) => each.refusal !== undefined && isChosen(each)));
+  const blockers = blockersOf(mutations);
   const inPlace = [...chosen].filter((each) => isOf(each, 'create'));
-  const moved = operations.filter((operation) => {
-    const refused = operation.refusal === undefined ? blockers.get(operation.number) : operation;
+  const moved = mutations.filter((mutation) => {
+    const refused = mutation.refusal === undefined ? blockers.get(mutation.number) : mutation;
     return refused !== undefined && chosen.has(refused) && !isOf(refused, 'create');
   });
   const reset = moved.map((each) => (each.refusal === undefined ? each : resetForRetry(each)));
@@ -46,28 +46,31 @@ export async function retryRefused(
   await transaction.outbox.change(key, { put, removed: moved });
 }
 
-function resetForRetry(operation: Operation): Operation {
-  const unsent = { ...operation, refusal: undefined, sent: UNSENT };
+function resetForRetry(mutation: Mutation): Mutation {
+  const unsent = { ...mutation, refusal: undefined, sent: UNSENT };
   // A retried append is stored whatever others have appended since.
-  const reset = isOf(unsent, 'append') ? withBasis(unsent, { since: undefined }) : unsent;
-  if (!isOfEvent(reset) || (reset.basis.expected ?? null) === null) return reset;
+  const reset = isOf(unsent, 'append') ? withBase(unsent, { since: undefined }) : unsent;
+  if (!isOfEvent(reset) || (reset.base.expected ?? null) === null) return reset;
   // A retried event may replace whichever version is stored.
-  return withBasis(reset, { expected: Number.MAX_SAFE_INTEGER, isBound: true });
+  return withBase(reset, { expected: Number.MAX_SAFE_INTEGER, isBound: true });
 }
 
-/** Tells handles and watchers that operations of a session were edited. */
+/** Tells handles and watchers that mutations of a session were edited. */
 export async function tellEdit(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
 ): Promise<void> {
-  await renewTicks(transaction, key);
+  await renewLocalVersions(transaction, key);
   const view = await transaction.view(key);
   if (view === undefined) return;
   transaction.notify({ type: 'appended', ...key, revision: view.revision, scopes: [] });
 }
 
-/** Gives the session and its last event a new tick, so that handles notice a change and read the state again. */
-async function renewTicks(transaction: CacheTransaction, key: CompositeSessionKey): Promise<void> {
+/** Gives the session and its last event a new local version, so that handles notice a change and read the state again. */
+async function renewLocalVersions(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+): Promise<void> {
   const record = await transaction.copies.get(key);
   if (record === undefined) return;
   const { copy } = record;
@@ -78,36 +81,36 @@ async function renewTicks(transaction: CacheTransaction, key: CompositeSessionKe
     await draft.store();
     return;
   }
-  const tick = transaction.nextNumber();
-  await transaction.copies.put(key, { ...record, tick });
+  const localVersion = transaction.nextNumber();
+  await transaction.copies.put(key, { ...record, localVersion });
   const last = (await transaction.outbox.of(key)).findLast(isOfEvent);
   if (last === undefined) return;
   const [first, ...others] = last.numbers;
-  const put = [{ ...last, numbers: [{ ...first!, tick }, ...others] }];
+  const put = [{ ...last, numbers: [{ ...first!, localVersion }, ...others] }];
   await transaction.outbox.change(key, { put });
 }
 
-export async function dropOperations(
+export async function dropMutations(
   transaction: CacheTransaction,
   key: CacheKey,
-  operations: readonly Operation[],
-  chosen: readonly Operation[],
+  mutations: readonly Mutation[],
+  chosen: readonly Mutation[],
   eventId: string | undefined,
 ): Promise<void> {
   // An event that belongs to a creation is removed from it. The creation stays.
-  const isPart = (operation: Operation): operation is Operation<'create'> =>
-    eventId !== undefined && isOf(operation, 'create');
-  const removed = chosen.filter((operation) => !isPart(operation));
-  const rest = await removeUnsent(transaction, key, operations, removed);
-  const put = chosen.filter(isPart).map((operation) => withoutEvent(operation, eventId!));
+  const isPart = (mutation: Mutation): mutation is Mutation<'create'> =>
+    eventId !== undefined && isOf(mutation, 'create');
+  const removed = chosen.filter((mutation) => !isPart(mutation));
+  const rest = await removeUnsent(transaction, key, mutations, removed);
+  const put = chosen.filter(isPart).map((mutation) => withoutEvent(mutation, eventId!));
   await transaction.outbox.change(key, { put });
   if (!isSession(key)) return;
-  const joint = removed.find(({ basis }) => basis.isJoint === true);
-  if (joint && (await giveUpSession(transaction, key, joint.basis.birth, rest))) return;
+  const joint = removed.find(({ base }) => base.isJoint === true);
+  if (joint && (await giveUpSession(transaction, key, joint.base.localId, rest))) return;
   const [first, second] = rest;
   // A creation that only stands in was refused: there is no session, and nothing is left that needs one.
   const isOnlyRefused =
-    isOf(first, 'create') && first.basis.mustExist === true && first.refusal !== undefined;
+    isOf(first, 'create') && first.base.mustExist === true && first.refusal !== undefined;
   if (isOnlyRefused && second === undefined) {
     await transaction.outbox.change(key, { removed: [first] });
   } else if (first !== undefined) return;
@@ -118,16 +121,16 @@ export async function dropOperations(
   }
 }
 
-/** Takes back the operations of a call, because there is no session for them. */
+/** Takes back the mutations of a call, because there is no session for them. */
 export async function takeBack(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   numbers: readonly number[],
 ): Promise<void> {
-  const operations = await transaction.outbox.of(key);
-  const chosen = operations.filter(({ number }) => numbers.includes(number));
+  const mutations = await transaction.outbox.of(key);
+  const chosen = mutations.filter(({ number }) => numbers.includes(number));
   if (chosen.length === 0) return;
-  await dropOperations(transaction, key, operations, chosen, undefined);
+  await dropMutations(transaction, key, mutations, chosen, undefined);
   await tellEdit(transaction, key);
 }
 
@@ -138,12 +141,12 @@ export async function takeBack(
 async function giveUpSession(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  birth: number,
-  rest: readonly Operation[],
+  localId: number,
+  rest: readonly Mutation[],
 ): Promise<boolean> {
   const view = await transaction.view(key);
-  const own = rest.filter(({ basis }) => basis.birth === birth);
-  const isUsed = view?.birth !== birth || own.some((operation) => !isOf(operation, 'create'));
+  const own = rest.filter(({ base }) => base.localId === localId);
+  const isUsed = view?.localId !== localId || own.some((mutation) => !isOf(mutation, 'create'));
   const copy = view?.copy;
   const isChanged = copy !== undefined && copy.revision !== copy.created;
   if (isUsed || isChanged) return false;
@@ -152,28 +155,33 @@ async function giveUpSession(
   return true;
 }
 
-/** Puts the cancelling of a message's run in the place of the operation that may have begun it. */
+/** Puts the cancelling of a message's run in the place of the mutation that may have begun it. */
 export async function cancelFirst(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  { number, basis: { birth } }: Operation,
+  { number, base: { localId } }: Mutation,
   messageId: string,
 ): Promise<void> {
   // A session that is gone from here was never sent.
   if ((await transaction.copies.get(key)) === undefined) return;
   const later = (await transaction.outbox.of(key)).filter((other) => other.number > number);
-  const write = { kind: 'cancel', key: sessionKeyOf(key), messageId } as const;
+  const write = { kind: 'cancel', key: pickSessionKey(key), messageId } as const;
   // A number of its own, so that a late answer to the message is none to the cancelling.
-  const cancelling = { ...NEW, number: transaction.nextNumber(), write, basis: { birth, time: 0 } };
+  const cancelling = {
+    ...NEW,
+    number: transaction.nextNumber(),
+    write,
+    base: { localId, time: 0 },
+  };
   const put = [cancelling, ...renumber(transaction, later)];
   await transaction.outbox.change(key, { put, removed: later });
 }
 
 /** Returns a creation without an event, to be sent again. */
-function withoutEvent(operation: Operation<'create'>, eventId: string): Operation {
-  const kept = eventsOf(operation).filter(({ id }) => id !== eventId);
+function withoutEvent(mutation: Mutation<'create'>, eventId: string): Mutation {
+  const kept = eventsOf(mutation).filter(({ id }) => id !== eventId);
   const events = kept.map(({ id, timestamp, text }) => ({ id, timestamp, text }));
-  const numbers = kept.map(({ seq, tick }) => ({ seq, tick }));
-  const write = { ...operation.write, events };
-  return { ...operation, refusal: undefined, numbers, write, shared: writesOfCreation(write) };
+  const numbers = kept.map(({ seq, localVersion }) => ({ seq, localVersion }));
+  const write = { ...mutation.write, events };
+  return { ...mutation, refusal: undefined, numbers, write, shared: writesOfCreation(write) };
 }

@@ -1,4 +1,4 @@
-/** Applies answers which say that operations were not stored, or that their session is gone. */
+/** Applies answers which say that mutations were not stored, or that their session is gone. */
 import { removeCopy, removeGone } from '../copies/copy_writer.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';
@@ -7,106 +7,104 @@ import {
   isOfEvent,
   isOfGivenUp,
   isWaiting,
-  type Operation,
+  type Mutation,
   shownEventIdOf,
   UNSENT,
-  withBasis,
+  withBase,
 } from '../records/records.js';
 import type { CacheFailure } from '../records/status.js';
-import { birthOfCopy } from '../overlay/session_overlay.js';
+import { localIdOfCopy } from '../overlay/session_overlay.js';
 import { removeUnsent } from '../verbs/deletion.js';
-import { landShared, type Operations, sessionOf } from './landing.js';
+import { applyShared, type Mutations, sessionOf } from './answers.js';
 
-/** Marks an operation as refused: the remote will never accept it. A creation that was given up meanwhile is removed. */
+/** Marks a mutation as refused: the remote will never accept it. A creation that was given up meanwhile is removed. */
 export async function refuse(
   transaction: CacheTransaction,
-  operation: Operation,
+  mutation: Mutation,
   failure: CacheFailure,
 ): Promise<void> {
-  const { key } = operation.write;
-  if (isOf(operation, 'create')) {
+  const { key } = mutation.write;
+  if (isOf(mutation, 'create')) {
     const given = (await transaction.outbox.of(key)).filter(isOfGivenUp);
     if (given.length > 0) {
-      await transaction.outbox.change(key, { removed: [operation, ...given] });
-      return removeCopy(transaction, operation.write.key);
+      await transaction.outbox.change(key, { removed: [mutation, ...given] });
+      return removeCopy(transaction, mutation.write.key);
     }
   }
-  const refusal = isOfEvent(operation)
-    ? { ...failure, eventId: shownEventIdOf(operation) }
-    : failure;
-  await transaction.outbox.change(key, { put: [{ ...operation, refusal, sent: UNSENT }] });
+  const refusal = isOfEvent(mutation) ? { ...failure, eventId: shownEventIdOf(mutation) } : failure;
+  await transaction.outbox.change(key, { put: [{ ...mutation, refusal, sent: UNSENT }] });
 }
 
-/** Marks operations as never sent, because the answer says that nothing was stored. */
+/** Marks mutations as never sent, because the answer says that nothing was stored. */
 export async function releaseUnstored(
   transaction: CacheTransaction,
-  operations: Operations,
+  mutations: Mutations,
 ): Promise<void> {
-  const put = operations.map((operation): Operation => {
-    const released = { ...operation, sent: UNSENT };
-    return isOf(released, 'create') ? withBasis(released, { isThere: undefined }) : released;
+  const put = mutations.map((mutation): Mutation => {
+    const released = { ...mutation, sent: UNSENT };
+    return isOf(released, 'create') ? withBase(released, { isThere: undefined }) : released;
   });
-  await transaction.outbox.change(operations[0].write.key, { put });
+  await transaction.outbox.change(mutations[0].write.key, { put });
 }
 
-/** Takes back the last attempt of operations, whose answer says that it has stored nothing. */
+/** Takes back the last attempt of mutations, whose answer says that it has stored nothing. */
 export async function withoutAttempt(
   transaction: CacheTransaction,
-  operations: Operations,
+  mutations: Mutations,
 ): Promise<void> {
-  const put = operations.map((operation): Operation => {
-    const { attempts } = operation.sent;
-    return { ...operation, sent: { attempts: attempts - 1 } };
+  const put = mutations.map((mutation): Mutation => {
+    const { attempts } = mutation.sent;
+    return { ...mutation, sent: { attempts: attempts - 1 } };
   });
-  await transaction.outbox.change(operations[0].write.key, { put });
+  await transaction.outbox.change(mutations[0].write.key, { put });
 }
 
-/** Makes an operation expect the event's revision at the remote. @returns whether it may be sent with that */
+/** Makes a mutation expect the event's revision at the remote. @returns whether it may be sent with that */
 export async function adoptRevision(
   transaction: CacheTransaction,
-  operation: Operation<'append' | 'rewind'>,
+  mutation: Mutation<'append' | 'rewind'>,
   actual: number | null,
 ): Promise<boolean> {
-  const { expected, isBound = false } = operation.basis;
+  const { expected, isBound = false } = mutation.base;
   const isSeen = isBound && actual !== null && actual <= (expected ?? -1);
   const isUnknown = !isBound && expected === null && actual !== null;
   if (!(isSeen || isUnknown)) return false;
-  const adopted = withBasis(operation, { expected: actual, isBound: undefined });
-  await transaction.outbox.change(operation.write.key, { put: [{ ...adopted, sent: UNSENT }] });
+  const adopted = withBase(mutation, { expected: actual, isBound: undefined });
+  await transaction.outbox.change(mutation.write.key, { put: [{ ...adopted, sent: UNSENT }] });
   return true;
 }
 
-/** Applies the answer that the session of operations is gone from the remote. */
-export async function landMissingSession(
+/** Applies the answer that the session of mutations is gone from the remote. */
+export async function applyMissingSession(
   transaction: CacheTransaction,
-  operations: Operations,
+  mutations: Mutations,
 ): Promise<void> {
-  const [first] = operations;
-  const key = sessionOf(operations);
+  const [first] = mutations;
+  const key = sessionOf(mutations);
   const record = await transaction.copies.require(key);
-  if (birthOfCopy(record) === first.basis.birth) return removeGone(transaction, key, record);
+  if (localIdOfCopy(record) === first.base.localId) return removeGone(transaction, key, record);
   await refuse(transaction, first, refusalOfDeleted(key));
 }
 
 /**
- * Applies the answer that there is no session for a creation to stand in for. What needs one is refused, or removed if
+ * Applies the answer that there is no session that a provisional one stands for. What needs one is refused, or removed if
  * something behind it may create the session.
  *
- * @returns the operations that need one
+ * @returns the mutations that need one
  */
-export async function landAbsence(
+export async function applyAbsence(
   transaction: CacheTransaction,
-  creation: Operation<'create'>,
-): Promise<readonly Operation[]> {
+  creation: Mutation<'create'>,
+): Promise<readonly Mutation[]> {
   const { key } = creation.write;
-  await transaction.copies.forgetGivenUp(key);
+  await transaction.copies.forgetEvicted(key);
   const all = await transaction.outbox.of(key);
   const behind = all.filter(
-    (each) => each.basis.birth === creation.basis.birth && each.number > creation.number,
+    (each) => each.base.localId === creation.base.localId && each.number > creation.number,
   );
   const [deletion] = behind.filter((each) => isOf(each, 'delete'));
-  const demanding = behind.filter(({ basis }) => basis.mustExist === true);
-  if (creation.basis.mustExist !== true) {
+  const demanding = behind.filter(({ base }) => base.mustExist === true);
+  if (creation.base.mustExist !== true) {
     await removeUnsent(transaction, key, all, demanding);
     await releaseUnstored(transaction, [creation]);
     const view = await transaction.view(key);
@@ -125,22 +123,22 @@ export async function landAbsence(
   return demanding;
 }
 
-/** Removes operations that arrived before their session was deleted. */
-export async function landBeforeDeletion(
+/** Removes mutations that were acknowledged before their session was deleted. */
+export async function applyBeforeDeletion(
   transaction: CacheTransaction,
-  arrived: Operations,
+  acknowledged: Mutations,
 ): Promise<void> {
-  const { birth } = arrived[0].basis;
-  const key = sessionOf(arrived);
-  await landShared(transaction, arrived);
-  await transaction.outbox.change(key, { removed: arrived });
+  const { localId } = acknowledged[0].base;
+  const key = sessionOf(acknowledged);
+  await applyShared(transaction, acknowledged);
+  await transaction.outbox.change(key, { removed: acknowledged });
   const record = await transaction.copies.get(key);
   if (record === undefined) return;
-  if (birthOfCopy(record) === birth) return removeGone(transaction, key, record);
-  const operations = await transaction.outbox.of(key);
-  const next = operations.find(({ basis }) => basis.birth === birth);
+  if (localIdOfCopy(record) === localId) return removeGone(transaction, key, record);
+  const mutations = await transaction.outbox.of(key);
+  const next = mutations.find(({ base }) => base.localId === localId);
   if (next !== undefined && !isOf(next, 'delete') && isWaiting(next)) {
     await refuse(transaction, next, refusalOfDeleted(key));
   }
-  if (operations.length === 0 && record.copy === undefined) await removeCopy(transaction, key);
+  if (mutations.length === 0 && record.copy === undefined) await removeCopy(transaction, key);
 }

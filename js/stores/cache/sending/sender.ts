@@ -5,7 +5,7 @@ import type { SessionError } from '../../../values/errors/errors.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
-import { isOf, isWaiting, type Operation, type Refusal } from '../records/records.js';
+import { isOf, isWaiting, type Mutation, type Refusal } from '../records/records.js';
 import { isWaitingForRun, retryAfterOf } from '../../http/http_errors.js';
 import { errorOf, isOutage, isSignedOut, refusalOfDeleted } from '../records/failures.js';
 import type { StatusBoard } from '../records/status.js';
@@ -35,10 +35,10 @@ export interface SenderParts extends DeliveryParts {
   readonly tellFailure: (error: unknown) => void;
 }
 
-/** What a tab does in a run. `idle`: nothing waits. */
+/** What a tab does in a round. `idle`: nothing waits. */
 type Role = 'idle' | 'leader' | 'follower';
 
-/** Sends what waits, in the leading tab: sessions in parallel, the operations of each in their order. */
+/** Sends what waits, in the leading tab: sessions in parallel, the mutations of each in their order. */
 export class Sender {
   readonly #parts: SenderParts;
   readonly #waiters = new Waiters();
@@ -47,17 +47,17 @@ export class Sender {
   readonly #queue = new Set<string>();
   /** The names that wait for another one, by the name of that one. */
   readonly #waiting = new Map<string, Set<string>>();
-  #running: Promise<void> | undefined;
+  #round: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Whether a write has shortened the pause. */
   #isShortened = false;
-  /** The number of runs that have begun. */
-  #runs = 0;
-  /** The number of runs that failed, one after the other. */
+  /** The number of rounds that have begun. */
+  #rounds = 0;
+  /** The number of rounds that failed, one after the other. */
   #failures = 0;
-  /** Why the present run ends. */
+  /** Why the present round ends. */
   #failure: unknown;
-  /** Why one session or state cannot be sent in the present run, by name. Others are sent. */
+  /** Why one session or state cannot be sent in the present round, by name. Others are sent. */
   readonly #paused = new Map<string, unknown>();
   readonly #runWaits: RunWaits;
   /** Called when another session or state may be sent. */
@@ -81,10 +81,10 @@ export class Sender {
     if (this.#isClosed) return;
     this.#clearTimer();
     this.#onProgress?.();
-    this.#running ??= this.#run();
+    this.#round ??= this.#runRound();
   }
 
-  /** Starts to send operations that a call has added. With `write: 'through'` it waits until the remote has them. */
+  /** Starts to send mutations that a call has added. With `write: 'through'` it waits until the remote has them. */
   async sendAdded(
     key: CacheKey,
     numbers: readonly number[],
@@ -127,11 +127,11 @@ export class Sender {
     if (isDone()) return;
     for (const name of rest) this.#runWaits.end(name);
     this.wake();
-    await this.#waiters.wait(isDone, this.#runs, signal);
+    await this.#waiters.wait(isDone, this.#rounds, signal);
   }
 
   /**
-   * Waits until the remote has operations of a session or state.
+   * Waits until the remote has mutations of a session or state.
    *
    * @throws SessionError why the remote has refused them, or why they cannot be sent now; `aborted`
    */
@@ -144,20 +144,20 @@ export class Sender {
     const name = nameOf(key);
     const isDone = (): boolean => {
       return numbers.every((number) => {
-        const operation = pending.operations(name).find((other) => other.number === number);
-        if (operation === undefined || !isWaiting(operation)) return true;
-        const refusal = pending.refusalOf(name, operation.number);
+        const mutation = pending.mutations(name).find((other) => other.number === number);
+        if (mutation === undefined || !isWaiting(mutation)) return true;
+        const refusal = pending.refusalOf(name, mutation.number);
         if (refusal !== undefined) throw errorOf(refusal);
         return false;
       });
     };
     if (signal?.aborted !== true && isDone()) return;
     this.wake();
-    await this.#waiters.wait(isDone, this.#runs, signal);
+    await this.#waiters.wait(isDone, this.#rounds, signal);
   }
 
   /**
-   * Waits until the remote has told whether it has the session of operations that need one. Rejects if it cannot be asked.
+   * Waits until the remote has told whether it has the session of mutations that need one. Rejects if it cannot be asked.
    *
    * @returns why it has refused the session, or that it has none. `undefined`: it has the session
    */
@@ -168,24 +168,25 @@ export class Sender {
   ): Promise<Refusal | undefined> {
     const { pending } = this.#parts;
     const name = nameOf(key);
-    const findOwn = () => pending.operations(name).find(({ number }) => numbers.includes(number));
-    const birth = findOwn()?.basis.birth;
+    const findOwn = () => pending.mutations(name).find(({ number }) => numbers.includes(number));
+    const localId = findOwn()?.base.localId;
     let refusal: Refusal | undefined;
     const isDone = (): boolean => {
       const creation = pending
-        .operations(name)
+        .mutations(name)
         .find(
-          (each): each is Operation<'create'> => isOf(each, 'create') && each.basis.birth === birth,
+          (each): each is Mutation<'create'> =>
+            isOf(each, 'create') && each.base.localId === localId,
         );
       if (creation === undefined) return true;
       const own = findOwn();
       // It was taken back if the session is now to be created. Otherwise the user has given it up.
-      const isTakenBack = own === undefined && creation.basis.isThere !== true;
+      const isTakenBack = own === undefined && creation.base.isThere !== true;
       refusal = isTakenBack ? refusalOfDeleted(key) : (own?.refusal ?? creation.refusal);
       return own === undefined || refusal !== undefined;
     };
     this.wake();
-    await this.#waiters.wait(isDone, this.#runs, signal);
+    await this.#waiters.wait(isDone, this.#rounds, signal);
     return refusal;
   }
 
@@ -196,7 +197,7 @@ export class Sender {
 
   /** Called if the leading tab could not send. */
   failed(error: unknown): void {
-    this.#waiters.reject(error, this.#runs + 1);
+    this.#waiters.reject(error, this.#rounds + 1);
   }
 
   /** Ends the sending, after the requests that are under way have settled. Calls that wait get the reason. */
@@ -207,7 +208,7 @@ export class Sender {
     this.#onProgress?.();
     // A tab that does not lead gets no more messages about what the leading tab sends.
     this.#waiters.close(reason);
-    await this.#running?.catch(() => undefined);
+    await this.#round?.catch(() => undefined);
   }
 
   #clearTimer(): void {
@@ -220,23 +221,23 @@ export class Sender {
     return [...this.#queue].some((name) => this.#nextOf(name) !== undefined);
   }
 
-  /** The next operation of a session or state, unless it waits for the end of a run. */
-  #nextOf(name: string): Operation | undefined {
+  /** The next mutation of a session or state, unless it waits for the end of a run. */
+  #nextOf(name: string): Mutation | undefined {
     const next = this.#parts.pending.next(name);
     return next && this.#runWaits.has(name, next) ? undefined : next;
   }
 
-  /** Returns the session or state that has to be sent before an operation. */
-  #blockerOf(operation: Operation): string | undefined {
-    return this.#parts.pending.blockerOf(operation, this.#inFlight, this.#runWaits);
+  /** Returns the session or state that has to be sent before a mutation. */
+  #blockerOf(mutation: Mutation): string | undefined {
+    return this.#parts.pending.blockerOf(mutation, this.#inFlight, this.#runWaits);
   }
 
-  async #run(): Promise<void> {
+  async #runRound(): Promise<void> {
     const { leadership, board, pending } = this.#parts;
     this.#failure = undefined;
     this.#paused.clear();
     this.#waiting.clear();
-    this.#runs += 1;
+    this.#rounds += 1;
     let role: Role = 'idle';
     // Changes that are made in the same moment are sent together.
     await Promise.resolve();
@@ -255,12 +256,12 @@ export class Sender {
     }
     await Promise.all(this.#inFlight.values());
     if (role === 'leader' && board.status.isSending) board.set({ isSending: false });
-    // The run decides how it ends and ends in one step. A call of `wake` in between would be lost.
-    this.#running = undefined;
+    // The round decides how it ends and ends in one step. A call of `wake` in between would be lost.
+    this.#round = undefined;
     if (this.#decide(role)) this.wake();
   }
 
-  /** Decides at the end of a run what follows. @returns whether the next run begins at once */
+  /** Decides at the end of a round what follows. @returns whether the next round begins at once */
   #decide(role: Role): boolean {
     const { leadership, tellWake, tellFailure } = this.#parts;
     const [pauseReason] = this.#paused.values();
@@ -277,7 +278,7 @@ export class Sender {
     }
     if (this.#isClosed) return false;
     tellFailure(failure);
-    this.#waiters.reject(failure, this.#runs);
+    this.#waiters.reject(failure, this.#rounds);
     if (this.#waiters.size > 0) return true;
     const pause = backoff(this.#failures, FIRST_PAUSE, LONGEST_PAUSE);
     this.#failures += 1;
@@ -298,9 +299,9 @@ export class Sender {
       if (this.#inFlight.size >= MOST_AT_ONCE) return;
       if (this.#inFlight.has(name)) continue;
       this.#queue.delete(name);
-      const operation = this.#nextOf(name);
-      if (operation === undefined || this.#paused.has(name)) continue;
-      const blocker = this.#blockerOf(operation);
+      const mutation = this.#nextOf(name);
+      if (mutation === undefined || this.#paused.has(name)) continue;
+      const blocker = this.#blockerOf(mutation);
       if (blocker === undefined) this.#inFlight.set(name, this.#send(name));
       else this.#waiting.set(blocker, (this.#waiting.get(blocker) ?? new Set()).add(name));
     }
@@ -317,9 +318,9 @@ export class Sender {
     const { delivery, pending } = this.#parts;
     const key = keyOfName(name);
     try {
-      await delivery.send(key, (operation) => {
+      await delivery.send(key, (mutation) => {
         if (this.#isClosed || this.#failure !== undefined) return false;
-        return this.#blockerOf(operation) === undefined;
+        return this.#blockerOf(mutation) === undefined;
       });
       this.#failures = 0;
       this.#runWaits.delete(name);

@@ -86,7 +86,7 @@ function abortedWait({ reason }: HostAbortSignal): SessionError {
 }
 
 /**
- * The first and the longest pause in milliseconds until an operation is sent again. A report that the run has ended
+ * The first and the longest pause in milliseconds until a mutation is sent again. A report that the run has ended
  * shortens the pause.
  */
 const FIRST_PAUSE = 500;
@@ -102,7 +102,7 @@ interface RunWait {
   readonly stopListening: (() => void) | undefined;
 }
 
-/** Operations that wait for a run to end: one of their session, or any one after `too_many_runs`. Waiting is no failure. */
+/** Mutations that wait for a run to end: one of their session, or any one after `too_many_runs`. Waiting is no failure. */
 export class RunWaits {
   readonly #waits = new Map<string, RunWait>();
   readonly #agent: ServerAgent | undefined;
@@ -110,20 +110,20 @@ export class RunWaits {
 
   /**
    * @param agent reports when runs end; absent if the remote has none
-   * @param onEnd called when operations may be sent again
+   * @param onEnd called when mutations may be sent again
    */
   constructor(agent: ServerAgent | undefined, onEnd: () => void) {
     this.#agent = agent;
     this.#onEnd = onEnd;
   }
 
-  /** Whether an operation of a session waits. */
+  /** Whether a mutation of a session waits. */
   has(name: string, { number }: { readonly number: number }): boolean {
     const wait = this.#waits.get(name);
     return wait?.number === number && wait.timer !== undefined;
   }
 
-  /** @param refusal why the operation has to wait: a run of its session, or too many runs */
+  /** @param refusal why the mutation has to wait: a run of its session, or too many runs */
   begin(name: string, number: number, refusal: unknown): void {
     const earlier = this.#waits.get(name);
     if (earlier !== undefined) stop(earlier);
@@ -161,7 +161,7 @@ export class RunWaits {
     this.#onEnd();
   }
 
-  /** Called when the remote has the operation. */
+  /** Called when the remote has the mutation. */
   delete(name: string): void {
     const wait = this.#waits.get(name);
     if (wait !== undefined) stop(wait);

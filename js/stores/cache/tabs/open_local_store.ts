@@ -3,7 +3,7 @@ import { feedOfChannel } from '../../../core/watch/shared_feeds.js';
 import { TabChannel, tabChannelOf } from '../../../core/watch/tab_channel.js';
 import { IndexedDbLocalStore } from '../local_store/indexed_db_local_store.js';
 import type { LocalStore } from '../local_store/local_store.js';
-import { OwnerMarker } from '../local_store/owner_marker.js';
+import { OwnerFlag } from '../local_store/owner_flag.js';
 import { MemoryLocalStore } from '../local_store/memory_local_store.js';
 
 /** What connects the tabs of an owner. */
@@ -20,7 +20,7 @@ const CONNECTIONS = new WeakMap<LocalStore, Map<string, TabConnection>>();
 interface OpenedStore extends TabConnection {
   readonly store: LocalStore;
   /** Tells whether the owner's data was lost. Absent: the storage loses nothing. */
-  readonly marker?: OwnerMarker;
+  readonly flag?: OwnerFlag;
   readonly isDurable: boolean;
   /** Whether the cache closes the storage. */
   readonly isOwn: boolean;
@@ -40,9 +40,9 @@ export function openLocalStore(
     // No database of `IndexedDbSessionService` has a channel of this name: theirs begin otherwise.
     const name = `adk-session-wasm cache:${JSON.stringify(owner)}`;
     const store = new IndexedDbLocalStore(onDeleted);
-    const marker = new OwnerMarker(owner);
+    const flag = new OwnerFlag(owner);
     return {
-      ...{ store, marker, isDurable: true, isOwn: true },
+      ...{ store, flag, isDurable: true, isOwn: true },
       ...{ feed: feedOfChannel(name), channel: tabChannelOf(name) },
     };
   }

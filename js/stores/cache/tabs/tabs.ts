@@ -7,7 +7,7 @@ import type { CacheFailure, StatusMessage } from '../records/status.js';
 
 /** The messages between the tabs that share a cache, with their contents. */
 export interface TabContents {
-  /** The local data of a client was erased; `''` if there was none. */
+  /** The local data of a client was forgotten; `''` if there was none. */
   readonly forget: readonly [client: string];
   /** A tab has opened the cache, has lost its data, or may have missed messages. It asks for the status and what others read. */
   readonly opened: readonly [];
@@ -19,7 +19,7 @@ export interface TabContents {
   readonly failed: readonly [CacheFailure];
   /** The leading tab is closed. */
   readonly closed: readonly [];
-  /** The operations of a session or state have changed; see `nameOf`. */
+  /** The mutations of a session or state have changed; see `nameOf`. */
   readonly changed: readonly [name: string];
   /** A tab reads the sessions of a user. The leading tab follows them. */
   readonly reads: readonly [name: string];
@@ -76,12 +76,12 @@ function isKind(kind: string): kind is keyof TabContents {
 
 function isStatus(message: unknown): boolean {
   if (!Array.isArray(message)) return false;
-  const [stamp, status] = message as unknown[];
-  if (!Array.isArray(stamp) || !isObject(status)) return false;
+  const [version, status] = message as unknown[];
+  if (!Array.isArray(version) || !isObject(status)) return false;
   const { isOnline, isSignedOut, isSending, lastSuccess = 0, lastError } = status;
   return (
-    typeof stamp[0] === 'number' &&
-    typeof stamp[1] === 'string' &&
+    typeof version[0] === 'number' &&
+    typeof version[1] === 'string' &&
     [isOnline, isSignedOut, isSending].every((value) => typeof value === 'boolean') &&
     typeof lastSuccess === 'number' &&
     (lastError === undefined || isFailure(lastError))

@@ -1,25 +1,25 @@
-/** Deletions: which operations of a deleted session are still sent. */
+/** Deletions: which mutations of a deleted session are still sent. */
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../../../values/state/scope.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { type CacheKey, sessionKeyOf } from '../records/cache_key.js';
+import { type CacheKey, pickSessionKey } from '../records/cache_key.js';
 import {
   type Expectation,
   isOf,
   isOfEvent,
   NEW,
-  type Operation,
-  withBasis,
+  type Mutation,
+  withBase,
 } from '../records/records.js';
 import { blockersOf, blocksAll } from '../records/refusals.js';
 import { moveBehind } from './strip.js';
 
 /**
- * Deletes a session. Operations that were sent without an answer, or that write shared keys, are sent before the
+ * Deletes a session. Mutations that were sent without an answer, or that write shared keys, are sent before the
  * deletion.
  *
  * @param ifUnchanged whether the remote keeps the session if anybody has changed it since it was created
- * @returns the number of the operation, if the remote has to be told
+ * @returns the number of the mutation, if the remote has to be told
  */
 export async function deleteSession(
   transaction: CacheTransaction,
@@ -28,20 +28,20 @@ export async function deleteSession(
 ): Promise<number[]> {
   const view = await transaction.view(key);
   if (view === undefined) return [];
-  const { birth, copy, overlay } = view;
+  const { localId, copy, overlay } = view;
   const record = await transaction.copies.require(key);
-  const operations = await transaction.outbox.of(key);
-  const kept = await prune(transaction, key, birth, operations, SHARED_SCOPES);
+  const mutations = await transaction.outbox.of(key);
+  const kept = await prune(transaction, key, localId, mutations, SHARED_SCOPES);
   // The remote may have a session whose creation only stands in.
-  const isLocal = copy === undefined && overlay.creation?.basis.isThere !== true;
-  if (isLocal && !kept.some((operation) => operation.basis.birth === birth)) {
+  const isLocal = copy === undefined && overlay.creation?.base.isThere !== true;
+  if (isLocal && !kept.some((mutation) => mutation.base.localId === localId)) {
     if (kept.length === 0 && record.copy === undefined) await transaction.copies.delete(key);
     return [];
   }
   const number = transaction.nextNumber();
-  const write = { kind: 'delete', what: 'session', key: sessionKeyOf(key) } as const;
-  const basis = { birth, time: 0, ...(ifUnchanged && { ifUnchanged }) };
-  const deletion = { ...NEW, number, write, basis };
+  const write = { kind: 'delete', what: 'session', key: pickSessionKey(key) } as const;
+  const base = { localId, time: 0, ...(ifUnchanged && { ifUnchanged }) };
+  const deletion = { ...NEW, number, write, base };
   await transaction.outbox.change(key, { put: [deletion] });
   return [number];
 }
@@ -49,66 +49,66 @@ export async function deleteSession(
 /** The scopes whose states outlive a user. */
 const OF_APP = SHARED_SCOPES.filter((scope) => !IS_OF_USER[scope]);
 
-/** Removes what is unsent of a user's sessions. The operation that deletes the user hides what is left. */
+/** Removes what is unsent of a user's sessions. The mutation that deletes the user hides what is left. */
 export async function deleteUser(
   transaction: CacheTransaction,
   { appName, userId }: Pick<CompositeSessionKey, 'appName' | 'userId'>,
 ): Promise<void> {
   for (const [key, record] of await transaction.copies.list({ appName, userId })) {
-    const operations = await transaction.outbox.of(key);
-    const births = new Set(operations.map(({ basis }) => basis.birth));
-    let kept = operations;
-    for (const birth of births) kept = await prune(transaction, key, birth, kept, OF_APP);
+    const mutations = await transaction.outbox.of(key);
+    const localIds = new Set(mutations.map(({ base }) => base.localId));
+    let kept = mutations;
+    for (const localId of localIds) kept = await prune(transaction, key, localId, kept, OF_APP);
     if (kept.length === 0 && record.copy === undefined) await transaction.copies.delete(key);
   }
 }
 
 /**
- * Removes the operations of a session that need not be sent before it is deleted.
+ * Removes the mutations of a session that need not be sent before it is deleted.
  *
  * @param scopes those whose keys are still sent
- * @returns the operations that are left
+ * @returns the mutations that are left
  */
 async function prune(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  birth: number,
-  operations: readonly Operation[],
+  localId: number,
+  mutations: readonly Mutation[],
   scopes: readonly SharedScope[],
-): Promise<readonly Operation[]> {
-  const own = operations.filter(({ basis }) => basis.birth === birth);
-  const isNeeded = ({ refusal, sent, shared }: Operation): boolean =>
+): Promise<readonly Mutation[]> {
+  const own = mutations.filter(({ base }) => base.localId === localId);
+  const isNeeded = ({ refusal, sent, shared }: Mutation): boolean =>
     refusal === undefined &&
     (sent.attempts > 0 ||
-      sent.landed !== undefined ||
+      sent.acknowledgedAt !== undefined ||
       scopes.some((scope) => shared[scope] !== undefined));
   const isAnyNeeded = own.some(isNeeded);
   const removed = own.filter(
-    (operation) =>
-      !isNeeded(operation) &&
-      !(isAnyNeeded && isOf(operation, 'create') && operation.refusal === undefined),
+    (mutation) =>
+      !isNeeded(mutation) &&
+      !(isAnyNeeded && isOf(mutation, 'create') && mutation.refusal === undefined),
   );
-  return removed.length === 0 ? operations : removeUnsent(transaction, key, operations, removed);
+  return removed.length === 0 ? mutations : removeUnsent(transaction, key, mutations, removed);
 }
 
 /**
- * Removes operations that will not be sent. An operation that was to replace one of their events then replaces the
+ * Removes mutations that will not be sent. A mutation that was to replace one of their events then replaces the
  * version before it. What has waited for a refused one comes behind those that were sent meanwhile: the remote has seen their
  * numbers.
  *
- * @returns the operations that are left
+ * @returns the mutations that are left
  */
 export async function removeUnsent(
   transaction: CacheTransaction,
   key: CacheKey,
-  operations: readonly Operation[],
-  removed: readonly Operation[],
-): Promise<readonly Operation[]> {
-  const rest = operations.filter((operation) => !removed.includes(operation));
-  const left = rest.map((operation) => withoutPrevious(operation, removed));
-  const put = left.filter((operation, index) => operation !== rest[index]);
+  mutations: readonly Mutation[],
+  removed: readonly Mutation[],
+): Promise<readonly Mutation[]> {
+  const rest = mutations.filter((mutation) => !removed.includes(mutation));
+  const left = rest.map((mutation) => withoutPrevious(mutation, removed));
+  const put = left.filter((mutation, index) => mutation !== rest[index]);
   await transaction.outbox.change(key, { put, removed });
-  const before = blockersOf(operations);
+  const before = blockersOf(mutations);
   const after = blockersOf(left);
   const released = left.filter(({ number }) => {
     const blocker = before.get(number);
@@ -117,19 +117,19 @@ export async function removeUnsent(
   if (released.length === 0) return left;
   const moved = await moveBehind(transaction, released);
   await transaction.outbox.change(key, { put: moved, removed: released });
-  return [...left.filter((operation) => !released.includes(operation)), ...moved];
+  return [...left.filter((mutation) => !released.includes(mutation)), ...moved];
 }
 
-/** Returns an operation that replaces what the removed ones would have replaced, if it was to replace their event. */
-function withoutPrevious(operation: Operation, removed: readonly Operation[]): Operation {
-  if (!isOfEvent(operation)) return operation;
-  let result = operation;
+/** Returns a mutation that replaces what the removed ones would have replaced, if it was to replace their event. */
+function withoutPrevious(mutation: Mutation, removed: readonly Mutation[]): Mutation {
+  if (!isOfEvent(mutation)) return mutation;
+  let result = mutation;
   for (;;) {
-    const earlier = removed.find(({ number }) => number === result.basis.previous);
+    const earlier = removed.find(({ number }) => number === result.base.previous);
     if (earlier === undefined) return result;
-    const replaced: Expectation = isOfEvent(earlier) ? earlier.basis : {};
+    const replaced: Expectation = isOfEvent(earlier) ? earlier.base : {};
     const { previous, expected = null, isBound } = replaced;
-    result = withBasis(result, {
+    result = withBase(result, {
       ...{ previous, isBound },
       expected: previous === undefined ? expected : undefined,
     });

@@ -1,6 +1,14 @@
-/** Reads the local data: what the remote has said, with the operations over it. */
+/** Reads the local data: what the remote has said, with the mutations over it. */
 import type { Call } from '../../../core/call/call.js';
-import { eventsThrough, pageThrough, rowsSinceThrough, sessionThrough, stateThrough, listRequestOf, listThrough } from '../../../core/storage/driver/reads.js';
+import {
+  eventsThrough,
+  pageThrough,
+  rowsSinceThrough,
+  sessionThrough,
+  stateThrough,
+  listRequestOf,
+  listThrough,
+} from '../../../core/storage/driver/reads.js';
 import { changedSession } from '../../../core/storage/changes.js';
 import { sortList } from '../../../core/storage/list_place.js';
 import type { StorageListRequest } from '../../../core/storage/requests.js';
@@ -19,20 +27,20 @@ import type { StateOwner } from '../../../core/storage/scopes.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { EventCount } from '../../../values/model/values/read_options.js';
 import { nameOf } from '../records/cache_key.js';
-import type { Identity } from '../data/births.js';
+import type { Identity } from '../data/local_ids.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
-import { mustExist } from '../data/stand_in.js';
-import type { SessionView } from '../overlay/session_overlay.js';
-import { olderInvocations, ViewEvents } from './view_events.js';
+import { creationMustExist } from '../data/provisional_session.js';
+import type { OverlaidSession } from '../overlay/session_overlay.js';
+import { olderInvocations, OverlaidEvents } from './overlaid_events.js';
 
 /** How much of a session is on this device. */
-export interface LocalPart {
+export interface LocalFacts {
   /** How many of the newest events the copy has, without the unsent. */
   readonly copiedCount: EventCount;
-  /** Whether a creation stands in for the session, and the remote has not been asked for it. */
-  readonly isStandIn: boolean;
-  /** Whether nothing may create the session that a creation stands in for. */
+  /** Whether the session is provisional, and the remote has not been asked for it. */
+  readonly isProvisional: boolean;
+  /** Whether nothing may create the session that a provisional one stands for. */
   readonly mustExist: boolean;
   /** Whether the deletion of the session waits. */
   readonly isDeleted: boolean;
@@ -46,7 +54,7 @@ export interface LocalPart {
 export interface LocalRead<T> {
   /** `undefined`: there is no session. */
   readonly result: T | undefined;
-  readonly part: LocalPart;
+  readonly part: LocalFacts;
 }
 
 /** Reads something of a session in one transaction. */
@@ -64,19 +72,19 @@ export function readLocally<Kind extends ReadKind>(
   });
 }
 
-function partOf(view: SessionView | undefined): Omit<LocalPart, 'isDeleted'> {
+function partOf(view: OverlaidSession | undefined): Omit<LocalFacts, 'isDeleted'> {
   const copy = view?.copy;
   const hasOlder = copy?.hasOlder === true;
   return {
     copiedCount: copiedCountOf(view),
-    mustExist: mustExist(view?.overlay.creation) === true,
-    isStandIn: view?.overlay.creation?.basis.isThere === true,
+    mustExist: creationMustExist(view?.overlay.creation) === true,
+    isProvisional: view?.overlay.creation?.base.isThere === true,
     hasOlder,
-    identity: view && { birth: view.birth, created: copy?.created ?? undefined },
+    identity: view && { localId: view.localId, created: copy?.created ?? undefined },
   };
 }
 
-function copiedCountOf(view: SessionView | undefined): EventCount {
+function copiedCountOf(view: OverlaidSession | undefined): EventCount {
   if (view === undefined) return 0;
   const { copy } = view;
   if (copy === undefined) return 'all';
@@ -87,7 +95,7 @@ function copiedCountOf(view: SessionView | undefined): EventCount {
 function verbsOf(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  view: SessionView | undefined,
+  view: OverlaidSession | undefined,
 ): ReadVerbs {
   const rows = rowsOf(transaction, key, view);
   const verbs: ReadVerbs = {
@@ -115,7 +123,7 @@ function verbsOf(
 function rowsOf(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  view: SessionView | undefined,
+  view: OverlaidSession | undefined,
 ): Required<Pick<Storage, 'read' | 'readPage' | 'readEvents'>> {
   if (view === undefined) {
     return {
@@ -125,7 +133,7 @@ function rowsOf(
     };
   }
   const session = rowOf(key, view);
-  const shown = new ViewEvents(transaction, key, view);
+  const shown = new OverlaidEvents(transaction, key, view);
   return {
     async read({ window }) {
       const { since, last } = window;
@@ -200,9 +208,9 @@ async function listOf(
 }
 
 /** Returns the row of a session as a reader sees it. */
-export function rowOf(key: CompositeSessionKey, view: SessionView): SessionRow {
+export function rowOf(key: CompositeSessionKey, view: OverlaidSession): SessionRow {
   const { appName, userId, sessionId } = key;
-  const { birth: created, revision, lastUpdateTime, state } = view;
+  const { localId: created, revision, lastUpdateTime, state } = view;
   const { title, labels, parent, createTime, initialState } = view;
   return {
     ...{ appName, userId, sessionId, created, revision, lastUpdateTime },

@@ -14,20 +14,20 @@ import type {
   Computed,
   DeleteWrite,
   DescribeWrite,
-  Placed,
-  PlacedAppend,
+  ReadyWrite,
+  ReadyAppend,
 } from '../../../core/write.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import { isSession, sessionKeyOf } from '../records/cache_key.js';
+import { isSession, pickSessionKey } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
-import { isOf, NEW, newRecord, type Operation, type OutboxWrites } from '../records/records.js';
-import type { SessionView } from '../overlay/session_overlay.js';
+import { isOf, NEW, newRecord, type Mutation, type OutboxWrites } from '../records/records.js';
+import type { OverlaidSession } from '../overlay/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
-import { allowCreation, mustExist, standIn } from '../data/stand_in.js';
+import { allowCreation, creationMustExist, putProvisional } from '../data/provisional_session.js';
 import { rowOf } from './local_reads.js';
-import { type Given, operationsOf, ownerKey } from './new_operations.js';
-import { ViewEvents } from './view_events.js';
+import { type Given, mutationsOf, ownerKey } from './new_mutations.js';
+import { OverlaidEvents } from './overlaid_events.js';
 
 export interface LocalWriteParts {
   readonly data: LocalData;
@@ -37,13 +37,13 @@ export interface LocalWriteParts {
 /** The result of a write. */
 export interface Written<T> {
   readonly result: T;
-  /** The numbers of the operations that the write has added, or that hold the events which it wrote. */
+  /** The numbers of the mutations that the write has added, or that hold the events which it wrote. */
   readonly numbers: readonly number[];
 }
 
 type LocalVerbs = {
   readonly [Kind in StoredKind]: (
-    write: Placed<Kind>,
+    write: ReadyWrite<Kind>,
     call: Call,
   ) => Promise<Written<Results[Kind]>>;
 };
@@ -57,7 +57,7 @@ export class LocalWrites {
   }
 
   async run<Kind extends StoredKind>(
-    write: Placed<Kind>,
+    write: ReadyWrite<Kind>,
     call: Call,
   ): Promise<Written<Results[Kind]>> {
     requireNotAborted(call.signal);
@@ -85,7 +85,7 @@ export class LocalWrites {
       return { result: message === undefined ? result : { ...result, message }, numbers };
     },
     update: async (write, call) => {
-      // The operation has the whole delta of the caller, including values that are stored already.
+      // The mutation has the whole delta of the caller, including values that are stored already.
       const given: { delta?: string } = {};
       const delta = (state: string): Computed => {
         const computed =
@@ -105,11 +105,11 @@ export class LocalWrites {
   };
 
   /** Returns the text of the message if this device has it already. */
-  #storedText({ key, events }: PlacedAppend): Promise<string | undefined> {
+  #storedText({ key, events }: ReadyAppend): Promise<string | undefined> {
     return this.#parts.data.read(async (transaction) => {
       const view = await transaction.view(key);
       const ids = events.map(({ id }) => id);
-      const stored = view && (await new ViewEvents(transaction, key, view).withIds(ids));
+      const stored = view && (await new OverlaidEvents(transaction, key, view).withIds(ids));
       return stored?.[0]?.text;
     });
   }
@@ -117,13 +117,13 @@ export class LocalWrites {
 
 /** An append, whose session may have no copy. */
 interface AppendCall {
-  readonly write: PlacedAppend;
+  readonly write: ReadyAppend;
   readonly call: Call;
 }
 
-/** The verbs by which the rules write: one transaction each, which reads rows, decides and adds the operations. */
+/** The verbs by which the rules write: one transaction each, which reads rows, decides and adds the mutations. */
 class Decisions implements Pick<Storage, 'create' | 'append'> {
-  /** The numbers of the last decision's operations. */
+  /** The numbers of the last decision's mutations. */
   numbers: readonly number[] = [];
   readonly #parts: LocalWriteParts;
   readonly #given: Given;
@@ -155,7 +155,7 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
       await allowCreation(transaction, creation);
       return false;
     }
-    if ((await transaction.copies.givenUp(key)) !== undefined) return false;
+    if ((await transaction.copies.evicted(key)) !== undefined) return false;
     const create: Storage['create'] = async (request, decide) =>
       void (await this.#decide(transaction, request, decide, { creation }, true));
     await prepareCreate({ create }, creation, call).run();
@@ -167,16 +167,16 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
     transaction: CacheTransaction,
     key: CompositeSessionKey,
     { creation }: Given,
-  ): Promise<SessionView | undefined> {
+  ): Promise<OverlaidSession | undefined> {
     const view = await transaction.view(key);
     if (view !== undefined || creation !== undefined || this.#append === undefined) return view;
     const { position } = this.#append.write;
     if (position.kind === 'revision') {
       // The handle may be of an earlier session with this id.
-      const givenUp = await transaction.copies.givenUp(key);
-      if (givenUp?.birth !== position.created) return undefined;
+      const evicted = await transaction.copies.evicted(key);
+      if (evicted?.localId !== position.created) return undefined;
     }
-    await standIn(transaction, key, this.#parts.clock());
+    await putProvisional(transaction, key, this.#parts.clock());
     return transaction.view(key);
   }
 
@@ -209,32 +209,32 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
       return eventIds.flatMap((id) => view?.overlay.events.get(id)?.number ?? []);
     }
     const known = new Set(found.events.map(({ id }) => id));
-    const operations = await operationsOf(transaction, key, changes, view, known, {
+    const mutations = await mutationsOf(transaction, key, changes, view, known, {
       ...given,
       isJoint,
     });
-    const numbers = operations.map(({ number }) => number);
+    const numbers = mutations.map(({ number }) => number);
     transaction.drawUpTo(Math.max(...numbers));
-    const [first] = operations;
+    const [first] = mutations;
     if (first !== undefined && isSession(key)) {
-      await this.#requireRecord(transaction, sessionKeyOf(key), first);
+      await this.#requireRecord(transaction, pickSessionKey(key), first);
     }
-    await transaction.outbox.change(key, { put: operations });
+    await transaction.outbox.change(key, { put: mutations });
     return numbers;
   }
 
-  /** Each session with operations has a record. */
+  /** Each session with mutations has a record. */
   async #requireRecord(
     transaction: CacheTransaction,
     key: CompositeSessionKey,
-    operation: Operation,
+    mutation: Mutation,
   ): Promise<void> {
     const record = await transaction.copies.get(key);
     if (record?.copy !== undefined) return;
-    if (record !== undefined && !isOf(operation, 'create')) return;
-    const { birth } = operation.basis;
-    const made = newRecord(birth, this.#parts.clock());
-    await transaction.copies.put(key, { ...made, ...record, birth });
+    if (record !== undefined && !isOf(mutation, 'create')) return;
+    const { localId } = mutation.base;
+    const made = newRecord(localId, this.#parts.clock());
+    await transaction.copies.put(key, { ...made, ...record, localId });
   }
 }
 
@@ -243,13 +243,17 @@ async function describe(
   { key, title, labels }: DescribeWrite,
   now: number,
 ): Promise<Written<boolean>> {
-  if ((await transaction.view(key)) === undefined) await standIn(transaction, key, now);
+  if ((await transaction.view(key)) === undefined) await putProvisional(transaction, key, now);
   const view = await transaction.view(key);
   if (view === undefined) return { result: false, numbers: [] };
   const number = transaction.nextNumber();
-  const write = { kind: 'describe', key: sessionKeyOf(key), title, labels } as const;
-  const basis = { birth: view.birth, time: 0, mustExist: mustExist(view.overlay.creation) };
-  await transaction.outbox.change(key, { put: [{ ...NEW, number, write, basis }] });
+  const write = { kind: 'describe', key: pickSessionKey(key), title, labels } as const;
+  const base = {
+    localId: view.localId,
+    time: 0,
+    mustExist: creationMustExist(view.overlay.creation),
+  };
+  await transaction.outbox.change(key, { put: [{ ...NEW, number, write, base }] });
   return { result: true, numbers: [number] };
 }
 
@@ -261,12 +265,12 @@ async function remove(
   if (write.what === 'session') {
     const { key, created, unchanged } = write;
     const view = await transaction.view(key);
-    const isOther = created !== undefined && view?.birth !== created;
+    const isOther = created !== undefined && view?.localId !== created;
     const isChanged =
       unchanged !== undefined &&
       (view?.revision !== unchanged.revision || view.labels !== (unchanged.labels ?? ''));
     if (isOther || isChanged) return { result: { isDeleted: false }, numbers: [] };
-    numbers = await deleteSession(transaction, sessionKeyOf(key));
+    numbers = await deleteSession(transaction, pickSessionKey(key));
   } else {
     const { what, key } = write;
     if (what === 'user') await deleteUser(transaction, key);
@@ -274,8 +278,8 @@ async function remove(
     const cleared = { isCleared: true, values: [] };
     const shared = what === 'appState' ? { app: cleared } : { user: cleared };
     const deleted = { kind: 'delete', what, key: ownerKey(key) } as OutboxWrites['delete'];
-    const operation = { ...NEW, number, write: deleted, basis: { birth: 0, time: 0 }, shared };
-    await transaction.outbox.change(key, { put: [operation] });
+    const mutation = { ...NEW, number, write: deleted, base: { localId: 0, time: 0 }, shared };
+    await transaction.outbox.change(key, { put: [mutation] });
     numbers = [number];
   }
   return { result: { isDeleted: true, floor: transaction.counter }, numbers };
@@ -290,9 +294,9 @@ async function sessionRows(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   { eventIds, since }: StorageWriteRequest,
-  view: SessionView,
+  view: OverlaidSession,
 ): Promise<Pick<Found, 'session' | 'events' | 'changed'>> {
-  const shown = new ViewEvents(transaction, key, view);
+  const shown = new OverlaidEvents(transaction, key, view);
   const [events, changed] = await Promise.all([shown.withIds(eventIds), shown.changedAfter(since)]);
   return { session: rowOf(key, view), events, changed };
 }

@@ -1,84 +1,92 @@
-/** Removes values from operations that a later value of the same key has overtaken, and moves operations. */
+/** Removes values from mutations that a later value of the same key has overtaken, and moves mutations. */
 import { ownerOf, scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
 import type { Event } from '../../../values/model/event/event.js';
 import { SHARED_PREFIXES, SHARED_SCOPES, type SharedScope } from '../../../values/state/scope.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { isOf, isWaiting, type Operation, type OutboxEvent, type SharedWrite, isOfEvent, withBasis } from '../records/records.js';
+import {
+  isOf,
+  isWaiting,
+  type Mutation,
+  type OutboxEvent,
+  type SharedWrite,
+  isOfEvent,
+  withBase,
+} from '../records/records.js';
 
 /** Whether a key, without prefix, is one that is removed. */
 type IsStripped = (key: string) => boolean;
 
 /**
- * Removes the values that arrived operations have overtaken: those of the same keys in operations with lower numbers,
+ * Removes the values that acknowledged mutations have overtaken: those of the same keys in mutations with lower numbers,
  * which wait behind a refusal. Sent later, they would replace the newer values.
  *
- * @param writers those that have arrived and write the state, in their order
- * @param arrived the numbers of all that have arrived
+ * @param writers those that were acknowledged and write the state, in their order
+ * @param acknowledged the numbers of all that were acknowledged
  */
 export async function stripShared(
   transaction: CacheTransaction,
   owner: StateOwner,
-  writers: readonly [Operation, ...Operation[]],
-  arrived: ReadonlySet<number>,
+  writers: readonly [Mutation, ...Mutation[]],
+  acknowledged: ReadonlySet<number>,
 ): Promise<void> {
   const scope = scopeOf(owner);
   const last = (writers.at(-1) ?? writers[0]).number;
   for (const earlier of await transaction.states.writes(owner)) {
     if (earlier.number >= last) break;
-    if (arrived.has(earlier.number)) continue;
+    if (acknowledged.has(earlier.number)) continue;
     const later = writers.filter(({ number }) => number > earlier.number);
     const writes = later.flatMap(({ shared }) => shared[scope] ?? []);
     const isStripped = strippedBy(writes);
     const overlaps = earlier.values.some(([key]) => isStripped(key));
     if (!overlaps) continue;
     const all = [...(await transaction.outbox.below(owner)).values()].flat();
-    const operation = all.find((other) => other.number === earlier.number);
-    if (operation === undefined || !isWaiting(operation)) continue;
-    const stripped = withoutKeys(operation, scope, isStripped);
-    await transaction.outbox.change(operation.write.key, { put: [stripped] });
+    const mutation = all.find((other) => other.number === earlier.number);
+    if (mutation === undefined || !isWaiting(mutation)) continue;
+    const stripped = withoutSharedKeys(mutation, scope, isStripped);
+    await transaction.outbox.change(mutation.write.key, { put: [stripped] });
   }
 }
 
 /**
- * Returns operations as they come behind all others: with new numbers, and without the values of shared keys that others
+ * Returns mutations as they come behind all others: with new numbers, and without the values of shared keys that others
  * have written since.
  */
 export async function moveBehind(
   transaction: CacheTransaction,
-  operations: readonly Operation[],
-): Promise<Operation[]> {
-  const numbers = new Set(operations.map(({ number }) => number));
-  const all: Operation[] = [];
-  for (const each of operations) all.push(await withoutOvertaken(transaction, each, numbers));
-  return renumber(transaction, all).map((operation) => ({
-    ...operation,
+  mutations: readonly Mutation[],
+): Promise<Mutation[]> {
+  const numbers = new Set(mutations.map(({ number }) => number));
+  const all: Mutation[] = [];
+  for (const each of mutations) all.push(await withoutOvertaken(transaction, each, numbers));
+  return renumber(transaction, all).map((mutation) => ({
+    ...mutation,
     // Stores that show the events notice that their places have changed.
-    numbers: operation.numbers.map(() => {
+    numbers: mutation.numbers.map(() => {
       const seq = transaction.nextNumber();
-      return { seq, tick: seq };
+      return { seq, localVersion: seq };
     }),
   }));
 }
 
 /**
- * Removes the values of those shared keys that other operations have written since one.
+ * Removes the values of those shared keys that other mutations have written since one.
  *
- * @param numbers those of the operations that get new numbers together
+ * @param numbers those of the mutations that get new numbers together
  */
 async function withoutOvertaken(
   transaction: CacheTransaction,
-  operation: Operation,
+  mutation: Mutation,
   numbers: ReadonlySet<number>,
-): Promise<Operation> {
-  let result = operation;
-  const { key } = operation.write;
+): Promise<Mutation> {
+  let result = mutation;
+  const { key } = mutation.write;
   for (const scope of SHARED_SCOPES) {
     if (result.shared[scope] === undefined) continue;
     const owner = ownerOf(scope, key);
     const later = (await transaction.states.writes(owner)).filter(
-      ({ number, isRefused }) => number > operation.number && !numbers.has(number) && !isRefused,
+      ({ number, isRefused }) => number > mutation.number && !numbers.has(number) && !isRefused,
     );
-    if (later.length > 0) result = withoutKeys(result, scope, strippedBy(later));
+    if (later.length > 0) result = withoutSharedKeys(result, scope, strippedBy(later));
   }
   return result;
 }
@@ -90,11 +98,15 @@ function strippedBy(writes: readonly SharedWrite[]): IsStripped {
   return (key) => isCleared || keys.has(key);
 }
 
-/** Returns an operation without keys of a shared state. */
-function withoutKeys(operation: Operation, scope: SharedScope, isStripped: IsStripped): Operation {
-  const { shared } = operation;
+/** Returns a mutation without keys of a shared state. */
+function withoutSharedKeys(
+  mutation: Mutation,
+  scope: SharedScope,
+  isStripped: IsStripped,
+): Mutation {
+  const { shared } = mutation;
   const change = shared[scope];
-  if (change === undefined) return operation;
+  if (change === undefined) return mutation;
   const values = change.values.filter(([key]) => !isStripped(key));
   const rest = { ...shared };
   if (values.length > 0 || change.isCleared) rest[scope] = { ...change, values };
@@ -106,7 +118,7 @@ function withoutKeys(operation: Operation, scope: SharedScope, isStripped: IsStr
     parsed.actions.stateDelta = JSON.parse(text) as Record<string, unknown>;
     return { ...event, text: JSON.stringify(parsed) };
   };
-  const stripped = { ...operation, shared: rest };
+  const stripped = { ...mutation, shared: rest };
   if (isOf(stripped, 'create')) {
     const { state, delta, events } = stripped.write;
     const own = { state: strip(state), delta: strip(delta), events: events.map(stripEvent) };
@@ -129,18 +141,18 @@ function strippedText(text: string, prefix: string, isStripped: IsStripped): str
   return JSON.stringify(Object.fromEntries(Object.entries(all).filter(([key]) => !isGone(key))));
 }
 
-/** Gives operations new numbers, in the same order. */
+/** Gives mutations new numbers, in the same order. */
 export function renumber(
   transaction: CacheTransaction,
-  operations: readonly Operation[],
-): Operation[] {
+  mutations: readonly Mutation[],
+): Mutation[] {
   const numbers = new Map<number, number>();
-  return operations.map((operation) => {
+  return mutations.map((mutation) => {
     const number = transaction.nextNumber();
-    numbers.set(operation.number, number);
-    const renumbered = { ...operation, number, sent: { ...operation.sent, attempts: 0 } };
-    if (!isOfEvent(renumbered) || renumbered.basis.previous === undefined) return renumbered;
-    const { previous } = renumbered.basis;
-    return withBasis(renumbered, { previous: numbers.get(previous) ?? previous });
+    numbers.set(mutation.number, number);
+    const renumbered = { ...mutation, number, sent: { ...mutation.sent, attempts: 0 } };
+    if (!isOfEvent(renumbered) || renumbered.base.previous === undefined) return renumbered;
+    const { previous } = renumbered.base;
+    return withBase(renumbered, { previous: numbers.get(previous) ?? previous });
   });
 }

@@ -41,7 +41,7 @@ export interface AttemptPolicy {
  *
  * @throws SessionError what `work` threw, or what the driver's error means
  */
-export type Runner = <T>(
+export type TransactionRunner = <T>(
   mode: Mode,
   work: () => Steps<T>,
   call: StorageCall,
@@ -60,7 +60,7 @@ export interface ConnectOptions {
 
 /** A connection, or a pool of them. */
 export interface Connection {
-  readonly run: Runner;
+  readonly run: TransactionRunner;
   /**
    * Switches the file to a write-ahead log. Called only after its tables were accepted, so a refused file
    * stays unchanged.

@@ -1,4 +1,11 @@
-import type { ColumnDataType, Dialect, Expression, QueryExecutorProvider, RawBuilder, SelectQueryBuilder } from 'kysely';
+import type {
+  ColumnDataType,
+  Dialect,
+  Expression,
+  QueryExecutorProvider,
+  RawBuilder,
+  SelectQueryBuilder,
+} from 'kysely';
 import type { Begin, Connection, ConnectOptions } from './connection.js';
 import type { Steps } from './prepared.js';
 

@@ -1,4 +1,9 @@
-import { isSessionError, SessionError, type SessionErrorCode, markUnwritten } from '../../../values/errors/errors.js';
+import {
+  isSessionError,
+  SessionError,
+  type SessionErrorCode,
+  markUnwritten,
+} from '../../../values/errors/errors.js';
 import type { Engine, Failure } from './engine.js';
 
 const STORED_ONCE = 'Try again: an append that was stored after all is not stored twice.';

@@ -17,7 +17,7 @@ import {
   selectEvents,
   sessionColumns,
   revisionColumns,
-  isSession,
+  matchesSession,
   isUser,
   selectFloor,
 } from './session_statements.js';
@@ -69,7 +69,7 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
   });
   const lockSession = (skipsLocked: boolean) =>
     findByKey<Key, { locked: number }>(database, engine, ['app', 'user', 'session'], (value) => {
-      const query = database.selectFrom('sessions').select(LOCKED).where(isSession(value));
+      const query = database.selectFrom('sessions').select(LOCKED).where(matchesSession(value));
       return engine.transactions.lock(query, skipsLocked);
     });
   const updateTime = engine.queries.time(sql.ref('update_time')).as('update_time');
@@ -139,7 +139,7 @@ function selectCurrent(
   const [app, user] = [scopes.includes('app'), scopes.includes('user')];
   return database
     .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('one'))
-    .leftJoin('sessions as session', (join) => join.on(isSession(value, 'session')))
+    .leftJoin('sessions as session', (join) => join.on(matchesSession(value, 'session')))
     .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(JOINS_SIDE_TABLE))
     .leftJoin('events as event', (join) =>
       join

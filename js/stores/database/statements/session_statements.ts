@@ -45,7 +45,7 @@ export interface MergedColumns extends SessionColumns, RevisionColumns {
 export type KeyValue = (name: keyof Key) => string;
 
 /** The condition that a row of `sessions` is the session. */
-export function isSession(value: KeyValue, alias?: 'session'): RawBuilder<boolean> {
+export function matchesSession(value: KeyValue, alias?: 'session'): RawBuilder<boolean> {
   const column = (name: string) => sql.ref(alias === undefined ? name : `${alias}.${name}`);
   return sql`${column('app_name')} = ${value('app')} and ${column('user_id')} = ${value('user')}
     and ${column('id')} = ${value('session')}`;
@@ -238,7 +238,7 @@ export function sessionStatements(database: Database, engine: Engine) {
           time(of.ref('owner.update_time')).as('user_time'),
         ])
         .select(revisionColumns(engine))
-        .where(isSession(value, 'session')),
+        .where(matchesSession(value, 'session')),
     ),
     app: new Prepared<Pick<Key, 'app'>, StateColumns>((value) =>
       database

@@ -10,7 +10,7 @@ import {
   isAlsoOfSession,
   type Key,
   isOfSession,
-  isSession,
+  matchesSession,
   isUser,
 } from './session_statements.js';
 import { DETAILS, SIDE_TABLE } from '../tables/table_names.js';
@@ -75,7 +75,7 @@ export function writeStatements(database: Database, engine: Engine) {
       sideTable: from(SIDE_TABLE),
       details: from(DETAILS),
       sessions: new Prepared<Key, never>((value) =>
-        database.deleteFrom('sessions').where(isOne ? isSession(value) : isUser(value)),
+        database.deleteFrom('sessions').where(isOne ? matchesSession(value) : isUser(value)),
       ),
     };
   };
@@ -101,7 +101,7 @@ export function writeStatements(database: Database, engine: Engine) {
         database
           .updateTable('sessions')
           .set({ update_time: value('updated') })
-          .where(isSession(value)),
+          .where(matchesSession(value)),
       ),
       many: hasJsonRows ? many(false) : undefined,
     } satisfies KeyedStatement<SessionValues, never>,
@@ -110,7 +110,7 @@ export function writeStatements(database: Database, engine: Engine) {
         database
           .updateTable('sessions')
           .set({ state: value('state'), update_time: value('updated') })
-          .where(isSession(value)),
+          .where(matchesSession(value)),
       ),
       many: hasJsonRows ? many(true) : undefined,
     } satisfies KeyedStatement<SessionValues, never>,
@@ -158,7 +158,7 @@ export function writeStatements(database: Database, engine: Engine) {
         .deleteFrom('adk_session_wasm_details')
         .where(isOfSession(value))
         .where('create_time', '<>', (of) =>
-          of.selectFrom('sessions').select('create_time').where(isSession(value)),
+          of.selectFrom('sessions').select('create_time').where(matchesSession(value)),
         ),
     ),
     /** Inserts empty details of a session that has none. The time is copied: Python's may be finer than ours. */
@@ -171,7 +171,7 @@ export function writeStatements(database: Database, engine: Engine) {
             .selectFrom('sessions as session')
             .leftJoin('adk_session_wasm_details as details', (join) => join.on(JOINS_DETAILS))
             .select(['session.app_name', 'session.user_id', 'session.id', 'session.create_time'])
-            .where(isSession(value, 'session'))
+            .where(matchesSession(value, 'session'))
             .where('details.session_id', 'is', null),
         ),
     ),

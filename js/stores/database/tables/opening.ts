@@ -8,7 +8,7 @@ import {
   type SessionErrorCode,
 } from '../../../values/errors/errors.js';
 import type { TableColumn, Engine } from '../engine/engine.js';
-import type { Runner } from '../engine/connection.js';
+import type { TransactionRunner } from '../engine/connection.js';
 import { OwnFailure, refused } from '../engine/failure.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, LAYOUTS, SQLITE_LAYOUT } from './layout.js';
 import { createTables, type Index, indices, SCHEMA_VERSION, withTableNames } from './schema.js';
@@ -51,7 +51,7 @@ export interface OpenedTables {
  *   the statements that correct them; `storage_newer` if the schema version is a later one
  */
 export async function openTables(
-  run: Runner,
+  run: TransactionRunner,
   unnamed: Database,
   { engine, names, access }: TablesToOpen,
 ): Promise<OpenedTables> {
@@ -310,7 +310,7 @@ function* missingIndices(tables: NamedTables): Steps<Index[]> {
  * @param isStopped whether to begin no further index
  */
 async function buildOnline(
-  run: Runner,
+  run: TransactionRunner,
   tables: NamedTables,
   missing: readonly Index[],
   isStopped: () => boolean,

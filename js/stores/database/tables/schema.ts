@@ -1,13 +1,31 @@
 /** Creates the missing tables, those of Python as google-adk would have made them. */
-import { type Compilable, type CreateTableBuilder, sql, type AliasNode, type KyselyPlugin, OperationNodeTransformer, type PluginTransformQueryArgs, type PluginTransformResultArgs, SchemableIdentifierNode, TableNode } from 'kysely';
+import {
+  type Compilable,
+  type CreateTableBuilder,
+  sql,
+  type AliasNode,
+  type KyselyPlugin,
+  OperationNodeTransformer,
+  type PluginTransformQueryArgs,
+  type PluginTransformResultArgs,
+  SchemableIdentifierNode,
+  TableNode,
+} from 'kysely';
 import { readProduct } from '../engine/common_sql.js';
 import type { ColumnType, ColumnTypes, IndexParts, TableNames } from '../engine/engine.js';
 import { runOnce, type Steps } from '../engine/prepared.js';
 import { INDEX_FACTOR } from '../engine/waits.js';
 import type { Layout } from './layout.js';
 import { mayBeMarker } from './markers.js';
-import { DETAILS, OPERATIONS, SIDE_TABLE } from './table_names.js';
-import { floorText, METADATA, type NamedTables, readMetadata, type Tables, type Database } from './tables.js';
+import { DETAILS, MUTATIONS, SIDE_TABLE } from './table_names.js';
+import {
+  floorText,
+  METADATA,
+  type NamedTables,
+  readMetadata,
+  type Tables,
+  type Database,
+} from './tables.js';
 
 /** The only schema version of `DatabaseSessionService` that is written. */
 export const SCHEMA_VERSION = 1;
@@ -104,7 +122,7 @@ export function tableStatements(
       initial_state: json,
     }),
     table(
-      OPERATIONS,
+      MUTATIONS,
       { ...session, client: id, last_number: 'bigint', created: 'bigint', update_time: 'bigint' },
       [...EVENT_SESSION, 'client'],
     ),
@@ -177,7 +195,7 @@ export function indices({ engine, names }: Pick<NamedTables, 'engine' | 'names'>
     index('adk_session_wasm_by_user', 'sessions', 'app_name', 'user_id', 'update_time'),
     index('adk_session_wasm_by_user_creation', 'sessions', 'app_name', 'user_id', 'create_time'),
     index('adk_session_wasm_by_user_last', SIDE_TABLE, 'app_name', 'user_id', 'last_update_time'),
-    index('adk_session_wasm_by_operation', OPERATIONS, 'update_time'),
+    index('adk_session_wasm_by_mutation', MUTATIONS, 'update_time'),
   ];
 }
 
@@ -199,7 +217,7 @@ const ALL: Readonly<Record<keyof Tables, true>> = {
   adk_internal_metadata: true,
   adk_session_wasm_details: true,
   adk_session_wasm_metadata: true,
-  adk_session_wasm_operations: true,
+  adk_session_wasm_mutations: true,
   adk_session_wasm_sessions: true,
   app_states: true,
   events: true,

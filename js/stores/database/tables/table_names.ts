@@ -15,14 +15,14 @@ export const SIDE_TABLE = 'adk_session_wasm_sessions';
 /** Our second table beside the sessions: titles, labels, parents and initial states. */
 export const DETAILS = 'adk_session_wasm_details';
 
-/** Our third table: the last operation of each client. Its rows outlive their session. */
-export const OPERATIONS = 'adk_session_wasm_operations';
+/** Our third table: the last mutation of each client. Its rows outlive their session. */
+export const MUTATIONS = 'adk_session_wasm_mutations';
 
 /** Our tables beside the sessions, and the columns by which those of earlier builds differ. */
 export const OUR_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   [SIDE_TABLE]: ['last_update_time', 'replaced_at'],
   [DETAILS]: ['create_time', 'title', 'labels', 'parent', 'initial_state'],
-  [OPERATIONS]: ['client', 'last_number', 'created', 'update_time'],
+  [MUTATIONS]: ['client', 'last_number', 'created', 'update_time'],
 };
 
 /** Our tables beside the sessions. */

@@ -65,8 +65,8 @@ export interface Tables {
     /** The JSON of the session's own state as we created it; `null` if Python did. */
     initial_state: string | null;
   };
-  /** The last operation of each client that was applied to a session, or to a shared state. */
-  adk_session_wasm_operations: UserKeyColumns & {
+  /** The last mutation of each client that was applied to a session, or to a shared state. */
+  adk_session_wasm_mutations: UserKeyColumns & {
     /** Empty for a shared state. */
     session_id: string;
     client: string;

@@ -3,7 +3,7 @@ import { requireNotAborted } from '../../../core/call/call.js';
 import { backoff } from '../../../core/call/scheduling.js';
 import { isSessionError } from '../../../values/errors/errors.js';
 import type { StorageCall } from '../../../values/model/diagnostic.js';
-import type { Begin, Mode, AttemptPolicy, Runner } from '../engine/connection.js';
+import type { Begin, Mode, AttemptPolicy, TransactionRunner } from '../engine/connection.js';
 import type { Engine } from '../engine/engine.js';
 import { databaseError, failureKind } from '../engine/failure.js';
 import { plainQuery, type Query, type Steps, type Statement } from '../engine/prepared.js';
@@ -102,7 +102,11 @@ export function oneAttempt(engine: Engine): AttemptPolicy {
  * Runs verbs on a SQLite connection that nobody else uses. Each transaction runs synchronously from begin to
  * commit, so no verb waits for the connection.
  */
-export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Waits): Runner {
+export function sqliteRunner(
+  database: SqliteDatabase,
+  engine: Engine,
+  waits: Waits,
+): TransactionRunner {
   // Weak, since a query that is built for one run has a statement of its own.
   const statements = new WeakMap<Statement, SqliteStatement>();
   const begin = beginQueries(engine, engine.transactions.begin);
@@ -141,7 +145,7 @@ export function sqliteRunner(database: SqliteDatabase, engine: Engine, waits: Wa
    */
   const checkpoint = () => database.prepare('pragma wal_checkpoint(truncate)').all(NONE);
 
-  const run: Runner = (mode, work, call, earlier) => {
+  const run: TransactionRunner = (mode, work, call, earlier) => {
     for (let isAgain = false; ; isAgain = true) {
       try {
         const steps = inTransaction(begin[mode], work());

@@ -1,10 +1,6 @@
 /** `changedSince`: finds the sessions and shared states of an app that were changed since a time, by whomever. */
 import { sql } from 'kysely';
-import type {
-  ChangedRequest,
-  ChangedRows,
-  StateRevision,
-} from '../../../core/storage/storage.js';
+import type { ChangedRequest, ChangedRows, StateRevision } from '../../../core/storage/storage.js';
 import { millisecondsToMicros, parseTime } from '../../../values/python/micros.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import type { RevisionColumns } from '../tables/revisions.js';

@@ -11,7 +11,7 @@ import type { Layout } from '../tables/layout.js';
 import { Prepared, type Steps, together } from '../engine/prepared.js';
 import { readCurrentRows } from './current_rows.js';
 import { describeStatements } from './describe.js';
-import { lockOperation } from './operations.js';
+import { lockMutation } from './mutations.js';
 import { currentRowsStatements } from '../statements/current_rows_statements.js';
 import {
   type Key,
@@ -113,11 +113,11 @@ export function* remove(
   context: VerbContext,
   request: StorageDeleteRequest,
 ): Steps<Deleted | false> {
-  const operation = yield* lockOperation(context, keyOf(request.key), request.operation);
+  const mutation = yield* lockMutation(context, keyOf(request.key), request.mutation);
   const deleted = yield* removeRows(context, request);
-  if (operation !== undefined) {
+  if (mutation !== undefined) {
     const created = request.what === 'session' ? DELETED : undefined;
-    yield* together([operation.applied(created)]);
+    yield* together([mutation.applied(created)]);
   }
   return deleted;
 }

@@ -8,10 +8,10 @@ import {
   JOINS_DETAILS,
   type Key,
   keyOf,
-  isSession,
+  matchesSession,
 } from '../statements/session_statements.js';
 import type { VerbContext } from '../statements/verb_context.js';
-import { lockOperation } from './operations.js';
+import { lockMutation } from './mutations.js';
 import { writeStatements } from '../statements/write_statements.js';
 
 /** The details of a session. Their key is `null` if the session has none. */
@@ -30,7 +30,7 @@ export function describeStatements(database: Database, engine: Engine) {
         .leftJoin('adk_session_wasm_details as details', (join) => join.on(JOINS_DETAILS))
         .select('details.session_id as details')
         .select(detailsColumns(engine))
-        .where(isSession(value, 'session')),
+        .where(matchesSession(value, 'session')),
     ),
   };
 }
@@ -38,10 +38,10 @@ export function describeStatements(database: Database, engine: Engine) {
 /** Changes the title and the labels of a session, in our own tables alone. Returns whether the session exists. */
 export function* describe(
   context: VerbContext,
-  { key, title, labels, operation: given }: StorageDescribeRequest,
+  { key, title, labels, mutation: given }: StorageDescribeRequest,
 ): Steps<boolean> {
   const session = keyOf(key);
-  const operation = yield* lockOperation(context, session, given);
+  const mutation = yield* lockMutation(context, session, given);
   const stored = yield* lockedDetails(context, session);
   if (stored === undefined) return false;
   const { statements } = context;
@@ -54,7 +54,7 @@ export function* describe(
     labels: labels === undefined ? stored.labels : labels || null,
   };
   const queries = [...insert.map((statement) => statement.of(session)), updateDetails.of(values)];
-  if (operation !== undefined) queries.push(operation.applied());
+  if (mutation !== undefined) queries.push(mutation.applied());
   yield* together(queries, true);
   return true;
 }

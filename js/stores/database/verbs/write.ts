@@ -1,6 +1,12 @@
 /** `create` and `append`: reads the rows, decides, writes the changes. */
 import type { Decide, StorageWrite, StorageWriteRequest } from '../../../core/storage/requests.js';
-import { type Changes, type Found, NO_ROWS, type EventRow, type SharedRow } from '../../../core/storage/rows.js';
+import {
+  type Changes,
+  type Found,
+  NO_ROWS,
+  type EventRow,
+  type SharedRow,
+} from '../../../core/storage/rows.js';
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import { sessionName } from '../../../values/model/values/ids.js';
 import { millisecondsToMicros } from '../../../values/python/micros.js';
@@ -9,12 +15,17 @@ import { type Query, type Steps, together } from '../engine/prepared.js';
 import { keyOf, type Key, ownerName } from '../statements/session_statements.js';
 import { exactChunks } from '../statements/statement_sizes.js';
 import type { VerbContext } from '../statements/verb_context.js';
-import { deletionsBeside, type EventValues, type SessionValues, writeStatements } from '../statements/write_statements.js';
+import {
+  deletionsBeside,
+  type EventValues,
+  type SessionValues,
+  writeStatements,
+} from '../statements/write_statements.js';
 import { toEventData } from '../tables/event_data.js';
 import { checkIds, checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
 import { lookUp } from '../transactions/lookup.js';
 import { readCurrentRows, type CurrentRows } from './current_rows.js';
-import { lockOperation, type LockedOperation } from './operations.js';
+import { lockMutation, type LockedMutation } from './mutations.js';
 
 /**
  * Runs a write, or a group of appends to different sessions, in one transaction: reads the rows of all
@@ -35,7 +46,7 @@ export function* write(
   const now = context.clock();
   const requests = writes.map(({ request }) => request);
   for (const request of requests) checkIds(engine, request);
-  const operations = yield* lockOperations(context, writes);
+  const mutations = yield* lockMutations(context, writes);
   const locksApp =
     !isCreate || !engine.transactions.locksRows || writes.some(({ decide }) => changesApp(decide));
   const current = yield* readCurrentRows(context, requests, isCreate, locksApp);
@@ -44,8 +55,8 @@ export function* write(
   for (const [index, member] of writes.entries()) {
     const { request, decide } = member;
     const stored = current[index];
-    const operation = operations.get(member);
-    if (stored === undefined || operation === 'applied') {
+    const mutation = mutations.get(member);
+    if (stored === undefined || mutation === 'applied') {
       if (decided.has(member)) throw new SessionError('storage_failed', LEFT_OUT);
       continue;
     }
@@ -54,38 +65,38 @@ export function* write(
     const changes = decideOnTime(rows.found, decide, request, now);
     if (changes === undefined) continue;
     group.add(rows, changes);
-    if (operation !== undefined) applied.push(operation.applied(changes.session?.created));
+    if (mutation !== undefined) applied.push(mutation.applied(changes.session?.created));
   }
   const queries = [...group.queries(), ...applied];
   if (queries.length > 0) yield* together(queries, true);
 }
 
 /**
- * Locks the operations of the members, in one order. A group leaves out a member that was applied before; alone, it
+ * Locks the mutations of the members, in one order. A group leaves out a member that was applied before; alone, it
  * is answered.
  */
-function* lockOperations(
+function* lockMutations(
   context: VerbContext,
   writes: readonly StorageWrite[],
-): Steps<Map<StorageWrite, LockedOperation | 'applied'>> {
-  const operations = new Map<StorageWrite, LockedOperation | 'applied'>();
+): Steps<Map<StorageWrite, LockedMutation | 'applied'>> {
+  const mutations = new Map<StorageWrite, LockedMutation | 'applied'>();
   const named = writes.flatMap((write) => {
-    const { key, operation } = write.request;
-    return operation === undefined ? [] : [{ write, operation, key: keyOf(key) }];
+    const { key, mutation } = write.request;
+    return mutation === undefined ? [] : [{ write, mutation, key: keyOf(key) }];
   });
   const name = ({ key: { app, user, session } }: (typeof named)[number]): string =>
     sessionName({ appName: app, userId: user, sessionId: session });
   named.sort((one, other) => (name(one) < name(other) ? -1 : 1));
-  for (const { write, operation, key } of named) {
+  for (const { write, mutation, key } of named) {
     try {
-      const locked = yield* lockOperation(context, key, operation);
-      if (locked !== undefined) operations.set(write, locked);
+      const locked = yield* lockMutation(context, key, mutation);
+      if (locked !== undefined) mutations.set(write, locked);
     } catch (error) {
       if (writes.length === 1 || !isSessionError(error, 'not_found')) throw error;
-      operations.set(write, 'applied');
+      mutations.set(write, 'applied');
     }
   }
-  return operations;
+  return mutations;
 }
 
 const LEFT_OUT =

@@ -16,7 +16,7 @@ import {
 import { hasStatus, isTransient, jsonIn, REFUSING } from '../../http/http_errors.js';
 import { makeMask } from '../../http/mask.js';
 import {
-  OPERATION_HEADER,
+  MUTATION_HEADER,
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
   toPathName,
@@ -42,8 +42,8 @@ export interface ConnectionOptions {
 export interface ServerKind {
   /** Whether it is the handler of `adk-session-wasm/server`. Otherwise it is `adk api_server`. */
   readonly isHandler: boolean;
-  /** Whether it applies each write with an operation once, however often it is sent. */
-  readonly keepsOperations: boolean;
+  /** Whether it applies each write with a mutation once, however often it is sent. */
+  readonly keepsMutations: boolean;
   /** Whether it has an agent that answers messages. */
   readonly runsAgents: boolean;
   /** The most bytes of a request. Absent: the server does not tell. */
@@ -123,17 +123,17 @@ export class HttpConnection {
     read: ReadResponse<T>,
   ): Promise<T | undefined> {
     const { method, isIdempotent = method === 'GET' } = request;
-    const operation = this.kind?.keepsOperations === true ? request.operation : undefined;
+    const mutation = this.kind?.keepsMutations === true ? request.mutation : undefined;
     const retries = new Retries(limit, undefined, this.options.retries);
     /** The first error after which a write may be stored. A later refusal does not tell. */
     let doubt: unknown;
     for (;;) {
       try {
-        return await this.#attempt(limit, request, read, operation);
+        return await this.#attempt(limit, request, read, mutation);
       } catch (failure) {
         if (method !== 'GET' && isSessionError(failure, 'connection_lost')) doubt ??= failure;
         // Status 429 says that the request was not processed.
-        const isHarmless = isIdempotent || operation !== undefined || hasStatus(failure, 429);
+        const isHarmless = isIdempotent || mutation !== undefined || hasStatus(failure, 429);
         const mayHelp = isHarmless && isTransient(failure);
         await retries.afterFailure(failure, mayHelp).catch((error: unknown) => {
           throw doubt ?? error;
@@ -153,13 +153,13 @@ export class HttpConnection {
     limit: CallLimit,
     request: RemoteRequest,
     read: ReadResponse<T>,
-    operation: RemoteRequest['operation'],
+    mutation: RemoteRequest['mutation'],
   ): Promise<T | undefined> {
     const { timeoutMs, closeLimit, fetch } = this.options;
     const access = async (): Promise<Credentials> => {
       const credentials = await this.credentials();
-      if (operation === undefined) return credentials;
-      const header = { [OPERATION_HEADER]: `${operation.number} ${operation.client}` };
+      if (mutation === undefined) return credentials;
+      const header = { [MUTATION_HEADER]: `${mutation.number} ${mutation.client}` };
       return { ...credentials, headers: { ...credentials.headers, ...header } };
     };
     const parts = { server: SERVER, access, limit, timeoutMs, fetch };
@@ -167,7 +167,7 @@ export class HttpConnection {
     this.requireHandler(status, headers);
     if (!(status >= 200 && status <= 299)) {
       const refusal = refusalOf(status, headers, mask(text));
-      if (refusal.code === request.none && refusal.operation === undefined) return undefined;
+      if (refusal.code === request.none && refusal.mutation === undefined) return undefined;
       throw refusal;
     }
     closeLimit.restart();

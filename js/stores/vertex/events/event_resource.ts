@@ -10,7 +10,10 @@
  * `rawEvent`. In `rawEvent`, `@google/adk` would show it as a field of the event.
  */
 import { isPlainObject, type JsonObject } from '../../../values/json/rules.js';
-import { createEventActions, type CreateEventActionsParams } from '../../../values/model/event/create_event.js';
+import {
+  createEventActions,
+  type CreateEventActionsParams,
+} from '../../../values/model/event/create_event.js';
 import { isTime } from '../../../values/model/values/time.js';
 import { readNames, writeNames } from '../../../values/python/casing.js';
 import { EVENT } from '../../../values/python/fields.js';
@@ -257,10 +260,7 @@ function readOwnData({ eventMetadata }: JsonObject): OwnEventData | undefined {
 type ForeignFields = Record<string, unknown>;
 
 /** @param timestamp milliseconds since 1970 */
-function readForeignEvent(
-  resource: JsonObject,
-  timestamp: number,
-): ForeignFields & { id: string } {
+function readForeignEvent(resource: JsonObject, timestamp: number): ForeignFields & { id: string } {
   const raw = resource.rawEvent;
   const isRaw = isPlainObject(raw) && Object.keys(raw).length > 0;
   const fields = isRaw ? readRawEvent(raw, timestamp) : readApiFields(resource);

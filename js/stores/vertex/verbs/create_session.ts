@@ -16,7 +16,14 @@ import { unfinishedError, waitForOperation } from '../rest/rest.js';
 import { isSessionIdTaken, mayHaveTakenEffect } from '../rest/rest_errors.js';
 import { type Posting, postingTimes } from './append_events.js';
 import { descriptionFields } from './describe_session.js';
-import { createdAt, isOwnedBy, newState, sharedRow, sessionRow, stateOf } from './session_resource.js';
+import {
+  createdAt,
+  isOwnedBy,
+  newState,
+  sharedRow,
+  sessionRow,
+  stateOf,
+} from './session_resource.js';
 import type { SessionAddress, Sessions } from './sessions.js';
 
 /** Makes the error for a session id that Vertex AI does not allow. */

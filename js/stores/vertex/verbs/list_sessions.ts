@@ -1,7 +1,16 @@
 /** Lists the sessions of users and deletes them. */
 import { sortList } from '../../../core/storage/list_place.js';
-import type { StorageListRequest, StorageDeleteUnchangedRequest } from '../../../core/storage/requests.js';
-import { NO_ROWS, type Listing, type Rows, type SessionRow, type StorageKey } from '../../../core/storage/rows.js';
+import type {
+  StorageListRequest,
+  StorageDeleteUnchangedRequest,
+} from '../../../core/storage/requests.js';
+import {
+  NO_ROWS,
+  type Listing,
+  type Rows,
+  type SessionRow,
+  type StorageKey,
+} from '../../../core/storage/rows.js';
 import { isEqualText } from '../../../values/json/equal.js';
 import type { JsonObject } from '../../../values/json/rules.js';
 import { parseTime } from '../../../values/python/micros.js';

@@ -13,7 +13,13 @@ import {
   type VNode,
 } from '../view/preact.js';
 import { clip, sessionsText, timeText } from '../view/text.js';
-import { labelsText, listRequest, type FilterTexts, type Search, useSearch } from './session_filter.js';
+import {
+  labelsText,
+  listRequest,
+  type FilterTexts,
+  type Search,
+  useSearch,
+} from './session_filter.js';
 
 interface SessionListProps {
   service: GivenService<SessionService>;

@@ -3,7 +3,16 @@ import type { SessionService } from '../../../values/model/session_service.js';
 import { REMOVED, type StoredScope, STORED_PREFIXES } from '../../../values/state/scope.js';
 import type { LiveSession } from '../../live/index.js';
 import { useAction, useStore } from '../view/hooks.js';
-import { Button, ConfirmButton, ErrorNote, Field, Items, JsonText, Name, focus } from '../view/parts.js';
+import {
+  Button,
+  ConfirmButton,
+  ErrorNote,
+  Field,
+  Items,
+  JsonText,
+  Name,
+  focus,
+} from '../view/parts.js';
 import { useState, type VNode } from '../view/preact.js';
 import { clip, jsonText } from '../view/text.js';
 import { KeyChanges } from './key_changes.js';
@@ -185,11 +194,7 @@ function ValueEditor(props: {
 const PREFIXES = new Map<string, string>(STORED_PREFIXES);
 
 /** A form for a new key. */
-function NewKey({
-  onSave,
-}: {
-  onSave: (key: string, value: unknown) => Promise<void>;
-}): VNode {
+function NewKey({ onSave }: { onSave: (key: string, value: unknown) => Promise<void> }): VNode {
   const [scope, setScope] = useState('session');
   const [name, setName] = useState('');
   const [text, setText] = useState('""');

@@ -2,7 +2,15 @@ import type { Event } from '../../../values/model/event/event.js';
 import type { LiveSession, LiveSessionSnapshot } from '../../live/index.js';
 import { useMeasured, useStore, nextPosition } from '../view/hooks.js';
 import { Button, ErrorNote } from '../view/parts.js';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState, type VNode, memo } from '../view/preact.js';
+import {
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type VNode,
+  memo,
+} from '../view/preact.js';
 import { summaryOf } from './event_summary.js';
 import type { EventWindow, JumpTarget, WindowSnapshot } from './event_window.js';
 

@@ -119,7 +119,7 @@ function unsentStore(service: GivenService<object>): ShownStore<readonly UnsentE
       known = pending;
       ask();
     });
-    const stopListening = coreOf(caching)?.epochs?.onErased(() => {
+    const stopListening = coreOf(caching)?.epochs?.onForgotten(() => {
       listed = [];
       set((shown = NOTHING_UNSENT));
     });

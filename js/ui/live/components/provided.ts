@@ -6,7 +6,16 @@ import { LiveSessionStore } from '../live_session.js';
 import { LiveSessionsStore } from '../live_sessions.js';
 import type { ReadingStore } from '../reading_store.js';
 import { NO_RUNS } from '../store_runs.js';
-import type { LiveSessionSnapshot, LiveSessionsSnapshot, LiveSessionOptions, LiveSessions, LiveSessionsRequest, LiveSession, AnyMembers, ProvidedSessions } from '../types.js';
+import type {
+  LiveSessionSnapshot,
+  LiveSessionsSnapshot,
+  LiveSessionOptions,
+  LiveSessions,
+  LiveSessionsRequest,
+  LiveSession,
+  AnyMembers,
+  ProvidedSessions,
+} from '../types.js';
 
 /** The snapshot of a session before anything has been read, and on a server. */
 export const LOADING: LiveSessionSnapshot = {

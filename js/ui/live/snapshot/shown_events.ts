@@ -1,5 +1,5 @@
 import { isSummarised } from '../../../core/history/view.js';
-import type { Pages } from '../../../service/runs/run_view.js';
+import type { Pages } from '../../../service/runs/run_display.js';
 import { keepEqual } from '../../../values/json/equal.js';
 import type { Event } from '../../../values/model/event/event.js';
 import { pageMessageOf } from '../../../values/model/event/metadata.js';

@@ -119,7 +119,7 @@ export interface Event {
   timestamp: number;
   /** What was said, called or answered. */
   content?: Content;
-  /** Whether this is a piece of a streamed text. Such an event is never stored. */
+  /** Whether this is a part of a streamed text. Such an event is never stored. */
   partial?: boolean;
   /** Live: whether the model has finished its turn. */
   turnComplete?: boolean;

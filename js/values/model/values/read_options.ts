@@ -1,6 +1,5 @@
 /** What a read may say: how many events, for which reader, and from where. */
 
-
 /** A number of events, or all of a session. */
 export type EventCount = number | 'all';
 

@@ -18,7 +18,7 @@ use crate::indexed_db::connection::opening::{MakeRequest, Opening};
 use crate::indexed_db::connection::timer::Timer;
 use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::records::schema;
-use crate::object::Record;
+use crate::object::JsObject;
 
 /// A database and its connection, if open.
 pub(crate) struct Database {
@@ -196,10 +196,10 @@ impl Database {
         }
     }
 
-    fn handle(self: &Rc<Self>, event: &Record) {
+    fn handle(self: &Rc<Self>, event: &JsObject) {
         // Otherwise Firefox reports an uncaught error.
         event.unchecked_ref::<Event>().prevent_default();
-        let request: Record = event.get("target").unchecked_into();
+        let request: JsObject = event.get("target").unchecked_into();
         match event.text("type").as_str() {
             "upgradeneeded" => {
                 if let Err(failure) = schema::create(&request, event) {
@@ -212,7 +212,7 @@ impl Database {
                 }
                 self.limit_all();
             }
-            "success" => match Record::found(request.get("result")) {
+            "success" => match JsObject::found(request.get("result")) {
                 Some(raw) => self.connect(request, raw.unchecked_into()),
                 // The request of a deletion has no result.
                 None => self.settle(Ok(())),
@@ -282,7 +282,7 @@ impl Database {
     }
 
     /// Uses the new connection, once `on_open` has prepared it.
-    fn connect(self: &Rc<Self>, request: Record, raw: IdbDatabase) {
+    fn connect(self: &Rc<Self>, request: JsObject, raw: IdbDatabase) {
         let (database, closing) = (Rc::downgrade(self), raw.clone());
         let listener = Listener::new(move |_| {
             // Closes a connection that no caller has yet as well. No caller waits for this, so
@@ -316,7 +316,7 @@ impl Database {
         self: Rc<Self>,
         on_open: Function,
         connection: Connection,
-        request: Record,
+        request: JsObject,
     ) -> Result<(), JsValue> {
         let prepared = on_open.call0(&JsValue::UNDEFINED)?;
         JsFuture::from(Promise::resolve(&prepared)).await?;
@@ -327,7 +327,7 @@ impl Database {
     }
 
     /// Whether this request is still under way, or its connection is being prepared.
-    fn is_opening(&self, request: &Record) -> bool {
+    fn is_opening(&self, request: &JsObject) -> bool {
         self.opening().is_some_and(|opening| opening.request == *request)
     }
 

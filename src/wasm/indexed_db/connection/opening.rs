@@ -10,14 +10,14 @@ use web_sys::{Event, IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction};
 use crate::guarded::guard;
 use crate::indexed_db::connection::listener::{Listener, listen};
 use crate::indexed_db::records::failure::Failure;
-use crate::object::Record;
+use crate::object::JsObject;
 
 /// Makes a request for the database of that name: to open or to delete it.
 pub(crate) type MakeRequest = fn(&IdbFactory, &str) -> Result<IdbOpenDbRequest, JsValue>;
 
 /// A request under way. It keeps its listener as long as the browser may call it.
 pub(crate) struct Opening {
-    pub(crate) request: Record,
+    pub(crate) request: JsObject,
     pub(crate) may_try_again: bool,
     /// Whether connections in other tabs block it.
     pub(crate) is_blocked: Cell<bool>,
@@ -31,7 +31,7 @@ impl Opening {
         name: &str,
         make_request: MakeRequest,
         may_try_again: bool,
-        handle: impl Fn(&Record) + 'static,
+        handle: impl Fn(&JsObject) + 'static,
     ) -> Result<Self, Failure> {
         let request = make_request(&factory()?, name);
         let request = request.map_err(|thrown| Failure::of_opening(&thrown))?;
@@ -53,7 +53,7 @@ impl Opening {
             let event: &Event = event.unchecked_ref();
             drop(guard(&mut || {
                 event.prevent_default();
-                end(event.unchecked_ref::<Record>().get("target").unchecked_ref());
+                end(event.unchecked_ref::<JsObject>().get("target").unchecked_ref());
             }));
         });
         listen(&self.request, &EVENTS, &listener.into_js_value());
@@ -62,15 +62,15 @@ impl Opening {
 }
 
 /// Closes the connection that a request opened, or aborts its upgrade.
-fn end(request: &Record) {
+fn end(request: &JsObject) {
     if request.text("readyState") != "done" {
         return;
     }
-    if let Some(upgrade) = Record::found(request.get("transaction")) {
+    if let Some(upgrade) = JsObject::found(request.get("transaction")) {
         // Fails if the upgrade has ended already.
         let _ = upgrade.unchecked_ref::<IdbTransaction>().abort();
     }
-    if let Some(raw) = Record::found(request.get("result")) {
+    if let Some(raw) = JsObject::found(request.get("result")) {
         raw.unchecked_ref::<IdbDatabase>().close();
     }
 }

@@ -20,7 +20,7 @@ use crate::indexed_db::connection::listener::{Listener, listen};
 use crate::indexed_db::connection::timer::Timer;
 use crate::indexed_db::records::failure::{Failure, LARGEST_RECORD};
 use crate::indexed_db::records::keys;
-use crate::object::Record;
+use crate::object::JsObject;
 
 /// Whether a transaction reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Transaction {
         strict: bool,
         timeout: f64,
     ) -> Result<Rc<Self>, Failure> {
-        let options = Record::empty();
+        let options = JsObject::empty();
         options.set_text("durability", if strict { "strict" } else { "relaxed" });
         let kind = if mode == Mode::Read { "readonly" } else { "readwrite" };
         let raw = database
@@ -150,16 +150,16 @@ impl Transaction {
         self.ask(index.and_then(|index| index.unchecked_ref::<Source>().get_all(range, None)));
     }
 
-    pub(crate) fn put(&self, store: &str, record: &Record) {
+    pub(crate) fn put(&self, store: &str, record: &JsObject) {
         self.write(store, IdbObjectStore::put, record);
     }
 
     /// Adds a record whose key must be free.
-    pub(crate) fn add(&self, store: &str, record: &Record) {
+    pub(crate) fn add(&self, store: &str, record: &JsObject) {
         self.write(store, IdbObjectStore::add, record);
     }
 
-    fn write(&self, store: &str, verb: Verb, record: &Record) {
+    fn write(&self, store: &str, verb: Verb, record: &JsObject) {
         let length = record.length();
         self.written.set(self.written.get().saturating_add(length));
         if length > LARGEST_RECORD {
@@ -234,15 +234,15 @@ impl Transaction {
         self.failure.borrow_mut().get_or_insert(failure);
     }
 
-    fn handle(&self, event: &Record) {
+    fn handle(&self, event: &JsObject) {
         self.timer.restart();
         match event.text("type").as_str() {
             "success" => drop(self.waiter.take()),
             "complete" => self.end(Ok(())),
             "error" => self.handle_error(event),
             _ => {
-                let transaction = event.get("target").unchecked_into::<Record>();
-                let error = Record::found(transaction.get("error"));
+                let transaction = event.get("target").unchecked_into::<JsObject>();
+                let error = JsObject::found(transaction.get("error"));
                 let reported = || error.map(|error| Failure::of_transaction(&error));
                 let failure = self.failure.take().or_else(reported);
                 let unreported = || Failure::lost("it was aborted");
@@ -254,9 +254,9 @@ impl Transaction {
     /// Handles a failed request. Its error is kept, because Safari does not always report it as the
     /// transaction's error. The failed request aborts the transaction. Pending requests then fail with
     /// an `AbortError`, which is ignored.
-    fn handle_error(&self, event: &Record) {
-        let request = Record::found(event.get("target"));
-        let error = request.and_then(|request| Record::found(request.get("error")));
+    fn handle_error(&self, event: &JsObject) {
+        let request = JsObject::found(event.get("target"));
+        let error = request.and_then(|request| JsObject::found(request.get("error")));
         if let Some(error) = error.filter(|error| error.text("name") != "AbortError") {
             self.fail(Failure::of_transaction(&error));
         }

@@ -7,7 +7,7 @@ use adk_session::internals::storage_error;
 use adk_session::write::Target;
 use wasm_bindgen::JsValue;
 
-use crate::object::Record;
+use crate::object::JsObject;
 use crate::thrown::Thrown;
 
 /// The most UTF-16 code units of text in one record. Chromium holds 133,169,152 bytes in a record,
@@ -211,7 +211,7 @@ pub(crate) fn session_name(session: &str, user: &str, app: &str) -> String {
 
 /// Returns the name and the full text of the browser's error.
 fn describe(thrown: &JsValue) -> (String, String) {
-    match Record::found(thrown.clone()) {
+    match JsObject::found(thrown.clone()) {
         Some(error) => {
             let name = error.text("name");
             let reason = format!("{name}: {}", error.text("message"));

@@ -1,4 +1,4 @@
-//! Events in one record: a single event, or a sealed page of many.
+//! Events in one record: a single event, or a page record of many.
 //!
 //! The texts of a page are joined with commas into one text, so that a reader parses them all at
 //! once. `marks` holds four numbers for each event; the last one is the end of its text. Moving
@@ -14,10 +14,10 @@ use wasm_bindgen::prelude::*;
 use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::records::keys;
 use crate::indexed_db::records::record::is_counter;
-use crate::object::Record;
+use crate::object::JsObject;
 use crate::text::{self, event_text};
 
-/// The most events in a sealed page. 10,000 events in such pages load five times as fast as in
+/// The most events in a page record. 10,000 events in such pages load five times as fast as in
 /// single records. Larger pages gain little, and make replacements and short windows slower.
 pub(crate) const PAGE: usize = 128;
 
@@ -33,7 +33,7 @@ pub(crate) const PAGE_TEXT: u32 = 512 * 1024;
 const MARKS: u32 = 4;
 
 /// The events of one record in `events`.
-pub(crate) struct Page {
+pub(crate) struct PageRecord {
     /// The number of the session, the first part of the record's key.
     number: f64,
     pub(crate) rows: Vec<EventRow>,
@@ -41,7 +41,7 @@ pub(crate) struct Page {
     length: u32,
 }
 
-impl Page {
+impl PageRecord {
     pub(crate) fn empty(number: f64) -> Self {
         Self { number, rows: Vec::new(), length: 0 }
     }
@@ -75,14 +75,14 @@ impl Page {
     }
 
     /// Reads the events of a record. Fails with `corrupt_record` if it is damaged.
-    pub(crate) fn read(record: &Record) -> Result<Self, Failure> {
+    pub(crate) fn read(record: &JsObject) -> Result<Self, Failure> {
         Self::rows_of(record, true).ok_or_else(|| record.damaged("it is damaged"))
     }
 
     /// Reads the events of a record; `None` if it is damaged. `fits_text` also requires that the
     /// texts end where the marks say. A record that is to be rewritten needs that, or text that can
     /// still be read would be lost.
-    fn rows_of(record: &Record, fits_text: bool) -> Option<Self> {
+    fn rows_of(record: &JsObject, fits_text: bool) -> Option<Self> {
         let number = record.counter("number")?;
         let ids = record.get("ids").dyn_into::<Array>().ok()?;
         let text = record.get("text").dyn_into::<JsString>().ok()?;
@@ -124,8 +124,8 @@ impl Page {
         self.rows.last().map_or(0, |row| row.seq)
     }
 
-    pub(crate) fn record(&self) -> Record {
-        let record = Record::empty();
+    pub(crate) fn record(&self) -> JsObject {
+        let record = JsObject::empty();
         record.set_number("number", self.number);
         record.set_number("seq", self.seq() as f64);
         let (ids, texts) = (Array::new(), Array::new());
@@ -160,7 +160,7 @@ impl Page {
     }
 }
 
-fn marks_of(record: &Record) -> Option<Float64Array> {
+fn marks_of(record: &JsObject) -> Option<Float64Array> {
     record.get("marks").dyn_into().ok()
 }
 
@@ -190,7 +190,7 @@ impl EventFilter {
 }
 
 /// Returns how many events of a record the filter admits; a damaged event counts as admitted.
-pub(crate) fn count_admitted(record: &Record, filter: EventFilter) -> usize {
+pub(crate) fn count_admitted(record: &JsObject, filter: EventFilter) -> usize {
     let marks = marks_of(record);
     if filter == EventFilter::ALL {
         return size_of(marks.as_ref());
@@ -212,7 +212,12 @@ pub(crate) fn count_admitted(record: &Record, filter: EventFilter) -> usize {
 /// Returns the record with only the events that the filter admits: without the first `skip` of them,
 /// and at most `take`. Returns `None` if no event remains. If a record is too damaged to be cut,
 /// its text is removed, so that its reader reports the damage.
-pub(crate) fn cut(record: Record, filter: EventFilter, skip: usize, take: usize) -> Option<Record> {
+pub(crate) fn cut(
+    record: JsObject,
+    filter: EventFilter,
+    skip: usize,
+    take: usize,
+) -> Option<JsObject> {
     let admitted = count_admitted(&record, filter);
     if admitted <= skip || take == 0 {
         return None;
@@ -224,7 +229,7 @@ pub(crate) fn cut(record: Record, filter: EventFilter, skip: usize, take: usize)
     if skip == 0 && is_whole && admitted <= take {
         return Some(record);
     }
-    let Some(mut page) = Page::rows_of(&record, false) else {
+    let Some(mut page) = PageRecord::rows_of(&record, false) else {
         record.set("text", &JsValue::UNDEFINED);
         return Some(record);
     };
@@ -239,7 +244,7 @@ pub(crate) fn cut(record: Record, filter: EventFilter, skip: usize, take: usize)
 
 /// Returns the `seq` of the event with that key in the index of ids; `None` if the record is
 /// damaged.
-pub(crate) fn seq_of(record: &Record, id: &JsValue) -> Option<f64> {
+pub(crate) fn seq_of(record: &JsObject, id: &JsValue) -> Option<f64> {
     let seq = match marks_of(record) {
         None => record.counter("seq")?,
         Some(marks) => {
@@ -254,12 +259,12 @@ pub(crate) fn seq_of(record: &Record, id: &JsValue) -> Option<f64> {
 /// Returns the id of the first event of a record, or of its `last` one. Returns `None` if there is
 /// no record or if it is damaged.
 pub(crate) fn edge_of(record: JsValue, last: bool) -> Option<Arc<str>> {
-    let ids = ids_of(&Record::found(record)?)?;
+    let ids = ids_of(&JsObject::found(record)?)?;
     let index = if last { ids.length().saturating_sub(1) } else { 0 };
     Some(keys::plain_id(&ids.get(index).as_string()?).into())
 }
 
-fn ids_of(record: &Record) -> Option<Array> {
+fn ids_of(record: &JsObject) -> Option<Array> {
     record.get("ids").dyn_into().ok()
 }
 
@@ -273,12 +278,12 @@ fn length_of(row: &EventRow) -> u32 {
 }
 
 /// Divides events of a session, ordered by `seq`, into pages within the bounds.
-pub(crate) fn pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
-    let mut pages: Vec<Page> = Vec::new();
+pub(crate) fn pages_of(number: f64, rows: Vec<EventRow>) -> Vec<PageRecord> {
+    let mut pages: Vec<PageRecord> = Vec::new();
     for row in rows {
         match pages.last_mut().filter(|page| page.has_room(length_of(&row))) {
             Some(page) => page.push(row),
-            None => pages.push(Page::of(number, row)),
+            None => pages.push(PageRecord::of(number, row)),
         }
     }
     pages
@@ -286,10 +291,10 @@ pub(crate) fn pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
 
 /// Divides new events into pages. The last ones become single records if they are too few for a
 /// page.
-pub(crate) fn new_pages_of(number: f64, rows: Vec<EventRow>) -> Vec<Page> {
+pub(crate) fn new_pages_of(number: f64, rows: Vec<EventRow>) -> Vec<PageRecord> {
     let mut pages = pages_of(number, rows);
     let few = pages.pop_if(|last| last.rows.len() < SMALL_PAGE);
     let singles = few.map(|last| last.rows).unwrap_or_default();
-    pages.extend(singles.into_iter().map(|row| Page::of(number, row)));
+    pages.extend(singles.into_iter().map(|row| PageRecord::of(number, row)));
     pages
 }

@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::indexed_db::records::failure::{Failure, session_name};
 use crate::indexed_db::records::keys;
-use crate::object::Record;
+use crate::object::JsObject;
 use crate::text::{STATE_UNIT, TEXT_UNIT, copy_text};
 
 /// The members of a session with its title, and with the JSON of its labels, parent and initial state.
@@ -31,7 +31,7 @@ pub(crate) fn is_counter(number: f64) -> bool {
     (0.0..COUNTER_END).contains(&number) && number.trunc() == number
 }
 
-impl Record {
+impl JsObject {
     /// Returns a count; 0 if it is missing or damaged.
     pub(crate) fn count(&self, member: &str) -> f64 {
         self.number(member).filter(|number| *number >= 0.0).unwrap_or_default()

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `sessions` | `[appName, userId, sessionId]` | a session without its events, with its `title` and the JSON of its `labels` and `parent` |
 //! | `states` | `[appName]` or `[appName, userId]` | how many sessions an app or a user has, and the state, if there is any |
-//! | `events` | `[number, seq]` | one event, or a sealed page of many; `seq` is the last one's |
+//! | `events` | `[number, seq]` | one event, or a page record of many; `seq` is the last one's |
 //! | `meta` | a name | one record each: `sequence` and `creation` |
 //!
 //! In `meta`, `sequence` has the next session's number and the floor of revisions. `creation`
@@ -29,7 +29,7 @@
 //! 3. An open connection closes as soon as another tab asks for another version, and opens again at
 //!    its next call. A tab that does not close its connection blocks the other: `storage_blocked`.
 //! 4. Packages of the same version may differ in what they store. Each leaves members that it does
-//!    not know as they are. Event records are the exception: sealing builds them from the known
+//!    not know as they are. Event records are the exception: the page writer builds them from the known
 //!    members, so a new member there needs a new version.
 
 use adk_session::error::StorageProblem;
@@ -38,7 +38,7 @@ use web_sys::{IdbDatabase, IdbObjectStore, IdbTransaction};
 
 use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::records::keys::list;
-use crate::object::Record;
+use crate::object::JsObject;
 
 pub(crate) const SESSIONS: &str = "sessions";
 pub(crate) const STATES: &str = "states";
@@ -68,7 +68,7 @@ pub(crate) const VERSION: u32 = 4;
 
 /// Creates the stores of a new database, in the upgrade that a request has begun. Fails if there is
 /// an older database: the upgrade is then aborted, so the database stays as it was.
-pub(crate) fn create(request: &Record, event: &Record) -> Result<(), Failure> {
+pub(crate) fn create(request: &JsObject, event: &JsObject) -> Result<(), Failure> {
     let version = event.count("oldVersion") as u64;
     if version > 0 {
         let advice =
@@ -107,7 +107,7 @@ fn create_stores(database: &IdbDatabase) -> Result<(), JsValue> {
 }
 
 fn store(database: &IdbDatabase, name: &str, path: &JsValue) -> Result<IdbObjectStore, JsValue> {
-    let options = Record::empty();
+    let options = JsObject::empty();
     options.set("keyPath", path);
     database.create_object_store_with_optional_parameters(name, options.unchecked_ref())
 }
@@ -118,7 +118,7 @@ fn index(
     path: &JsValue,
     traits: &[&str],
 ) -> Result<(), JsValue> {
-    let options = Record::empty();
+    let options = JsObject::empty();
     for name in traits {
         options.set(name, &JsValue::TRUE);
     }
@@ -129,7 +129,7 @@ fn index(
 /// Notes in a new database that it is new, with the browser's message about the loss of an earlier
 /// one. The note is part of the creation, so no tab finds a new database without it.
 fn note_creation(transaction: &IdbTransaction, message: &JsValue) -> Result<(), JsValue> {
-    let note = Record::empty();
+    let note = JsObject::empty();
     note.set_text("key", CREATION);
     note.set("message", message);
     transaction.object_store(META)?.put(&note).map(drop)

@@ -12,7 +12,7 @@ use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::records::keys;
 use crate::indexed_db::records::schema::{EVENTS, META, SESSIONS, STATES};
 use crate::indexed_db::writing::sequence::Sequence;
-use crate::object::Record;
+use crate::object::JsObject;
 
 /// Deletes, and succeeds if there is nothing to delete. Returns the floor of revisions, or `None` if the
 /// session is not as it was listed.
@@ -99,10 +99,10 @@ impl Removal {
         if self.has_sessions {
             let records: Array = results.next().unwrap_or_default().unchecked_into();
             if let Deletion::UnchangedSession { .. } = deletion {
-                let record = Record::next(&mut records.clone().into_iter());
+                let record = JsObject::next(&mut records.clone().into_iter());
                 record.filter(|record| record.is_unchanged(deletion))?;
             }
-            for record in records.iter().filter_map(Record::found) {
+            for record in records.iter().filter_map(JsObject::found) {
                 sequence.raise_floor(&record);
                 transaction.delete(SESSIONS, &keys::session(&record.session_key()));
                 // If the number is damaged, nothing shows which events are the session's.
@@ -112,9 +112,9 @@ impl Removal {
                 }
                 deleted += 1.0;
             }
-            rows.push((Record::next(&mut results), false));
+            rows.push((JsObject::next(&mut results), false));
         }
-        rows.push((Record::next(&mut results), self.has_state));
+        rows.push((JsObject::next(&mut results), self.has_state));
         for (row, loses_state) in rows {
             let Some(mut row) = row else {
                 continue;
@@ -122,7 +122,7 @@ impl Removal {
             let loses_state = loses_state && row.has_state();
             if loses_state {
                 sequence.raise_floor(&row);
-                let rest = Record::owner(&row.get("key"));
+                let rest = JsObject::owner(&row.get("key"));
                 rest.add_sessions(row.count("sessions"));
                 row = rest;
             }
@@ -137,7 +137,7 @@ impl Removal {
 }
 
 /// Puts the row of an app or a user, or deletes it if it holds neither state nor sessions.
-fn put_or_delete(transaction: &Transaction, row: &Record) {
+fn put_or_delete(transaction: &Transaction, row: &JsObject) {
     if row.has_state() || row.count("sessions") > 0.0 {
         transaction.put(STATES, row);
     } else {

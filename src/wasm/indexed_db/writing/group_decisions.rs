@@ -7,7 +7,7 @@ use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::writing::group_rows::{Group, Member};
 use crate::indexed_db::writing::sequence::Sequence;
 use crate::indexed_db::writing::session_buffer::SessionBuffer;
-use crate::object::Record;
+use crate::object::JsObject;
 
 /// The indexes of the buffers that a write names: its session, and the shared states that it needs.
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ impl Group<'_> {
     /// Whether an earlier attempt of the write with this token has created the session.
     fn is_made_by(&self, token: f64, BufferIndexes { session, .. }: BufferIndexes) -> bool {
         let record = session.and_then(|index| self.sessions.get(index)?.record.as_ref());
-        record.and_then(|record: &Record| record.number("token")) == Some(token)
+        record.and_then(|record: &JsObject| record.number("token")) == Some(token)
     }
 
     /// Reads the stored data that the plan names, unless an earlier member did, and returns it.

@@ -15,12 +15,12 @@ use crate::indexed_db::connection::transaction::Transaction;
 use crate::indexed_db::reading::ask_changed;
 use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::records::keys;
-use crate::indexed_db::records::page::Page;
+use crate::indexed_db::records::page::PageRecord;
 use crate::indexed_db::records::schema::{BY_ID, EVENTS};
 use crate::indexed_db::writing::owner_buffer::OwnerBuffer;
 use crate::indexed_db::writing::sequence::Sequence;
 use crate::indexed_db::writing::session_buffer::SessionBuffer;
-use crate::object::Record;
+use crate::object::JsObject;
 
 /// One write of a group.
 pub(crate) struct Member<'a> {
@@ -185,7 +185,7 @@ impl<'a> Group<'a> {
         let mut found = BinaryHeap::new();
         for (index, key) in keys_for.iter().zip(keys.iter()) {
             // `[number, seq]`.
-            if let Some(key) = Record::found(key) {
+            if let Some(key) = JsObject::found(key) {
                 found.push((key.count("1") as Revision, *index as u32));
             }
         }
@@ -210,7 +210,7 @@ impl<'a> Group<'a> {
     }
 
     /// Returns a stored session and its number; `None` if it is missing or damaged.
-    fn stored(&self, index: usize) -> Option<(&Record, f64)> {
+    fn stored(&self, index: usize) -> Option<(&JsObject, f64)> {
         let record = self.sessions.get(index)?.record.as_ref()?;
         record.head().ok()?;
         Some((record, record.count("number")))
@@ -222,8 +222,8 @@ impl<'a> Group<'a> {
             let Some(buffer) = self.sessions.get_mut(*index) else {
                 continue;
             };
-            for record in records.unchecked_into::<Array>().iter().filter_map(Record::found) {
-                if let Ok(page) = Page::read(&record) {
+            for record in records.unchecked_into::<Array>().iter().filter_map(JsObject::found) {
+                if let Ok(page) = PageRecord::read(&record) {
                     buffer.take_in(page);
                 }
             }

@@ -9,7 +9,7 @@ use crate::indexed_db::connection::transaction::Transaction;
 use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::records::keys;
 use crate::indexed_db::records::schema::STATES;
-use crate::object::Record;
+use crate::object::JsObject;
 
 /// An app's or user's record and state within a group.
 pub(crate) struct OwnerBuffer {
@@ -20,7 +20,7 @@ pub(crate) struct OwnerBuffer {
     key: JsValue,
     pub(crate) wants_state: bool,
     /// Our copy of the stored record; `put` sets the changes in it.
-    stored: Option<Record>,
+    stored: Option<JsObject>,
     /// The state, once read, with the changes of the group's writes so far.
     pub(crate) row: Option<SharedRow>,
     is_changed: bool,
@@ -50,12 +50,12 @@ impl OwnerBuffer {
     }
 
     pub(crate) fn read(&mut self, results: &mut ArrayIntoIter) {
-        self.stored = Record::next(results);
+        self.stored = JsObject::next(results);
     }
 
     /// Whether a member needs a state that is not stored.
     pub(crate) fn misses_state(&self) -> bool {
-        self.wants_state && !self.stored.as_ref().is_some_and(Record::has_state)
+        self.wants_state && !self.stored.as_ref().is_some_and(JsObject::has_state)
     }
 
     /// Reads the stored state, unless it was read already.
@@ -78,7 +78,7 @@ impl OwnerBuffer {
             return;
         }
         let is_new = self.stored.is_none();
-        let record = self.stored.get_or_insert_with(|| Record::owner(&self.key));
+        let record = self.stored.get_or_insert_with(|| JsObject::owner(&self.key));
         if let Some(row) = self.row.as_ref().filter(|_| self.is_changed) {
             record.set_number("revision", row.revision as f64);
             record.set_state(&row.state);

@@ -8,7 +8,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::indexed_db::connection::transaction::Transaction;
 use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::records::schema::{META, SESSIONS};
-use crate::object::Record;
+use crate::object::JsObject;
 
 const KEY: &str = "sequence";
 
@@ -16,7 +16,7 @@ const NAME: &str = "sequence of session numbers";
 
 /// The next session's number, and the floor: the highest revision that was ever deleted.
 pub(crate) struct Sequence {
-    record: Record,
+    record: JsObject,
     is_new: bool,
     is_changed: bool,
 }
@@ -27,10 +27,10 @@ impl Sequence {
     }
 
     pub(crate) fn read(results: &mut ArrayIntoIter) -> Self {
-        if let Some(record) = Record::next(results) {
+        if let Some(record) = JsObject::next(results) {
             return Self { record, is_new: false, is_changed: false };
         }
-        let record = Record::empty();
+        let record = JsObject::empty();
         record.set_text("key", KEY);
         record.set_number("next", 1.0);
         record.set_number("floor", 0.0);
@@ -69,7 +69,7 @@ impl Sequence {
 
     /// Raises the floor to the revision of a deleted record. A damaged revision is ignored, since
     /// it could leave no room for later ones.
-    pub(crate) fn raise_floor(&mut self, deleted: &Record) {
+    pub(crate) fn raise_floor(&mut self, deleted: &JsObject) {
         let revision = deleted.counter("revision").unwrap_or_default();
         if revision > self.record.count("floor") {
             self.record.set_number("floor", revision);

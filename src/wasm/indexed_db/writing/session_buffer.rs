@@ -4,7 +4,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use adk_session::internals::Names;
+use adk_session::internals::NameMap;
 use adk_session::session::{NEVER, Revision, SessionHead, SessionKey};
 use adk_session::state::ScopedState;
 use adk_session::write::{EventRow, SessionChange, Target};
@@ -14,9 +14,9 @@ use wasm_bindgen::JsValue;
 use crate::indexed_db::connection::transaction::Transaction;
 use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::records::keys;
-use crate::indexed_db::records::page::{PAGE, Page, new_pages_of, pages_of};
+use crate::indexed_db::records::page::{PAGE, PageRecord, new_pages_of, pages_of};
 use crate::indexed_db::records::schema::{EVENTS, SESSIONS};
-use crate::object::Record;
+use crate::object::JsObject;
 
 /// A session's record, data and events within a group.
 pub(crate) struct SessionBuffer {
@@ -24,7 +24,7 @@ pub(crate) struct SessionBuffer {
     /// The session's key in the store.
     path: JsValue,
     /// The record as it was stored, until `put` changes it.
-    pub(crate) record: Option<Record>,
+    pub(crate) record: Option<JsObject>,
     /// Read from the record when they are first needed.
     counters: Option<Counters>,
     /// Read from the record when a write is to see or change it.
@@ -34,11 +34,11 @@ pub(crate) struct SessionBuffer {
     /// Whether the group changes the session.
     pub(crate) is_changed: bool,
     /// The stored events that were read.
-    pages: Vec<StoredPage>,
+    pages: Vec<BufferedRecord>,
     /// New events, by `seq`.
     new: Vec<EventRow>,
     /// The position of each of these events, by id.
-    indexes: Names<RowIndex>,
+    indexes: NameMap<RowIndex>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -55,8 +55,8 @@ struct Counters {
     open: f64,
 }
 
-struct StoredPage {
-    page: Page,
+struct BufferedRecord {
+    page: PageRecord,
     is_changed: bool,
 }
 
@@ -72,7 +72,7 @@ impl SessionBuffer {
             is_changed: false,
             pages: Vec::new(),
             new: Vec::new(),
-            indexes: Names::default(),
+            indexes: NameMap::default(),
         }
     }
 
@@ -87,7 +87,7 @@ impl SessionBuffer {
     }
 
     pub(crate) fn read(&mut self, results: &mut ArrayIntoIter) {
-        self.record = Record::next(results);
+        self.record = JsObject::next(results);
     }
 
     /// Returns the session's head; `None` if there is no session. Fails with `corrupt_record` if it
@@ -102,14 +102,14 @@ impl SessionBuffer {
 
     /// Makes the record of a new session.
     pub(crate) fn create(&mut self, number: f64, token: f64, head: SessionHead) {
-        self.record = Some(Record::session(&self.key, number, token, head));
+        self.record = Some(JsObject::session(&self.key, number, token, head));
         self.counters = Some(Counters { head, number, open: 0.0 });
     }
 
     /// Reads the state, unless it was read already.
     pub(crate) fn read_state(&mut self) -> Result<(), Failure> {
         if self.state.is_none() {
-            let stored = self.record.as_ref().map(Record::state).transpose()?;
+            let stored = self.record.as_ref().map(JsObject::state).transpose()?;
             self.state = Some(stored.unwrap_or_default());
         }
         Ok(())
@@ -121,15 +121,15 @@ impl SessionBuffer {
     }
 
     /// Adds a page that was read, unless it is known already.
-    pub(crate) fn take_in(&mut self, page: Page) {
+    pub(crate) fn take_in(&mut self, page: PageRecord) {
         let first = page.rows.first();
         if first.is_some_and(|first| self.indexes.get(&first.id).is_some()) {
             return;
         }
-        self.add_page(StoredPage { page, is_changed: false });
+        self.add_page(BufferedRecord { page, is_changed: false });
     }
 
-    fn add_page(&mut self, stored: StoredPage) {
+    fn add_page(&mut self, stored: BufferedRecord) {
         for (row, event) in stored.page.rows.iter().enumerate() {
             self.set_index(&event.id, RowIndex { page: Some(self.pages.len()), row });
         }

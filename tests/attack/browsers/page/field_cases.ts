@@ -128,8 +128,8 @@ export const CASES: readonly FieldCase[] = [
   ...cases('session', 'created', { 'too high': plus(1000) }, ALL_OF_SESSION),
   ...cases('session', 'lastUpdateTime', { earlier: 7 }),
   ...cases('session', 'state', WRONG_STATES, ofSession(SESSION, ...READ, ...LISTED, 'update')),
-  // These fields only make sealing and stale handles faster. No read uses them.
-  ...['open', 'sealed', 'replaced', 'token'].flatMap((field) =>
+  // These fields only make the page writer and stale handles faster. No read uses them.
+  ...['open', 'paged', 'replaced', 'token'].flatMap((field) =>
     cases('session', field, WRONG_NUMBERS),
   ),
   ...cases('user', 'state', WRONG_STATES, ofState('user "ada"')),

@@ -58,7 +58,7 @@ export async function damageUnsent(owner: string, text: string): Promise<void> {
 
 /** Makes the record of a copy unreadable. */
 export async function damageSession(owner: string): Promise<void> {
-  await change(owner, 'sessions', (value) => ({ ...(value as object), birth: -1 }));
+  await change(owner, 'sessions', (value) => ({ ...(value as object), localId: -1 }));
 }
 
 /** Makes the records of an owner of a version that this package does not know yet. */

@@ -16,7 +16,7 @@ import { type Context, inTab, newName } from '../context.js';
 export const inPage = { burst, readStored };
 type Page = typeof inPage;
 
-/** Acknowledgements after which the page ends: at the beginning, and when pages have been sealed. */
+/** Acknowledgements after which the page ends: at the beginning, and when page records have been written. */
 const ENDS = [3, 150];
 
 const WAYS: [name: string, end: (tab: Tab<Page>, elsewhere: string) => Promise<void>][] = [

@@ -14,7 +14,7 @@ type Page = typeof inPage;
 export function damage(context: Context): void {
   for (const [where, what] of [
     ['single', 'a record of its own'],
-    ['page', 'a sealed page'],
+    ['page', 'a page record'],
   ] as const) {
     it(`a damaged event in ${what} is named, and everything else stays readable`, async () => {
       await inTab<Page>(context, async (tab) => {

@@ -18,7 +18,7 @@ export const inPage = { restore };
 type Page = typeof inPage;
 
 export function files(context: Context): void {
-  it('a file of sealed pages survives import and export, with a state that no delta explains', async () => {
+  it('a file of page records survives import and export, with a state that no delta explains', async () => {
     const events = Array.from({ length: 300 }, (_, at) => ({
       id: `e${at}`,
       timestamp: 1.7e12 + at + 0.125,

@@ -27,7 +27,7 @@ export function views(context: Context): void {
     });
   });
 
-  it('the end of a view is read with the marked events, also of sealed pages and by a later page', async () => {
+  it('the end of a view is read with the marked events, also of page records and by a later page', async () => {
     const name = newName();
     await inTab<Page>(context, async (tab) => tab.call('fillMarked', name));
     await inTab<Page>(context, async (tab) => {
@@ -58,7 +58,7 @@ export function views(context: Context): void {
 
 const [COUNT, WINDOW] = [6000, 20];
 
-/** Stores a session of sealed pages with a rewind and a compaction among the first, the middle and the last events. */
+/** Stores a session of page records with a rewind and a compaction among the first, the middle and the last events. */
 async function fillMarked(name: string): Promise<void> {
   const service = new IndexedDbSessionService({ name });
   const session = await service.createSession(keyOf('marked'));

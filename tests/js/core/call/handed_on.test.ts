@@ -16,7 +16,7 @@ const KEY = { ...OWNER, sessionId: 's1' };
 /** Opens a service in memory, over a store that notes the call of each request. `onRequest` is called before its work. */
 function open(isSynchronous = true, onRequest?: (call: Call) => void) {
   const calls: Call[] = [];
-  const operations: unknown[] = [];
+  const mutations: unknown[] = [];
   const memory = new WasmStore(createMemoryStorage(), {
     holdsData: true,
     parse: (texts) => parseTexts(texts as readonly string[]),
@@ -25,9 +25,9 @@ function open(isSynchronous = true, onRequest?: (call: Call) => void) {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
-      return (request: { operation?: unknown }, call: Call): unknown => {
+      return (request: { mutation?: unknown }, call: Call): unknown => {
         calls.push(call);
-        operations.push(request.operation);
+        mutations.push(request.mutation);
         onRequest?.(call);
         return Reflect.apply(member, target, [request, call]);
       };
@@ -42,7 +42,7 @@ function open(isSynchronous = true, onRequest?: (call: Call) => void) {
     openStore: () => store,
   };
   const core = new ServiceCore(parts, { onDiagnostic: () => undefined });
-  return { service: new StoredSessionService(core), calls, operations, cache };
+  return { service: new StoredSessionService(core), calls, mutations, cache };
 }
 
 describe('The call of a public method', () => {
@@ -61,12 +61,12 @@ describe('The call of a public method', () => {
   });
 
   it('has no number of a write, which each write has itself', async () => {
-    const { service, calls, operations } = open();
-    const operation = { client: crypto.randomUUID(), number: 1 };
-    const request = { ...OWNER, stateDelta: { 'user:a': 1 }, operation };
+    const { service, calls, mutations } = open();
+    const mutation = { client: crypto.randomUUID(), number: 1 };
+    const request = { ...OWNER, stateDelta: { 'user:a': 1 }, mutation };
     await service.updateState(request);
-    assert.deepEqual(operations, [operation]);
-    assert.ok(!('operation' in calls[0]!));
+    assert.deepEqual(mutations, [mutation]);
+    assert.ok(!('mutation' in calls[0]!));
   });
 
   it('is not the call of the write that joins it with others, which continues without it', async () => {

@@ -62,10 +62,10 @@ export function endsElsewhere(
       const { message, reported, remote } = await beginRun('device');
       await using second = new RemoteSessionService({ url: one.origin });
       assert.equal(await second.cancelRun({ ...keyOf('device'), messageId: message }), true);
-      const [, text, seal, ...more] = await eventsOf(one.origin, 'device');
+      const [, text, endEvent, ...more] = await eventsOf(one.origin, 'device');
       assert.deepEqual([text?.interrupted, more], [true, []]);
       assert.match(textsOf([text!])[0]!, /^0 1 /);
-      assert.equal(seal?.errorCode, 'INVOCATION_ABORTED');
+      assert.equal(endEvent?.errorCode, 'INVOCATION_ABORTED');
       await reported(({ status }) => status === 'cancelled');
       assert.equal(await second.cancelRun({ ...keyOf('device'), messageId: message }), false);
       await remote.close();
@@ -84,7 +84,7 @@ export function endsElsewhere(
       await remote.close();
     });
 
-    it('by a device and another process at once is sealed once', async () => {
+    it('by a device and another process at once has its end event once', async () => {
       const { message, reported, remote } = await beginRun('both');
       const answers = await Promise.all(
         [one, other].map(({ origin }) => cancel(origin, 'both', message)),

@@ -100,17 +100,17 @@ export function followsAfterCut(cutMs: number): void {
   });
 }
 
-/** Returns the pieces of a report's draft. */
+/** Returns the partial events of a report's draft. */
 function draftOf(report: RunReport | undefined): readonly string[] {
   const [text = ''] = textsOf(report?.drafts.map(({ event }) => event) ?? []);
   return requireWhole(text);
 }
 
-/** Returns the pieces of a slow answer. Fails if one of them is missing. */
+/** Returns the partial events of a slow answer. Fails if one of them is missing. */
 function requireWhole(text: string): readonly string[] {
-  const pieces = text.split(' ').filter(Boolean);
-  assert.deepEqual(pieces, Object.keys(pieces));
-  return pieces;
+  const partials = text.split(' ').filter(Boolean);
+  assert.deepEqual(partials, Object.keys(partials));
+  return partials;
 }
 
 /** Returns the lengths once they stay the same: what was on its way when the feed was cut is still read. */

@@ -18,8 +18,8 @@ export const KILL_POINTS: readonly KillPoint[] = [
     { at: 'append', number, when: 'before' } as const,
     { at: 'append', number, when: 'after' } as const,
   ]),
-  { at: 'piece', number: 1 },
-  { at: 'piece', number: 4 },
+  { at: 'partial', number: 1 },
+  { at: 'partial', number: 4 },
   { at: 'tool', number: 1 },
 ];
 
@@ -28,7 +28,7 @@ export const FIVE_KILL_POINTS: readonly KillPoint[] = [
   { at: 'append', number: 1, when: 'before' },
   { at: 'append', number: 1, when: 'after' },
   { at: 'append', number: 3, when: 'before' },
-  { at: 'piece', number: 4 },
+  { at: 'partial', number: 4 },
   { at: 'tool', number: 1 },
 ];
 
@@ -41,7 +41,7 @@ export const killsWithin = (...delays: number[]): KillPoint[] =>
 /** Returns the texts of the run of `look …` up to an append; undefined: it is not known whether the append is stored. */
 function storedBefore(point: KillPoint): number | undefined {
   if (point.at === 'tool') return 2;
-  if (point.at === 'piece') return point.number === 1 ? 1 : 3;
+  if (point.at === 'partial') return point.number === 1 ? 1 : 3;
   if (point.when === 'within') return undefined;
   return point.when === 'before' ? point.number - 1 : point.number;
 }

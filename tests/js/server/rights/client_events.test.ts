@@ -272,11 +272,13 @@ describe('An event of a client', () => {
   it('is stored once if it is sent again', async () => {
     const { ask, service } = await serveStored([]);
     const body = { events: [eventJson('e1', { turn: 1 })] };
-    const placed = [];
+    const eventRevisions = [];
     for (let sent = 0; sent < 2; sent += 1) {
-      placed.push(((await ask(EVENTS, { body })).body as { placed: object }).placed);
+      eventRevisions.push(
+        ((await ask(EVENTS, { body })).body as { eventRevisions: object }).eventRevisions,
+      );
     }
-    assert.deepEqual(placed[1], placed[0]);
+    assert.deepEqual(eventRevisions[1], eventRevisions[0]);
     assert.equal((await storedIn(service)).length, 1);
   });
 

@@ -11,13 +11,13 @@ import { until } from '../../stores/cache/fixture.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../stores/remote/fixture.js';
 import { KEY } from '../fixture.js';
 
-/** A call that is under way when the data are erased ends so. */
+/** A call that is under way when the data are forgotten ends so. */
 function requireAborted(error: unknown): 'aborted' {
   assert.ok(isSessionError(error, 'aborted'), String(error));
   return 'aborted';
 }
 
-it('a handler whose authorize returns forget erases the cache of its client', async () => {
+it('a handler whose authorize returns forget forgets the cache of its client', async () => {
   let permission: Permission = true;
   const service = new InMemorySessionService();
   const handler = handlerOn(service, { authorize: () => permission });

@@ -11,7 +11,8 @@ const IDS = ['c0', 'c1', 'c2', 'c3'];
 
 /** What an event does: it calls, answers, or rewinds. */
 interface Step {
-  readonly kind: 'question' | 'longRunning' | 'call' | 'answer' | 'response' | 'seal' | 'rewind';
+  readonly kind:
+    'question' | 'longRunning' | 'call' | 'answer' | 'response' | 'endEvent' | 'rewind';
   readonly id: string;
   readonly turn: number;
 }
@@ -36,11 +37,11 @@ function eventOf({ kind, id, turn }: Step, number: number): Event {
   if (kind === 'rewind') Object.assign(event.actions, { rewindBeforeInvocationId });
   else event.content = { parts: [part] };
   if (kind === 'longRunning') event.longRunningToolIds = [id];
-  if (kind === 'seal') event.errorCode = 'INVOCATION_ABORTED';
+  if (kind === 'endEvent') event.errorCode = 'INVOCATION_ABORTED';
   return event;
 }
 
-const KINDS = ['question', 'longRunning', 'call', 'answer', 'response', 'seal'] as const;
+const KINDS = ['question', 'longRunning', 'call', 'answer', 'response', 'endEvent'] as const;
 
 describe('The open calls of the last events', () => {
   it('are those of the whole history, or earlier events are asked for', async () => {

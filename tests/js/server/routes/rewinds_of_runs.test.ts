@@ -18,7 +18,7 @@ import { ALL_RIGHTS, answerOf, type Ask, KEY, requestTo, serve, SESSION } from '
 
 const EVENTS = `${SESSION}/events`;
 const REWIND = `${SESSION}/rewind`;
-const SEAL = 'INVOCATION_ABORTED';
+const ENDED = 'INVOCATION_ABORTED';
 
 const messageJson = (id: string, invocationId = `i-${id}`) => ({
   ...{ id, invocationId, author: 'user' },
@@ -34,7 +34,7 @@ const again = {
 
 const handlers: SessionHandler[] = [];
 
-/** Serves a session whose agent streams a piece to each message, and waits. */
+/** Serves a session whose agent streams a partial event to each message, and waits. */
 async function serveStreaming(options: Partial<SessionHandlerOptions> = {}) {
   const go = gate();
   const signals = new Map<string, AbortSignal>();
@@ -66,7 +66,7 @@ afterEach(async () => {
 const isAborted = (signals: Map<string, AbortSignal>, id: string): boolean | undefined =>
   signals.get(id)?.aborted;
 
-/** The name of an event in these tests. The texts and seals of a run have ids of their own. */
+/** The name of an event in these tests. The texts and end events of a run have ids of their own. */
 function nameOf({ id, errorCode, interrupted, author, content }: NewEvent): string {
   if (errorCode !== undefined) return errorCode;
   if (interrupted === true) return 'interrupted';
@@ -95,12 +95,12 @@ describe('A rewind during a run', () => {
     assert.deepEqual(await names(), ['m1', 'm1!']);
   });
 
-  it('stores the texts, the seal, the marker and the message in one append', async () => {
+  it('stores the texts, the end event, the marker and the message in one append', async () => {
     const { ask, service, names, appends, signals, seen, errors, go } = await serveStreaming();
     await ask(EVENTS, asked('m1'));
     const since = service.revisionOf((await service.getSession(KEY))!)!;
     assert.equal((await ask(REWIND, { body: { ...again, run: {} } })).status, 200);
-    const stored = ['interrupted', SEAL, 'r1', 'm2'];
+    const stored = ['interrupted', ENDED, 'r1', 'm2'];
     assert.deepEqual(appends, [stored]);
     const { events = [] } = await service.listChanges({ ...KEY, since });
     assert.deepEqual(
@@ -127,21 +127,21 @@ describe('A rewind during a run', () => {
     await ask(REWIND, { body: { place: { branch: marker.invocationId } } });
     const { body } = await ask(`${SESSION}?view=transcript`);
     const shown = (body as { events: Event[] }).events;
-    assert.deepEqual(shown.map(nameOf), ['m1', 'interrupted', SEAL]);
+    assert.deepEqual(shown.map(nameOf), ['m1', 'interrupted', ENDED]);
     assert.deepEqual(textsOf(shown), ['m1', 'Gr', undefined]);
   });
 
-  it('that does not undo its message has the texts and the seal behind the marker', async () => {
+  it('that does not undo its message has the texts and the end event behind the marker', async () => {
     const { ask, service, appends, signals } = await serveStreaming();
     await ask(EVENTS, asked('m1'));
     const session = (await service.getSession(KEY))!;
     await service.appendEvents({ session, events: [messageJson('m0')] });
     const body = { place: { turn: 'm0' }, marker, message: again.message };
     const { body: rewound } = await ask(REWIND, { body });
-    assert.deepEqual(appends.at(-1), ['r1', 'interrupted', SEAL, 'm2']);
+    assert.deepEqual(appends.at(-1), ['r1', 'interrupted', ENDED, 'm2']);
     const { body: shown } = await ask(`${SESSION}?view=transcript`);
     const { events } = shown as { events: Event[] };
-    assert.deepEqual(events.map(nameOf), ['m1', 'interrupted', SEAL, 'm2']);
+    assert.deepEqual(events.map(nameOf), ['m1', 'interrupted', ENDED, 'm2']);
     const message = (rewound as { message: Event }).message;
     assert.equal(message.timestamp, events.at(-1)!.timestamp * 1000);
     assert.equal(isAborted(signals, 'm1'), true);
@@ -173,24 +173,24 @@ describe('A rewind during a run', () => {
       appended.map((error) => (error as { staleReason?: string }).staleReason),
       ['undone'],
     );
-    assert.deepEqual(await names(), ['m1', 'interrupted', SEAL, 'r1', 'm2']);
+    assert.deepEqual(await names(), ['m1', 'interrupted', ENDED, 'r1', 'm2']);
   });
 
   it('ends a run whose message is not stored yet', async () => {
     const { ask, service, names, seen, go } = await serveStreaming();
     const session = (await service.getSession(KEY))!;
     await service.appendEvents({ session, events: [messageJson('m1')] });
-    const claim = gate();
+    const storing = gate();
     const { appendEvent } = service;
     service.appendEvent = async (request) => {
-      if (request.event.id === 'm9') await claim.opened;
+      if (request.event.id === 'm9') await storing.opened;
       return Reflect.apply(appendEvent, service, [request]);
     };
     const waiting = ask(EVENTS, asked('m9'));
     await sleep(5);
     const rewinding = ask(REWIND, { body: { ...again, run: {} } });
     await sleep(5);
-    claim.open();
+    storing.open();
     assert.equal((await rewinding).status, 200);
     await waiting;
     go.open();
@@ -229,8 +229,8 @@ describe('The same rewind again', () => {
         assert.equal(isAborted(signals, 'm2'), false);
         go.open();
         await sleep(5);
-        const sealed = isDuringRun ? ['interrupted', SEAL] : [];
-        assert.deepEqual(await names(), ['m1', ...sealed, 'r1', 'm2', 'm2!']);
+        const ending = isDuringRun ? ['interrupted', ENDED] : [];
+        assert.deepEqual(await names(), ['m1', ...ending, 'r1', 'm2', 'm2!']);
         assert.deepEqual(seen, isDuringRun ? ['m1', 'm2'] : ['m2']);
       });
     }
@@ -246,7 +246,7 @@ describe('The same rewind again', () => {
       isNew: true,
     }));
     assert.deepEqual(one, other);
-    assert.deepEqual(await names(), ['m1', 'interrupted', SEAL, 'r1', 'm2']);
+    assert.deepEqual(await names(), ['m1', 'interrupted', ENDED, 'r1', 'm2']);
   });
 
   it('is answered also when no other run may begin', async () => {
@@ -276,7 +276,7 @@ describe('The same rewind again', () => {
     const { body } = await ask(`${SESSION}?view=transcript`);
     assert.deepEqual((body as { events: Event[] }).events.map(nameOf), ['m3', 'm3!']);
     assert.deepEqual(seen, ['m1', 'm2', 'm3']);
-    assert.equal((await names()).filter((name) => name === SEAL).length, 2);
+    assert.equal((await names()).filter((name) => name === ENDED).length, 2);
   });
 });
 
@@ -308,7 +308,7 @@ describe('A message with run', () => {
 });
 
 describe('A rewind that a handler passes on to another one', () => {
-  it('ends the run after it is stored, and stores no seal; a refused one leaves the run running', async () => {
+  it('ends the run after it is stored, and stores no end event; a refused one leaves the run running', async () => {
     const inner = serve({ authorize: () => ALL_RIGHTS });
     await inner.service.createSession(KEY);
     const remote = new RemoteSessionService({

@@ -68,7 +68,7 @@ const answering: RunAgent = async function* ({ message, streaming }) {
   };
 };
 
-/** An agent that streams a piece, and then waits for its signal. `said` resolves when the run has the piece. */
+/** An agent that streams a partial event, and then waits for its signal. `said` resolves when the run has the partial event. */
 function untilStopped() {
   const { open, opened: said } = gate();
   const run: RunAgent = async function* ({ signal }) {
@@ -98,7 +98,7 @@ describe('POST /run', () => {
     assert.deepEqual(textsOf(await events()), ['Tea?', 'Green: Tea?']);
   });
 
-  it('does not stream, but returns the pieces of an agent that streams always', async () => {
+  it('does not stream, but returns the partial events of an agent that streams always', async () => {
     const { ask } = await serveSession(async function* ({ streaming }) {
       yield { author: 'guide', partial: true, content: says(String(streaming)) };
       yield { author: 'guide', content: says('whole') };
@@ -130,7 +130,7 @@ describe('POST /run', () => {
     assert.deepEqual([errors, textsOf(await until(2))], [[failure], ['Tea?', 'one']]);
   });
 
-  it('is cancelled and sealed when the client leaves', async () => {
+  it('is cancelled and gets its end event when the client leaves', async () => {
     const { run, said } = untilStopped();
     const { respond, until } = await serveSession(run);
     const client = new AbortController();
@@ -138,13 +138,13 @@ describe('POST /run', () => {
     await said;
     client.abort();
     assert.equal((await answered).status, 504);
-    const [, text, seal] = await until(3);
-    assert.deepEqual([text?.interrupted, seal?.errorCode], [true, 'INVOCATION_ABORTED']);
+    const [, text, endEvent] = await until(3);
+    assert.deepEqual([text?.interrupted, endEvent?.errorCode], [true, 'INVOCATION_ABORTED']);
   });
 });
 
 describe('POST /run_sse', () => {
-  it('sends the events as they come, with streaming also the pieces', async () => {
+  it('sends the events as they come, with streaming also the partial events', async () => {
     const { stream, events } = await serveSession(answering);
     const whole = await stream();
     assert.deepEqual(textsOf(whole), ['Green: Tea?']);
@@ -153,9 +153,9 @@ describe('POST /run_sse', () => {
       [whole[0]?.id, whole[0]?.invocationId, whole[0]?.timestamp],
       [stored?.id, message?.invocationId, stored!.timestamp / 1000],
     );
-    const pieces = await stream({ streaming: true });
+    const partials = await stream({ streaming: true });
     assert.deepEqual(
-      pieces.map(({ partial, content }) => [partial, content?.parts?.[0]?.text]),
+      partials.map(({ partial, content }) => [partial, content?.parts?.[0]?.text]),
       [
         [true, 'Gr'],
         [undefined, 'Green: Tea?'],
@@ -278,7 +278,7 @@ describe('POST /run_sse', () => {
     assert.deepEqual([errors, await events()], [[failure], []]);
   });
 
-  it('is cancelled and sealed when the client leaves, by its signal or by the stream', async () => {
+  it('is cancelled and gets its end event when the client leaves, by its signal or by the stream', async () => {
     for (const leave of ['signal', 'stream']) {
       const { run, said } = untilStopped();
       const { respond, until, service } = await serveSession(run);
@@ -287,8 +287,8 @@ describe('POST /run_sse', () => {
       await said;
       if (leave === 'signal') client.abort();
       else await body!.cancel();
-      const [, text, seal] = await until(3);
-      assert.deepEqual([text?.interrupted, seal?.errorCode], [true, 'INVOCATION_ABORTED']);
+      const [, text, endEvent] = await until(3);
+      assert.deepEqual([text?.interrupted, endEvent?.errorCode], [true, 'INVOCATION_ABORTED']);
       assert.equal((await service.getSession(KEY))?.events.length, 3);
     }
   });
@@ -331,7 +331,7 @@ describe('POST /run_sse', () => {
     assert.deepEqual(await events(), []);
   });
 
-  it('is cancelled and sealed within about a second if the agent ignores its signal', async () => {
+  it('is cancelled and gets its end event within about a second if the agent ignores its signal', async () => {
     const { open, opened: said } = gate();
     const { respond, until } = await serveSession(async function* () {
       yield { author: 'guide', partial: true, content: says('Gr') };
@@ -344,10 +344,10 @@ describe('POST /run_sse', () => {
     assert.equal((await until(3))[2]?.errorCode, 'INVOCATION_ABORTED');
   });
 
-  it('leaves out pieces while nobody reads, and sends every whole event', async () => {
+  it('leaves out partial events while nobody reads, and sends every whole event', async () => {
     const text = 'x'.repeat(1024);
     const { respond, until } = await serveSession(async function* () {
-      for (let piece = 0; piece < 1000; piece += 1)
+      for (let partial = 0; partial < 1000; partial += 1)
         yield { author: 'guide', partial: true, content: says(text) };
       for (let whole = 0; whole < 100; whole += 1) yield { author: 'guide', content: says(text) };
     });
@@ -355,12 +355,12 @@ describe('POST /run_sse', () => {
     await until(101);
     const all: Data[] = [];
     for await (const { data } of feedEvents(response)) all.push(data as Data);
-    const pieces = all.filter(({ partial }) => partial);
-    assert.ok(pieces.length > 10 && pieces.length < 100, `${pieces.length} pieces`);
-    assert.deepEqual([all.length - pieces.length, all.at(-1)?.error], [100, undefined]);
+    const partials = all.filter(({ partial }) => partial);
+    assert.ok(partials.length > 10 && partials.length < 100, `${partials.length} partial events`);
+    assert.deepEqual([all.length - partials.length, all.at(-1)?.error], [100, undefined]);
   });
 
-  it('is cancelled and sealed when more than 8 MiB of whole events wait for the reader', async () => {
+  it('is cancelled and gets its end event when more than 8 MiB of whole events wait for the reader', async () => {
     const text = 'x'.repeat(2 ** 20);
     const { respond, until } = await serveSession(async function* ({ signal }) {
       while (!signal.aborted) yield { author: 'guide', content: says(text) };
@@ -395,7 +395,7 @@ describe('POST /run_sse', () => {
     await reader.cancel();
   });
 
-  it('seals nothing when the client leaves after the end', async () => {
+  it('stores no end event when the client leaves after the end', async () => {
     const { respond, events } = await serveSession(answering);
     const client = new AbortController();
     const response = await respond('/run_sse', ASKED, client.signal);

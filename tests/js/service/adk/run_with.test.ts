@@ -47,15 +47,15 @@ async function run(
   message: Event,
   { isStored = false, streaming = true, signal = new AbortController().signal } = {},
 ): Promise<Event[]> {
-  const pieces: Event[] = [];
+  const partials: Event[] = [];
   await runAgent({
     ...{ key, service, agent, streaming, signal },
     admit: async () => ({ message, isStored }),
     onStored: () => undefined,
-    onPiece: (piece) => pieces.push(piece),
+    onPartial: (partial) => partials.push(partial),
     onWhole: () => undefined,
   });
-  return pieces;
+  return partials;
 }
 
 function runnerOver(
@@ -100,14 +100,14 @@ for (const [title, open] of [
       await service.createSession(key);
       const { runner, model } = runnerOver(asAdkService(service), REPLIES);
       const message = messageOf('hi');
-      const pieces = await run(service, runWith(runner), message);
+      const partials = await run(service, runWith(runner), message);
       const events = await storedOf(service);
       assert.equal(events[0]?.id, message.id);
       assert.equal(events[0].customMetadata, undefined);
       assert.deepEqual(events[0].content, message.content);
       assert.deepEqual(new Set(events.map(({ invocationId }) => invocationId)), new Set(['e-1']));
       assert.equal(events.length, 5);
-      assert.equal(pieces.length, 1);
+      assert.equal(partials.length, 1);
       assert.equal((await service.getSession(key))?.state.asked, 'hi');
       await assert.rejects(run(service, runWith(runner), message), failsWith('already_exists'));
       assert.equal(model.requests.length, 3, 'the model is not called again');
@@ -141,7 +141,7 @@ for (const [title, open] of [
       await service.close();
     });
 
-    it('is refused before its model if the message is claimed by another run at once', async () => {
+    it('is refused before its model if the message is stored by another run at once', async () => {
       const service = open();
       await service.createSession(key);
       const message = messageOf('hi');

@@ -25,7 +25,7 @@ const single = (event: Event): StoredRecord => ({
   text: JSON.stringify(event),
 });
 
-/** A sealed page of the events. */
+/** A page record of the events. */
 function page(given: Event[]): StoredRecord & { text: string } {
   const texts = given.map((event) => JSON.stringify(event));
   let end = -1;

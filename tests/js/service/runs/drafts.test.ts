@@ -9,21 +9,21 @@ const contentOf = (text: string, thought?: boolean) => ({
   role: 'model',
   parts: [{ text, ...(thought && { thought }) }],
 });
-const piece = (text: string, more: Partial<Event> = {}) =>
+const partial = (text: string, more: Partial<Event> = {}) =>
   createEvent({ ...answer, partial: true, content: contentOf(text), ...more });
 const whole = (id: string, event: Partial<Event> = {}) => createEvent({ ...answer, id, ...event });
 
 const partsOf = ({ all }: Drafts) => all.map(({ event }) => event.content?.parts);
 
 describe('A draft of a run', () => {
-  it('grows with the pieces of one author, and keeps its id', () => {
+  it('grows with the partial events of one author, and keeps its id', () => {
     const drafts = new Drafts();
-    drafts.add(piece('hm', { content: contentOf('hm', true) }));
-    drafts.add(piece('Green'));
+    drafts.add(partial('hm', { content: contentOf('hm', true) }));
+    drafts.add(partial('Green'));
     const [first] = drafts.all;
-    drafts.add(piece(' tea'));
-    drafts.add(piece('No', { author: 'clerk' }));
-    drafts.add(piece('Yes', { branch: 'b' }));
+    drafts.add(partial(' tea'));
+    drafts.add(partial('No', { author: 'clerk' }));
+    drafts.add(partial('Yes', { branch: 'b' }));
     assert.equal(drafts.all[0]?.event.id, first?.event.id);
     assert.deepEqual(partsOf(drafts), [
       [{ text: 'hm', thought: true }, { text: 'Green tea' }],
@@ -43,11 +43,11 @@ describe('A draft of a run', () => {
     'the end of a turn': { turnComplete: true },
   };
   for (const [what, event] of Object.entries(endings)) {
-    it(`ends with ${what}, and the next piece begins another one`, () => {
+    it(`ends with ${what}, and the next partial event begins another one`, () => {
       const drafts = new Drafts();
-      drafts.add(piece('Green'));
+      drafts.add(partial('Green'));
       drafts.end(whole('e2', event as Partial<Event>));
-      drafts.add(piece('Black'));
+      drafts.add(partial('Black'));
       assert.deepEqual(
         drafts.all.map(({ endedBy }) => endedBy),
         ['e2', undefined],
@@ -65,19 +65,19 @@ describe('A draft of a run', () => {
   for (const [what, event] of Object.entries(others)) {
     it(`stays with ${what}`, () => {
       const drafts = new Drafts();
-      drafts.add(piece('Green'));
+      drafts.add(partial('Green'));
       drafts.end(whole('e2', event as Partial<Event>));
-      drafts.add(piece(' tea'));
+      drafts.add(partial(' tea'));
       assert.deepEqual(partsOf(drafts), [[{ text: 'Green tea' }]]);
     });
   }
 
-  it('joins the halves of an emoji between two pieces', () => {
+  it('joins the halves of an emoji between two partial events', () => {
     const drafts = new Drafts();
     const shown: unknown[] = [];
     const [former, latter] = ['🍵'.charAt(0), '🍵'.charAt(1)];
     for (const text of [`tea ${former}`, '', `${latter}!${former}`, `${former}${latter}`, latter]) {
-      drafts.add(piece(text));
+      drafts.add(partial(text));
       shown.push(partsOf(drafts)[0]?.[0]?.text);
     }
     assert.deepEqual(shown, [
@@ -92,8 +92,8 @@ describe('A draft of a run', () => {
   it('does not join halves of a thought and of the answer', () => {
     const drafts = new Drafts();
     const [former, latter] = ['🍵'.charAt(0), '🍵'.charAt(1)];
-    drafts.add(piece('', { content: contentOf(former, true) }));
-    drafts.add(piece(latter));
+    drafts.add(partial('', { content: contentOf(former, true) }));
+    drafts.add(partial(latter));
     const texts = partsOf(drafts)[0]?.map(({ text }) => text);
     assert.deepEqual(texts, ['\ufffd', '\ufffd']);
   });

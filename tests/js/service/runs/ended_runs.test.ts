@@ -1,4 +1,4 @@
-// A run that was sealed or undone stores nothing more, whatever handle its agent uses.
+// A run that was cancelled or undone stores nothing more, whatever handle its agent uses.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -16,8 +16,8 @@ import {
   type SessionServiceOptions,
 } from '../../../../js/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
-import { claimMessage } from '../../../../js/service/runs/agent/run_storage.js';
-import { sealRun, storedStatus } from '../../../../js/service/runs/agent/run_status.js';
+import { storeMessageOnce } from '../../../../js/service/runs/agent/run_storage.js';
+import { endRun, storedStatus } from '../../../../js/service/runs/agent/run_status.js';
 import { openCache, Server } from '../../stores/cache/fixture.js';
 import { openRemote } from '../../stores/remote/fixture.js';
 import { newFolder } from '../../../new_folder.js';
@@ -68,13 +68,13 @@ async function appendAnew(
 /** Begins a run. @returns the handle with its message */
 async function begin(service: SessionService, id: string, invocationId: string): Promise<Session> {
   const session = await read(service);
-  await claimMessage(service, session, message(id, invocationId));
+  await storeMessageOnce(service, session, message(id, invocationId));
   return session;
 }
 
 /** Cancels a run, as its program does. */
-const seal = (service: SessionService, id: string, invocationId: string) =>
-  sealRun(service, {
+const endOf = (service: SessionService, id: string, invocationId: string) =>
+  endRun(service, {
     key: KEY,
     message: { id, invocationId },
     drafts: [],
@@ -95,16 +95,16 @@ for (const [name, open] of Object.entries(SERVICES)) {
         return { service, handle };
       }
 
-      it('is refused behind its seal, also if it reads the session before each append', async (test) => {
+      it('is refused behind its end event, also if it reads the session before each append', async (test) => {
         const { service, handle } = await openRun(test);
-        const [sealed] = await seal(service, 'm1', 'i1');
+        const [endEvent] = await endOf(service, 'm1', 'i1');
         await assert.rejects(appendAnew(service, 'late', 'i1'), isCancelled);
         await assert.rejects(appendAnew(service, 'late', 'i1'), isCancelled);
         const unread = { ...(await read(service)), state: {} };
         const event = { id: 'late', invocationId: 'i1', author: 'guide' };
         await assert.rejects(service.appendEvent({ session: unread, event }), isCancelled);
         await assert.rejects(service.appendEvent({ session: handle, event }), isCancelled);
-        assert.deepEqual(await idsIn(service), ['m1', 'a1', sealed?.id]);
+        assert.deepEqual(await idsIn(service), ['m1', 'a1', endEvent?.id]);
       });
 
       it('is refused behind a rewind that undoes it, until that is undone', async (test) => {
@@ -122,7 +122,7 @@ for (const [name, open] of Object.entries(SERVICES)) {
 
       it('is refused through an old handle, also after that has appended something else', async (test) => {
         const { service, handle } = await openRun(test);
-        await seal(service, 'm1', 'i1');
+        await endOf(service, 'm1', 'i1');
         await service.appendEvent({ session: handle, event: message('b1', 'i2') });
         const event = { id: 'late', invocationId: 'i1', author: 'guide' };
         await assert.rejects(service.appendEvent({ session: handle, event }), isCancelled);
@@ -133,10 +133,10 @@ for (const [name, open] of Object.entries(SERVICES)) {
 
       it('goes on after another message of its invocation', async (test) => {
         const { service } = await openRun(test);
-        await seal(service, 'm1', 'i1');
+        await endOf(service, 'm1', 'i1');
         await begin(service, 'm2', 'i1');
         await appendAnew(service, 'a2', 'i1');
-        await seal(service, 'm2', 'i1');
+        await endOf(service, 'm2', 'i1');
         await assert.rejects(appendAnew(service, 'late', 'i1'), isCancelled);
       });
 
@@ -145,25 +145,25 @@ for (const [name, open] of Object.entries(SERVICES)) {
         const other = await begin(service, 'm2', 'i2');
         await appendAnew(service, 'a2', 'i1');
         await appendAnew(service, 'b1', 'i2');
-        await seal(service, 'm2', 'i2');
+        await endOf(service, 'm2', 'i2');
         await appendAnew(service, 'a3', 'i1');
         await service.appendEvent({ session: other, event: message('a4', 'i1') });
         await service.appendEvent({ session: handle, event: message('a5', 'i1') });
         await assert.rejects(appendAnew(service, 'late', 'i2'), isCancelled);
       });
 
-      it('is refused behind its seal although an event of it is appended again', async (test) => {
+      it('is refused behind its end event although an event of it is appended again', async (test) => {
         const { service, handle } = await openRun(test);
         const again = { id: 'a2', invocationId: 'i1', author: 'guide', timestamp: 1000 };
         await service.appendEvent({ session: handle, event: { ...again } });
-        await seal(service, 'm1', 'i1');
+        await endOf(service, 'm1', 'i1');
         await appendAnew(service, 'a2', 'i1', { timestamp: 1000 });
         await assert.rejects(appendAnew(service, 'late', 'i1'), isCancelled);
       });
 
       it('is refused alone, if its append is stored together with others', async (test) => {
         const { service } = await openRun(test);
-        await seal(service, 'm1', 'i1');
+        await endOf(service, 'm1', 'i1');
         const session = await read(service);
         const append = (id: string, invocationId: string) =>
           service.appendEvent({ session, event: { id, invocationId, author: 'guide' } });
@@ -190,13 +190,13 @@ for (const [name, open] of Object.entries(SERVICES)) {
 
       it('ends with its session: a new one with the same id takes its events', async (test) => {
         const { service } = await openRun(test);
-        await seal(service, 'm1', 'i1');
+        await endOf(service, 'm1', 'i1');
         await service.deleteSession(KEY);
         await service.createSession(KEY);
         await appendAnew(service, 'new', 'i1');
-        await appendAnew(service, 'seal', 'i1', { errorCode: 'INVOCATION_ABORTED' });
+        await appendAnew(service, 'endEvent', 'i1', { errorCode: 'INVOCATION_ABORTED' });
         await appendAnew(service, 'newer', 'i1');
-        assert.deepEqual(await idsIn(service), ['new', 'seal', 'newer']);
+        assert.deepEqual(await idsIn(service), ['new', 'endEvent', 'newer']);
       });
     });
 
@@ -205,7 +205,7 @@ for (const [name, open] of Object.entries(SERVICES)) {
       test.after(() => service.close());
       const session = await service.createSession(KEY);
       await service.appendEvent({ session, event: message('m1', 'always') });
-      await appendAnew(service, 'seal', 'always', { errorCode: 'INVOCATION_ABORTED' });
+      await appendAnew(service, 'endEvent', 'always', { errorCode: 'INVOCATION_ABORTED' });
       const event = { id: 'late', invocationId: 'always', author: 'guide' };
       await assert.rejects(service.appendEvent({ session, event }), isCancelled);
       await appendAnew(service, 'a1', 'always');
@@ -222,22 +222,22 @@ for (const [name, open] of Object.entries(SERVICES)) {
   }
 }
 
-it('A seal of an earlier run, which comes late, does not cancel the next message', () => {
-  const sealOf = (invocationId: string) =>
+it('An end event of an earlier run, which comes late, does not cancel the next message', () => {
+  const endEventOf = (invocationId: string) =>
     createEvent({ id: 's', invocationId, author: 'guide', errorCode: 'INVOCATION_ABORTED' });
   const messages = [message('m1', 'i1'), message('m2', 'i2')];
-  const status = (sealed: string) => storedStatus([...messages, sealOf(sealed)]);
+  const status = (ended: string) => storedStatus([...messages, endEventOf(ended)]);
   assert.deepEqual(status('i1'), { status: 'unanswered', messageId: 'm2' });
   assert.deepEqual(status('i2'), { status: 'cancelled', messageId: 'm2' });
 });
 
-describe('A sealed run', () => {
-  it('is refused with the policy reject, also through a handle that has its seal', async (test) => {
+describe('A cancelled run', () => {
+  it('is refused with the policy reject, also through a handle that has its end event', async (test) => {
     const service = new InMemorySessionService({ stale: 'reject' });
     test.after(() => service.close());
     await service.createSession(KEY);
     await begin(service, 'm1', 'i1');
-    await seal(service, 'm1', 'i1');
+    await endOf(service, 'm1', 'i1');
     await assert.rejects(appendAnew(service, 'late', 'i1'), isCancelled);
   });
 
@@ -250,17 +250,17 @@ describe('A sealed run', () => {
     test.after(() => Promise.all([one.close(), other.close()]));
     await one.createSession(KEY);
     await begin(one, 'm1', 'i1');
-    await seal(one, 'm1', 'i1');
+    await endOf(one, 'm1', 'i1');
     await assert.rejects(appendAnew(other, 'late', 'i1'), isCancelled);
   });
 
-  it('is refused at its next append if another process has sealed or undone it', async (test) => {
+  it('is refused at its next append if another process has cancelled or undone it', async (test) => {
     const url = `sqlite:${join(newFolder(), 'sessions.db')}`;
     const [here, elsewhere] = [new DatabaseSessionService(url), new DatabaseSessionService(url)];
     test.after(() => Promise.all([here.close(), elsewhere.close()]));
     await here.createSession(KEY);
     await begin(here, 'm1', 'i1');
-    await seal(elsewhere, 'm1', 'i1');
+    await endOf(elsewhere, 'm1', 'i1');
     await assert.rejects(appendAnew(here, 'late', 'i1'), isCancelled);
     await begin(here, 'm2', 'i2');
     await rewind(elsewhere, { ...KEY, before: { invocationId: 'i2' } });
@@ -290,25 +290,25 @@ describe('A sealed run', () => {
     test.after(() => service.close());
     await service.createSession(KEY);
     await begin(service, 'm1', 'i1');
-    await seal(service, 'm1', 'i1');
+    await endOf(service, 'm1', 'i1');
     const session = await read(service);
     for (let at = 1; at < 1000; at += 1) {
-      await claimMessage(service, session, message(`n${at}`, `n${at}`));
+      await storeMessageOnce(service, session, message(`n${at}`, `n${at}`));
     }
     await assert.rejects(appendAnew(service, 'late', 'i1'), isCancelled);
-    await claimMessage(service, session, message('n1000', 'n1000'));
+    await storeMessageOnce(service, session, message('n1000', 'n1000'));
     await appendAnew(service, 'late', 'i1');
   });
 
-  it('takes no second seal, and an undone one takes none', async (test) => {
+  it('takes no second end event, and an undone one takes none', async (test) => {
     const service = new InMemorySessionService();
     test.after(() => service.close());
     await service.createSession(KEY);
     await begin(service, 'm1', 'i1');
-    assert.equal((await seal(service, 'm1', 'i1')).length, 1);
-    assert.deepEqual(await seal(service, 'm1', 'i1'), []);
+    assert.equal((await endOf(service, 'm1', 'i1')).length, 1);
+    assert.deepEqual(await endOf(service, 'm1', 'i1'), []);
     await begin(service, 'm2', 'i2');
     await rewind(service, { ...KEY, before: { invocationId: 'i2' } });
-    assert.deepEqual(await seal(service, 'm2', 'i2'), []);
+    assert.deepEqual(await endOf(service, 'm2', 'i2'), []);
   });
 });

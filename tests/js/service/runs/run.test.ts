@@ -26,7 +26,7 @@ async function start(agent: RunAgent, more: Partial<AgentRun> = {}) {
   await service.createSession(key);
   const message = createEvent({ author: 'user', invocationId: 'i1', content: says('hi') });
   const controller = new AbortController();
-  const pieces: Event[] = [];
+  const partials: Event[] = [];
   const wholes: Event[] = [];
   let storedAt: string | undefined;
   const run: AgentRun = {
@@ -34,7 +34,7 @@ async function start(agent: RunAgent, more: Partial<AgentRun> = {}) {
     admit: async () => ({ message, isStored: false }),
     signal: controller.signal,
     onStored: ({ id }) => (storedAt = id),
-    onPiece: (piece) => pieces.push(piece),
+    onPartial: (partial) => partials.push(partial),
     onWhole: (whole) => wholes.push(whole),
     ...more,
   };
@@ -47,7 +47,7 @@ async function start(agent: RunAgent, more: Partial<AgentRun> = {}) {
     message,
     ended,
     controller,
-    pieces,
+    partials,
     wholes,
     stored,
     storedAt: () => storedAt,
@@ -62,14 +62,14 @@ const textsOf = (events: readonly Event[]) =>
 
 describe('A run', () => {
   it('stores its message before the first event, and the whole events that are yielded', async () => {
-    const { ended, stored, pieces, message, storedAt } = await start(async function* () {
+    const { ended, stored, partials, message, storedAt } = await start(async function* () {
       yield { author: 'guide', partial: true, content: says('Gr') };
       yield { author: 'guide', content: says('Green') };
     });
     await ended;
     const events = await stored();
     assert.deepEqual(textsOf(events), ['hi', 'Green']);
-    assert.deepEqual(textsOf(pieces), ['Gr']);
+    assert.deepEqual(textsOf(partials), ['Gr']);
     assert.equal(storedAt(), message.id);
     assert.deepEqual(
       events.map(({ invocationId }) => invocationId),
@@ -150,21 +150,21 @@ describe('A run', () => {
   });
 
   for (const partial of [false, true]) {
-    const what = partial ? 'a piece' : 'an event';
+    const what = partial ? 'a partial event' : 'an event';
     it(`refuses ${what} with the id of its message, which stays as it was`, async () => {
-      const { ended, stored, pieces } = await start(async function* ({ message }) {
+      const { ended, stored, partials } = await start(async function* ({ message }) {
         yield { id: message.id, author: 'guide', partial, content: says('Mine') };
       });
       await assert.rejects(ended, failsWith('invalid_argument'));
-      assert.deepEqual([textsOf(await stored()), pieces], [['hi'], []]);
+      assert.deepEqual([textsOf(await stored()), partials], [['hi'], []]);
     });
 
     it(`fails if JSON cannot represent ${what}`, async () => {
-      const { ended, stored, pieces, wholes } = await start(async function* () {
+      const { ended, stored, partials, wholes } = await start(async function* () {
         yield { author: 'guide', partial, content: says('Gr'), customMetadata: { size: 1n } };
       });
       await assert.rejects(ended, failsWith('unserializable'));
-      assert.deepEqual([textsOf(await stored()), pieces, wholes], [['hi'], [], []]);
+      assert.deepEqual([textsOf(await stored()), partials, wholes], [['hi'], [], []]);
     });
   }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { MemoryLocalStore } from '../../../../js/service/cache/index.js';
-import { OPERATION_HEADER } from '../../../../js/stores/http/protocol.js';
+import { MUTATION_HEADER } from '../../../../js/stores/http/protocol.js';
 import { overStorage } from '../../../../js/service/over_storage.js';
 import { URL_OF_SERVER } from '../remote/fixture.js';
 import { MapStorage } from '../../service/map_storage.js';
@@ -279,22 +279,22 @@ it('a function of updateState computes on the copy and on what another tab has n
   }
 });
 
-it('over a storage that keeps no operations, a write whose answer was lost is stored once', async () => {
+it('over a storage that keeps no mutations, a write whose answer was lost is stored once', async () => {
   const server = new Server(overStorage(new MapStorage(), {}));
   const { cache } = openCache(server);
   const session = await cache.createSession(KEY);
   await cache.sync();
   const version = await server.send(new Request(`${URL_OF_SERVER}/version`));
-  assert.equal(((await version.json()) as { keepsOperations: unknown }).keepsOperations, false);
-  const operations: (string | null)[] = [];
+  assert.equal(((await version.json()) as { keepsMutations: unknown }).keepsMutations, false);
+  const mutations: (string | null)[] = [];
   server.intercept = ({ method, headers }) => {
-    if (method === 'POST') operations.push(headers.get(OPERATION_HEADER));
+    if (method === 'POST') mutations.push(headers.get(MUTATION_HEADER));
     return Promise.resolve(undefined);
   };
   server.lostResponses = 1;
   await cache.appendEvent({ session, event: event('e1', { n: 1 }) });
   await cache.sync().catch(() => cache.sync());
-  assert.deepEqual(operations, [null, null]);
+  assert.deepEqual(mutations, [null, null]);
   for (const service of [server.service, cache]) {
     const read = await service.getSession(KEY);
     assert.deepEqual([idsOf(read), read?.state], [['e1'], { n: 1 }]);
@@ -329,7 +329,7 @@ it("an answer that is not the handler's refuses nothing, and an expired login is
   await cache.close();
 });
 
-it('a late refusal names its operation, and blocks its own session alone', async () => {
+it('a late refusal names its mutation, and blocks its own session alone', async () => {
   const server = new Server();
   const { cache } = openCache(server);
   const session = await cache.createSession(KEY);

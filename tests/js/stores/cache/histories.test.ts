@@ -268,7 +268,7 @@ describe('An unsent event of a run that another device rewinds', () => {
 });
 
 describe('An edit through a cache', () => {
-  it('is one operation with its message, also offline, and the title stays', async () => {
+  it('is one mutation with its message, also offline, and the title stays', async () => {
     const { server, cache } = await openTurns('i1');
     await server.service.updateSession(KEY, { title: 'user i1' });
     await cache.getSession({ ...KEY, config: {} });

@@ -15,7 +15,7 @@ function tabs() {
     const data = new LocalData({
       store: local,
       owner: 'ada',
-      onErased: () => assert.fail('Nothing was erased.'),
+      onForgotten: () => assert.fail('Nothing was forgotten.'),
     });
     data.mayBegin();
     return new Leadership({

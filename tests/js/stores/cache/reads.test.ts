@@ -212,7 +212,7 @@ it('a list that the remote made before a session was created removes nothing of 
   await cache.close();
 });
 
-it('a session with something unsent was last updated at the later time of its copy and of its operations', async () => {
+it('a session with something unsent was last updated at the later time of its copy and of its mutations', async () => {
   const server = new Server();
   let now = 5000;
   const { cache } = openCache(server, { clock: () => now });

@@ -85,7 +85,7 @@ async function requireReplacedShown(server: Server, cache: CachedSessionService)
   const others = await service.getSession(KEY);
   const replacement = { ...event('e1'), content: { role: 'user', parts: [{ text: 'theirs' }] } };
   await service.appendEvent({ session: others!, event: replacement });
-  // The copy has the other version, and the operation without an answer lies over it.
+  // The copy has the other version, and the mutation without an answer lies over it.
   const handle = await cache.getSession({ ...KEY, config: { reads: 'network-first' } });
   assert.equal(handle!.events[0]?.content?.parts?.[0]?.text, 'e1');
   await cache.sync();

@@ -49,7 +49,7 @@ it('a tab sends what a closed tab has left', async () => {
   await second.close();
 });
 
-it('another owner sees nothing, and forget erases only the data of its own owner', async () => {
+it('another owner sees nothing, and forget forgets only the data of its own owner', async () => {
   const server = new Server();
   server.isOffline = true;
   const local = new MemoryLocalStore();

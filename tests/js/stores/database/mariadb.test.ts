@@ -12,7 +12,7 @@ import { conforms } from '../../conforms.js';
 import { hearsOthers } from './cases/foreign_changes.js';
 import { keepsItsLimits } from './cases/limits.js';
 import { ordersAsJavaScript } from './cases/list_order.js';
-import { appliesOnce } from './cases/operations.js';
+import { appliesOnce } from './cases/mutations.js';
 import { MARIADB_REFUSALS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
 import { cleared, emptied, type Server, startMariadb } from './servers.js';

@@ -11,7 +11,7 @@ import { conforms } from '../../conforms.js';
 import { hearsOthers } from './cases/foreign_changes.js';
 import { keepsItsLimits } from './cases/limits.js';
 import { ordersAsJavaScript } from './cases/list_order.js';
-import { appliesOnce } from './cases/operations.js';
+import { appliesOnce } from './cases/mutations.js';
 import { POSTGRESQL_EXPECTATIONS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
 import { cleared, emptied, postgresRows, type Server, startPostgres } from './servers.js';

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { createEvent, Template, InMemorySessionService } from '../../../../js/index.js';
-import { changesOf, labelsText, listRequest, parseLabels, getSessions, searchIds } from '../../../../js/ui/inspector/sessions/session_filter.js';
 import {
-  distinctOf,
-  kindOf,
-  piecesOf,
-} from '../../../../js/ui/inspector/template_editor.js';
+  changesOf,
+  labelsText,
+  listRequest,
+  parseLabels,
+  getSessions,
+  searchIds,
+} from '../../../../js/ui/inspector/sessions/session_filter.js';
+import { distinctOf, kindOf, piecesOf } from '../../../../js/ui/inspector/template_editor.js';
 import { summaryOf } from '../../../../js/ui/inspector/timeline/event_summary.js';
 import { nextPosition } from '../../../../js/ui/inspector/view/hooks.js';
 import { bytesText, clip, visibleText } from '../../../../js/ui/inspector/view/text.js';

@@ -186,12 +186,12 @@ it('A store that nobody watches loads older events of a session that was created
   assert.equal(store.getSnapshot().events.length, 6);
 });
 
-it('An append begins no further call once the data that the store shows are erased', async () => {
+it('An append begins no further call once the data that the store shows are forgotten', async () => {
   const { service } = await sessionOf(0);
   let calls = 0;
   const handle = new AppendHandle<object>(KEY, (service) => {
     calls += 1;
-    if (calls > 1) throw new SessionError('aborted', 'erased');
+    if (calls > 1) throw new SessionError('aborted', 'forgotten');
     return service;
   });
   const event = createEvent({ author: 'user' });

@@ -1,8 +1,25 @@
-import { MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, type RawBuilder, sql, type QueryExecutorProvider } from 'kysely';
+import {
+  MysqlAdapter,
+  MysqlIntrospector,
+  MysqlQueryCompiler,
+  type RawBuilder,
+  sql,
+  type QueryExecutorProvider,
+} from 'kysely';
 import { LOCKED_ROWS, readProduct } from '../../engine/common_sql.js';
 import type { Connection, ConnectOptions } from '../../engine/connection.js';
 import { loadDriver } from '../../engine/driver.js';
-import { type TableColumn, type Engine, type EngineTables, type IndexParts, type Product, fullName, isId, isText, isTime } from '../../engine/engine.js';
+import {
+  type TableColumn,
+  type Engine,
+  type EngineTables,
+  type IndexParts,
+  type Product,
+  fullName,
+  isId,
+  isText,
+  isTime,
+} from '../../engine/engine.js';
 import { failures, LOST, textCode, UNREACHABLE, UNTRUSTED, refused } from '../../engine/failure.js';
 import { runOnce, type Steps } from '../../engine/prepared.js';
 import { INDEX_FACTOR } from '../../engine/waits.js';

@@ -6,7 +6,16 @@ import {
   type RawBuilder,
   sql,
 } from 'kysely';
-import { fullName, isId, isTime, type TableColumn, type Engine, type EngineTables, type IndexParts, type Product } from '../../engine/engine.js';
+import {
+  fullName,
+  isId,
+  isTime,
+  type TableColumn,
+  type Engine,
+  type EngineTables,
+  type IndexParts,
+  type Product,
+} from '../../engine/engine.js';
 import { condition, LOCKED_ROWS } from '../../engine/common_sql.js';
 import { failures, LOST, refused, textCode, UNREACHABLE, UNTRUSTED } from '../../engine/failure.js';
 import { runOnce, type Steps } from '../../engine/prepared.js';

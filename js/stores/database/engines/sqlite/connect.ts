@@ -1,5 +1,5 @@
 import { IN_MEMORY } from '../../engine/address.js';
-import type { Connection, ConnectOptions, Runner } from '../../engine/connection.js';
+import type { Connection, ConnectOptions, TransactionRunner } from '../../engine/connection.js';
 import type { Engine } from '../../engine/engine.js';
 import { failureKind, refused } from '../../engine/failure.js';
 import { plainQuery, type Steps, together } from '../../engine/prepared.js';
@@ -60,7 +60,10 @@ const FILE = plainQuery("select file from pragma_database_list where name = 'mai
  * @returns a function that throws `storage_unavailable` if the path leads to no file or to another one;
  *   `undefined` if this host cannot tell
  */
-async function fileCheck(engine: Engine, run: Runner): Promise<(() => void) | undefined> {
+async function fileCheck(
+  engine: Engine,
+  run: TransactionRunner,
+): Promise<(() => void) | undefined> {
   const files = await loadOptional<FileSystem>('node:fs');
   const [row] = await run(
     'autocommit',

@@ -1,6 +1,15 @@
 import { sql, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { condition } from '../../engine/common_sql.js';
-import { isText, isTime, type TableColumn, type Engine, type Product, type StoredTime, isId, type EngineTables } from '../../engine/engine.js';
+import {
+  isText,
+  isTime,
+  type TableColumn,
+  type Engine,
+  type Product,
+  type StoredTime,
+  isId,
+  type EngineTables,
+} from '../../engine/engine.js';
 import { failures, textCode, refused } from '../../engine/failure.js';
 import { runOnce, type Steps } from '../../engine/prepared.js';
 import { connectSqlite } from './connect.js';

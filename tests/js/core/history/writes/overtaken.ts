@@ -1,7 +1,7 @@
 import { COMPUTED_HISTORIES } from '../../../../../js/core/history/histories.js';
 import { coreOf } from '../../../../../js/core/core_of.js';
 import type { Event } from '../../../../../js/index.js';
-import type { PlacedAppend } from '../../../../../js/core/write.js';
+import type { ReadyAppend } from '../../../../../js/core/write.js';
 import type { Store } from '../../../../../js/core/storage/store.js';
 import { serviceHistory, withHistories } from '../../../../../js/service/service_history.js';
 import type { StoredSessionService } from '../../../../../js/service/stored_session_service.js';
@@ -16,7 +16,7 @@ export async function overtake(
   const late: Store = {
     ...store,
     async write(write, call) {
-      const { events = [] } = write as Partial<PlacedAppend>;
+      const { events = [] } = write as Partial<ReadyAppend>;
       await beforeWrite(events.map(({ text }) => JSON.parse(text) as Event));
       return store.write(write, call);
     },

@@ -40,13 +40,13 @@ async function overtaken(comeBefore: (attempt: number) => string | undefined) {
   });
   const calls: string[] = [];
   let isOver = false;
-  const seal = { invocationId: 'i1', author: 'guide', errorCode: 'INVOCATION_ABORTED' };
+  const endEvent = { invocationId: 'i1', author: 'guide', errorCode: 'INVOCATION_ABORTED' };
   const run: RunUnderWay = {
     message,
-    sealing: () => [seal],
+    endEvents: () => [endEvent],
     async cancel() {
       calls.push('cancel');
-      await append('i1', seal);
+      await append('i1', endEvent);
       isOver = true;
     },
     abort() {
@@ -131,7 +131,7 @@ describe('A rewind', () => {
       const stored = asked === 1 ? message : { id: 'm9', invocationId: 'i9' };
       return {
         message: stored,
-        sealing: () => [{ invocationId: 'i9', author: 'guide', errorCode: 'INVOCATION_ABORTED' }],
+        endEvents: () => [{ invocationId: 'i9', author: 'guide', errorCode: 'INVOCATION_ABORTED' }],
         cancel: () => Promise.resolve(void calls.push('cancel')),
         abort: () => Promise.resolve(void calls.push('abort')),
       };
@@ -141,7 +141,7 @@ describe('A rewind', () => {
     assert.deepEqual(await names(), ['m1', 'guide', 'r1']);
   });
 
-  it('seals no run that an earlier rewind has undone, and behind its marker one that it brings back', async () => {
+  it('ends no run that an earlier rewind has undone, and behind its marker one that it brings back', async () => {
     const { service, rewind, names } = await overtaken(() => undefined);
     await requireHistory(service).rewind(write);
     const place = { before: { invocationId: 'i-r1' } } as const;

@@ -30,8 +30,8 @@ export type KillPoint =
   | { readonly at: 'append'; readonly number: number; readonly when: 'before' | 'after' }
   /** So many milliseconds after the append has begun. */
   | { readonly at: 'append'; readonly number: number; readonly when: 'within'; readonly ms: number }
-  /** After a piece of the answer was streamed. */
-  | { readonly at: 'piece'; readonly number: number }
+  /** After a partial event of the answer was streamed. */
+  | { readonly at: 'partial'; readonly number: number }
   /** Between a call and its answer. */
   | { readonly at: 'tool'; readonly number: 1 };
 
@@ -41,7 +41,7 @@ export interface AgentServerOptions {
   readonly log: string;
   readonly killAt?: KillPoint;
   readonly maxRuns?: number;
-  /** Milliseconds between the pieces of a slow answer. */
+  /** Milliseconds between the partial events of a slow answer. */
   readonly paceMs?: number;
 }
 
@@ -55,8 +55,8 @@ const kill = (): void => void process.kill(process.pid, 'SIGKILL');
 const isAt = (at: KillPoint['at'], number: number): boolean =>
   killAt?.at === at && killAt.number === number;
 
-let pieces = 0;
-const piece = (text: string): LlmResponse => ({ ...says(text), partial: true });
+let partials = 0;
+const partial = (text: string): LlmResponse => ({ ...says(text), partial: true });
 const says = (text: string): LlmResponse => ({ content: { role: 'model', parts: [{ text }] } });
 
 class Model extends BaseLlm {
@@ -72,7 +72,7 @@ class Model extends BaseLlm {
     requirePairs(request);
     for await (const response of this.#answer(request, signal)) {
       if (response.partial !== true || isStream === true) yield response;
-      if (response.partial === true && isAt('piece', (pieces += 1))) kill();
+      if (response.partial === true && isAt('partial', (partials += 1))) kill();
     }
   }
 
@@ -82,16 +82,16 @@ class Model extends BaseLlm {
   ): AsyncGenerator<LlmResponse, void> {
     const parts = contents.at(-1)?.parts ?? [];
     if (parts.some(({ functionResponse }) => functionResponse !== undefined)) {
-      yield piece('Se');
-      yield piece('en');
+      yield partial('Se');
+      yield partial('en');
       yield says('Seen');
       return;
     }
     const text = parts.at(-1)?.text ?? '';
     appendFileSync(log, `run ${text}\n`);
     if (text.startsWith('look')) {
-      yield piece('Let ');
-      yield piece('me look');
+      yield partial('Let ');
+      yield partial('me look');
       const functionCall = { name: 'look', args: {} };
       yield { content: { role: 'model', parts: [{ text: 'Let me look' }, { functionCall }] } };
     } else if (text.startsWith('slow')) {
@@ -99,12 +99,12 @@ class Model extends BaseLlm {
       const isEnding = () => ending.some((beginning) => text.startsWith(beginning));
       for (let number = 0; !isEnding() && signal?.aborted !== true; number += 1) {
         all += `${number} `;
-        yield piece(`${number} `);
+        yield partial(`${number} `);
         await pause(paceMs);
       }
       yield says(all);
     } else {
-      yield piece(text);
+      yield partial(text);
       yield says(`${text}!`);
     }
   }

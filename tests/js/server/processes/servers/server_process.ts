@@ -48,12 +48,12 @@ export class RunLog {
     writeFileSync(this.path, '');
   }
 
-  /** How often an agent was given a message: before its claim. */
+  /** How often an agent was given a message: before it was stored. */
   begun(text: string): number {
     return this.#count(`begun ${text}`);
   }
 
-  /** How often a model was asked a message for the first time: after its claim. */
+  /** How often a model was asked a message for the first time: after it was stored. */
   runs(text: string): number {
     return this.#count(`run ${text}`);
   }

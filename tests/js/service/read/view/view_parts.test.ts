@@ -12,7 +12,7 @@ import {
   tailOfKnown,
   tailOfView,
 } from '../../../../../js/service/read/view_parts.js';
-import { readBack, type KnownEvents } from '../../../../../js/service/read/view/read_back.js';
+import { readBack, type KnownEvents } from '../../../../../js/service/read/read_back.js';
 import type { SessionRead } from '../../../../../js/core/read.js';
 import { runPlanNow } from '../../../../../js/core/storage/reads/read_plan.js';
 import type { Undecided } from '../../../../../js/core/wasm/packed_marks.js';

@@ -37,7 +37,7 @@ it('forget leaves no row, no text and no name', async () => {
   await requireEmpty(local);
 });
 
-it('forget erases a copy that a fetch was storing, and ends the read', async () => {
+it('forget forgets a copy that a fetch was storing, and ends the read', async () => {
   const server = new Server();
   await server.service.createSession(KEY);
   const { cache, local } = openCache(server);
@@ -207,7 +207,7 @@ it('a call that begins after forget stores what it reads, in all tabs', async ()
   await Promise.all([first.close(), second.close()]);
 });
 
-it('close waits until what the remote has ordered to forget is erased', async () => {
+it('close waits until what the remote has ordered to forget is forgotten', async () => {
   const server = new Server();
   const { cache, local } = openCache(server);
   await cache.createSession(KEY);

@@ -19,7 +19,7 @@ async function withUnsent() {
   return { server, cache, local };
 }
 
-it('signOut sends what waits, erases the local data and closes the service', async () => {
+it('signOut sends what waits, forgets the local data and closes the service', async () => {
   const { server, cache, local } = await withUnsent();
   server.isOffline = false;
   assert.equal(await signOut(cache, { unsent: 'send' }), true);

@@ -9,14 +9,14 @@ import {
   CACHE_STORES,
   type LocalStore,
 } from '../../../../../js/stores/cache/local_store/local_store.js';
-import { OwnerMarker } from '../../../../../js/stores/cache/local_store/owner_marker.js';
+import { OwnerFlag } from '../../../../../js/stores/cache/local_store/owner_flag.js';
 import { nameOf } from '../../../../../js/stores/cache/records/cache_key.js';
 import {
   eventOf,
   isOf,
   isOfEvent,
   newRecord,
-  type Operation,
+  type Mutation,
   UNSENT,
 } from '../../../../../js/stores/cache/records/records.js';
 import type { Notice } from '../../../../../js/index.js';
@@ -30,50 +30,50 @@ afterEach(() => restoreCaches());
 
 const OTHER = { ...KEY, sessionId: 's2' };
 
-/** A tab, which holds the operations that it has written, and those that others have told of. */
+/** A tab, which holds the mutations that it has written, and those that others have told of. */
 class Tab {
   readonly data: LocalData;
-  readonly marker = new OwnerMarker('ada');
-  readonly held = new Map<string, readonly Operation[]>();
+  readonly flag = new OwnerFlag('ada');
+  readonly held = new Map<string, readonly Mutation[]>();
   readonly notices: Notice[] = [];
-  wasErased = false;
-  birth = 0;
+  wasForgotten = false;
+  localId = 0;
 
   constructor(
     local: LocalStore,
-    sessions: { readonly birth: number; readonly created: number }[] = [],
+    sessions: { readonly localId: number; readonly created: number }[] = [],
   ) {
     this.data = new LocalData({
       store: local,
       owner: 'ada',
-      marker: this.marker,
-      onErased: () => (this.wasErased = true),
+      flag: this.flag,
+      onForgotten: () => (this.wasForgotten = true),
     });
-    this.data.onCommit(({ operations, notices }) => {
-      for (const [name, all] of operations) this.held.set(name, all);
+    this.data.onCommit(({ mutations, notices }) => {
+      for (const [name, all] of mutations) this.held.set(name, all);
       this.notices.push(...notices);
     });
     const held = sessions.map((session) => ({ key: OTHER, ...session }));
-    this.data.hold(() => ({ operations: [...this.held.values()], sessions: held }));
+    this.data.hold(() => ({ mutations: [...this.held.values()], sessions: held }));
     this.data.mayBegin();
   }
 
-  /** Appends to a session that the remote has. Returns the number of the operation. */
+  /** Appends to a session that the remote has. Returns the number of the mutation. */
   append(id: string): Promise<number> {
     return this.data.write(async (transaction) => {
       const record = (await transaction.copies.get(KEY)) ?? newRecord(transaction.nextNumber(), 0);
       await transaction.copies.put(KEY, record);
-      this.birth = record.birth;
+      this.localId = record.localId;
       const number = transaction.nextNumber();
       const event = { id, text: '{}', timestamp: 1 };
-      const operation: Operation<'append'> = {
+      const mutation: Mutation<'append'> = {
         number,
         write: { kind: 'append', key: KEY, events: [event] },
-        numbers: [{ seq: number, tick: number }],
-        basis: { birth: record.birth, time: 1 },
+        numbers: [{ seq: number, localVersion: number }],
+        base: { localId: record.localId, time: 1 },
         ...{ sent: UNSENT, shared: {} },
       };
-      await transaction.outbox.change(KEY, { put: [operation] });
+      await transaction.outbox.change(KEY, { put: [mutation] });
       return number;
     });
   }
@@ -86,7 +86,7 @@ class Tab {
     });
   }
 
-  /** Hears of the operations of another tab. */
+  /** Hears of the mutations of another tab. */
   hear(other: Tab): void {
     const name = nameOf(KEY);
     this.held.set(name, other.held.get(name)!);
@@ -97,7 +97,7 @@ class Tab {
   }
 
   async untilMarked(): Promise<void> {
-    await until(async () => (await this.marker.note()) !== undefined);
+    await until(async () => (await this.flag.note()) !== undefined);
   }
 }
 
@@ -108,12 +108,12 @@ async function lose(local: LocalStore): Promise<void> {
   });
 }
 
-/** The ids of the unsent events that are stored, and the numbers of their operations. */
+/** The ids of the unsent events that are stored, and the numbers of their mutations. */
 async function unsent(local: LocalStore): Promise<(readonly [id: string, number: number])[]> {
   const entries = await entriesOf(local, 'outbox');
   return entries.flatMap(({ value }) => {
-    const operation = value as Operation;
-    return isOfEvent(operation) ? [[eventOf(operation).id, operation.number] as const] : [];
+    const mutation = value as Mutation;
+    return isOfEvent(mutation) ? [[eventOf(mutation).id, mutation.number] as const] : [];
   });
 }
 
@@ -125,7 +125,7 @@ it('a transaction over lost data stores what the tab holds again, with the same 
   const { client } = tab.data;
   await lose(local);
   assert.equal((await tab.append('e2')) > number, true);
-  assert.equal(tab.wasErased, false);
+  assert.equal(tab.wasForgotten, false);
   const stored = await unsent(local);
   assert.deepEqual(stored[0], ['e1', number]);
   assert.deepEqual(
@@ -140,34 +140,34 @@ it('a transaction over lost data stores what the tab holds again, with the same 
   );
 });
 
-it('operations of a session that the remote has wait until it is fetched again, under the same birth', async () => {
+it('mutations of a session that the remote has wait until it is fetched again, under the same local id', async () => {
   const local = new MemoryLocalStore();
   const tab = new Tab(local);
   await tab.append('e1');
   await tab.untilMarked();
-  const { birth } = tab;
+  const { localId } = tab;
   await lose(local);
-  const operations = await tab.data.read((transaction) => transaction.outbox.of(KEY));
+  const mutations = await tab.data.read((transaction) => transaction.outbox.of(KEY));
   assert.deepEqual(
-    operations.map((operation) => {
-      const isThere = isOf(operation, 'create') ? operation.basis.isThere : undefined;
-      return { kind: operation.write.kind, isThere, birth: operation.basis.birth };
+    mutations.map((mutation) => {
+      const isThere = isOf(mutation, 'create') ? mutation.base.isThere : undefined;
+      return { kind: mutation.write.kind, isThere, localId: mutation.base.localId };
     }),
     [
-      { kind: 'create', isThere: true, birth },
-      { kind: 'append', isThere: undefined, birth },
+      { kind: 'create', isThere: true, localId },
+      { kind: 'append', isThere: undefined, localId },
     ],
   );
 });
 
 it('handles of sessions that a tab has read stay valid when the sessions are fetched again', async () => {
   const local = new MemoryLocalStore();
-  const tab = new Tab(local, [{ birth: 5, created: 7 }]);
+  const tab = new Tab(local, [{ localId: 5, created: 7 }]);
   await tab.append('e1');
   await tab.untilMarked();
   await lose(local);
-  const givenUp = await tab.data.read((transaction) => transaction.copies.givenUp(OTHER));
-  assert.deepEqual(givenUp, { birth: 5, created: 7 });
+  const evicted = await tab.data.read((transaction) => transaction.copies.evicted(OTHER));
+  assert.deepEqual(evicted, { localId: 5, created: 7 });
 });
 
 it('a second tab stores what only it holds, and nothing twice', async () => {
@@ -189,10 +189,10 @@ it('a second tab stores what only it holds, and nothing twice', async () => {
     (await unsent(local)).map(([id]) => id),
     ['e1', 'e2'],
   );
-  const births = await second.data.read(async (transaction) =>
-    (await transaction.outbox.of(KEY)).map(({ basis }) => basis.birth),
+  const localIds = await second.data.read(async (transaction) =>
+    (await transaction.outbox.of(KEY)).map(({ base }) => base.localId),
   );
-  assert.equal(new Set(births).size, 1);
+  assert.equal(new Set(localIds).size, 1);
   assert.equal((await second.loss())?.restored.length, 2);
 });
 
@@ -203,15 +203,15 @@ it('what a second tab holds comes to the session that was fetched again', async 
   await second.untilMarked();
   await first.loss();
   await lose(local);
-  const birth = await first.data.write(async (transaction) => {
+  const localId = await first.data.write(async (transaction) => {
     const record = newRecord(transaction.nextNumber(), 0);
     await transaction.copies.put(KEY, record);
-    return record.birth;
+    return record.localId;
   });
-  const operations = await second.data.read((transaction) => transaction.outbox.of(KEY));
+  const mutations = await second.data.read((transaction) => transaction.outbox.of(KEY));
   assert.deepEqual(
-    operations.map(({ write, basis }) => ({ kind: write.kind, birth: basis.birth })),
-    [{ kind: 'append', birth }],
+    mutations.map(({ write, base }) => ({ kind: write.kind, localId: base.localId })),
+    [{ kind: 'append', localId }],
   );
 });
 
@@ -235,8 +235,8 @@ it('a tab that opens after the loss keeps the client, and tells how many unsent 
   await tab.append('e1');
   await tab.untilMarked();
   const { client } = tab.data;
-  tab.marker.noteSoon({ client, events: 3 });
-  await tab.marker.putNote();
+  tab.flag.noteSoon({ client, events: 3 });
+  await tab.flag.putNote();
   await lose(local);
   const later = new Tab(local);
   assert.equal((await later.loss())?.events, 3);
@@ -261,7 +261,7 @@ it('an acknowledged loss stays acknowledged, and a later loss is told', async ()
   assert.equal((await tab.loss())?.isAcknowledged, false);
 });
 
-it('data that were erased are no loss, also in another tab that holds some', async () => {
+it('data that were forgotten are no loss, also in another tab that holds some', async () => {
   const local = new MemoryLocalStore();
   const [first, second] = [new Tab(local), new Tab(local)];
   await first.append('e1');
@@ -269,14 +269,14 @@ it('data that were erased are no loss, also in another tab that holds some', asy
   await second.loss();
   await first.untilMarked();
   first.data.end();
-  await first.data.erase();
+  await first.data.forget();
   await assert.rejects(second.append('e2'), hasCode('aborted'));
-  assert.equal(second.wasErased, true);
-  assert.equal(await second.marker.note(), undefined);
+  assert.equal(second.wasForgotten, true);
+  assert.equal(await second.flag.note(), undefined);
   for (const store of CACHE_STORES) assert.deepEqual(await entriesOf(local, store), []);
 });
 
-it('a marker is not set for data that were erased meanwhile', async () => {
+it('a flag is not set for data that were forgotten meanwhile', async () => {
   const local = new HeldStore();
   const first = new Tab(local.memory);
   await first.append('e1');
@@ -288,32 +288,32 @@ it('a marker is not set for data that were erased meanwhile', async () => {
   local.before = () => ((transactions += 1) === 2 ? gate.pass() : undefined);
   await second.loss();
   await until(() => gate.isReached);
-  await first.data.erase();
+  await first.data.forget();
   gate.open();
   await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.equal(await second.marker.note(), undefined);
+  assert.equal(await second.flag.note(), undefined);
 });
 
-it('a change of the note that comes late does not set the marker again', async () => {
+it('a change of the note that comes late does not set the flag again', async () => {
   const local = new MemoryLocalStore();
   const [first, second] = [new Tab(local), new Tab(local)];
   await first.append('e1');
   await second.loss();
   await first.untilMarked();
   await second.untilMarked();
-  await first.data.erase();
-  second.marker.noteSoon({ client: second.data.client, events: 1 });
-  await second.marker.putNote();
-  assert.equal(await second.marker.note(), undefined);
+  await first.data.forget();
+  second.flag.noteSoon({ client: second.data.client, events: 1 });
+  await second.flag.putNote();
+  assert.equal(await second.flag.note(), undefined);
 });
 
-it('without a marker, missing data count as erased', async () => {
+it('without a flag, missing data count as forgotten', async () => {
   const local = new MemoryLocalStore();
   const tab = new Tab(local);
   await tab.append('e1');
   await tab.untilMarked();
-  await tab.marker.whileDeleting(() => Promise.resolve());
+  await tab.flag.whileDeleting(() => Promise.resolve());
   await lose(local);
   await assert.rejects(tab.append('e2'), hasCode('aborted'));
-  assert.equal(tab.wasErased, true);
+  assert.equal(tab.wasForgotten, true);
 });

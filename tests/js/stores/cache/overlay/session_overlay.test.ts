@@ -7,14 +7,14 @@ import { describe, it } from 'node:test';
 import { createEvent, type StateShape } from '../../../../../js/index.js';
 import {
   newRecord,
-  type Operation,
+  type Mutation,
   type SessionRecord,
   UNSENT,
 } from '../../../../../js/stores/cache/records/records.js';
 import {
-  birthOfCopy,
+  localIdOfCopy,
   SessionOverlay,
-  viewOf,
+  overlaidSessionOf,
 } from '../../../../../js/stores/cache/overlay/session_overlay.js';
 
 interface Change {
@@ -65,28 +65,28 @@ function recordOf({ state, title = '', labels }: Shown): SessionRecord {
   };
 }
 
-/** Makes the operations of writes. A deletion gives the session that is created next another birth. */
+/** Makes the mutations of writes. A deletion gives the session that is created next another local id. */
 class Outbox {
   #number = 1;
-  #birth = 1;
+  #localId = 1;
 
-  operationOf(write: Write): Operation {
+  mutationOf(write: Write): Mutation {
     const number = (this.#number += 1);
     const texts = 'create' in write ? write.create.events : 'append' in write ? [write.append] : [];
     const events = texts.map((change) => this.#eventOf(change));
     const numbers = events.map(() => {
-      const tick = (this.#number += 1);
-      return { seq: tick, tick };
+      const localVersion = (this.#number += 1);
+      return { seq: localVersion, localVersion };
     });
-    if ('create' in write) this.#birth = number;
+    if ('create' in write) this.#localId = number;
     const time = 'create' in write ? write.create.time : (texts[0]?.time ?? 0);
-    const operation = {
+    const mutation = {
       ...{ number, numbers, sent: UNSENT, shared: {} },
-      basis: { birth: this.#birth, time },
+      base: { localId: this.#localId, time },
       write: { key, events, ...membersOf(write) },
     };
     // The members of a write that readers do not see are left out.
-    return operation as unknown as Operation;
+    return mutation as unknown as Mutation;
   }
 
   #eventOf({ delta, time, invocation = '', rewindBefore }: Change) {
@@ -116,10 +116,10 @@ describe('A session with unsent writes', () => {
   for (const { name, stored, writes, session } of vectors) {
     it(`is what the core makes of them: ${name}`, () => {
       const record = stored === null ? undefined : recordOf(stored);
-      const overlay = new SessionOverlay(birthOfCopy(record));
+      const overlay = new SessionOverlay(localIdOfCopy(record));
       const outbox = new Outbox();
-      for (const write of writes) overlay.add(outbox.operationOf(write));
-      const view = viewOf(record, overlay);
+      for (const write of writes) overlay.add(outbox.mutationOf(write));
+      const view = overlaidSessionOf(record, overlay);
       if (session === null) return assert.equal(view, undefined);
       assert.ok(view !== undefined);
       const { state, title = '', labels, lastUpdateTime = view.lastUpdateTime } = session;

@@ -8,7 +8,7 @@ import { KEY } from '../fixture.js';
 
 const NAME = nameOf(KEY);
 
-/** The parts of a sender in a tab that leads. One operation waits, whose first request fails. */
+/** The parts of a sender in a tab that leads. One mutation waits, whose first request fails. */
 function failOnce(tellFailure: () => void) {
   const waiting = [{ number: 1, key: KEY }];
   let tellChange: (name: string) => void;

@@ -75,7 +75,7 @@ for (const [name, call] of Object.entries(CALLS)) {
 }
 
 for (const [name, call] of Object.entries(CALLS)) {
-  it(`${name} with write 'through' rejects if the local data is erased before the remote has answered`, async () => {
+  it(`${name} with write 'through' rejects if the local data is forgotten before the remote has answered`, async () => {
     const server = new Server();
     const { cache } = openCache(server, { write: 'through' });
     await cache.createSession(KEY);

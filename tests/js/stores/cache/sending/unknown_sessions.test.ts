@@ -135,9 +135,9 @@ describe('A write to an unknown session', () => {
   });
 });
 
-describe('A write to a session whose copy was given up', () => {
-  /** Returns a cache that has given up the copy of `s1`, with a handle of it. */
-  async function givenUp() {
+describe('A write to a session whose copy was evicted', () => {
+  /** Returns a cache that has evicted the copy of `s1`, with a handle of it. */
+  async function evicted() {
     const server = new Server();
     await server.service.createSession({ ...KEY, state: { kept: 1 }, events: [event('e0')] });
     const { cache, local } = openCache(server, { maxSessions: 1 });
@@ -155,7 +155,7 @@ describe('A write to a session whose copy was given up', () => {
 
   for (const [name, write] of Object.entries(WRITES)) {
     it(`by ${name} is stored alone, and sent`, async () => {
-      const { server, cache } = await givenUp();
+      const { server, cache } = await evicted();
       await write(cache);
       server.isOffline = false;
       await cache.sync();
@@ -170,7 +170,7 @@ describe('A write to a session whose copy was given up', () => {
   }
 
   it('goes through the handle of the copy', async () => {
-    const { server, cache, session } = await givenUp();
+    const { server, cache, session } = await evicted();
     await cache.appendEvent({ session, event: event('e1', { n: 1 }) });
     server.isOffline = false;
     await cache.sync();
@@ -182,7 +182,7 @@ describe('A write to a session whose copy was given up', () => {
   });
 
   it('does not create it again if the remote has deleted it', async () => {
-    const { server, cache } = await givenUp();
+    const { server, cache } = await evicted();
     await cache.updateState({ ...KEY, stateDelta: { n: 1 } });
     await server.service.deleteSession(KEY);
     server.isOffline = false;

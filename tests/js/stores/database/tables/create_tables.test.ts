@@ -208,7 +208,7 @@ async function validIndices(engine: string, url: string): Promise<string[]> {
 
 const OUR_INDICES = [
   ...['adk_session_wasm_by_creation', 'adk_session_wasm_by_last_update'],
-  'adk_session_wasm_by_operation',
+  'adk_session_wasm_by_mutation',
   ...['adk_session_wasm_by_update', 'adk_session_wasm_by_user'],
   ...['adk_session_wasm_by_user_creation', 'adk_session_wasm_by_user_last'],
 ];

@@ -9,10 +9,7 @@ import {
   type StateShape,
 } from '../../../../../js/index.js';
 import type { LiveStore } from '../../../../../js/ui/live/index.js';
-import {
-  sharedSession,
-  sharedSessions,
-} from '../../../../../js/ui/live/components/provided.js';
+import { sharedSession, sharedSessions } from '../../../../../js/ui/live/components/provided.js';
 import type { LiveSessionStore } from '../../../../../js/ui/live/live_session.js';
 import { idsOf, KEY, message, textOf } from '../stores.js';
 

@@ -158,7 +158,7 @@ describe('ask', () => {
 });
 
 describe('A draft', () => {
-  it('grows with the pieces, and leaves in the snapshot in which its event appears', async () => {
+  it('grows with the partial events, and leaves in the snapshot in which its event appears', async () => {
     const agent: RunAgent = async function* () {
       for (const text of ['Green', ' ', 'tea']) {
         yield { author: 'guide', partial: true, content: says(text) };
@@ -188,7 +188,7 @@ describe('A draft', () => {
       [...shown].sort((one, other) => one - other),
       'it gets no shorter',
     );
-    assert.ok(shown.length > 4, 'pieces are shown as they come');
+    assert.ok(shown.length > 4, 'partial events are shown as they come');
   });
 
   it('of a run that has ended is not shown by a store that begins later', async () => {

@@ -50,7 +50,7 @@ describe('cancel', () => {
     stop();
   });
 
-  it('keeps what was streamed as an interrupted answer, and seals the calls', async () => {
+  it('keeps what was streamed as an interrupted answer, and closes the calls', async () => {
     const { service, chat, stop } = await openChat(streaming);
     const message = await chat.ask(asks('hi'));
     await snapshotOf(chat, ({ drafts }) => textsOf(drafts).join('').includes('Gre'));
@@ -58,11 +58,11 @@ describe('cancel', () => {
     const { events, drafts, run } = chat.getSnapshot();
     assert.deepEqual(run, { status: 'cancelled', messageId: message.id });
     assert.deepEqual(drafts, []);
-    const [, , kept, seal] = events;
+    const [, , kept, endEvent] = events;
     assert.deepEqual(kept?.content, says('Gre'));
     assert.equal(kept.interrupted, true);
-    assert.equal(seal?.errorCode, 'INVOCATION_ABORTED');
-    assert.equal(seal.content?.parts?.[0]?.functionResponse?.id, 'c1');
+    assert.equal(endEvent?.errorCode, 'INVOCATION_ABORTED');
+    assert.equal(endEvent.content?.parts?.[0]?.functionResponse?.id, 'c1');
     assert.equal(events.length, 4);
     const read = (await service.getSession(KEY))?.events ?? [];
     assert.ok(read.every(({ invocationId }) => invocationId === message.invocationId));
@@ -132,7 +132,7 @@ describe('cancel', () => {
     stop();
   });
 
-  it('seals a message that nobody answers, once', async () => {
+  it('stores the end event of a message that nobody answers, once', async () => {
     const service = new InMemorySessionService();
     const session = await service.createSession(KEY);
     const content = asks('hi');
@@ -156,7 +156,7 @@ describe('cancel', () => {
     stop();
   });
 
-  it('happens when the session is deleted, and then seals nothing', async () => {
+  it('happens when the session is deleted, and then stores no end event', async () => {
     const aborted = gate();
     const agent: RunAgent = async function* ({ signal }) {
       signal.addEventListener('abort', aborted.open);

@@ -65,7 +65,7 @@ it('a run that another process cancels stores nothing more, and ends as cancelle
   );
 });
 
-it('two processes that cancel a run at once seal it once', async (test) => {
+it('two processes that cancel a run at once store one end event', async (test) => {
   const { url, service } = await openDatabase(test);
   const agent: RunAgent = async function* ({ signal }) {
     yield calls;

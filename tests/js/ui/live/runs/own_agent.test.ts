@@ -53,7 +53,7 @@ async function requireUnsealed(server: Server): Promise<void> {
 }
 
 describe("During a run of the page's agent over a remote", () => {
-  it('an edit is sent without texts and seal, and the run is aborted after it', async (t) => {
+  it('an edit is sent without texts and end event, and the run is aborted after it', async (t) => {
     const { server, chat, message, isAborted } = await openStreaming(t, 'a remote');
     const wasAborted: boolean[] = [];
     const bodies: string[] = [];
@@ -85,7 +85,7 @@ describe("During a run of the page's agent over a remote", () => {
 });
 
 describe("During a run of the page's agent over a cache", () => {
-  it('an edit aborts the run once it stands in the outbox, and is sent without texts and seal', async (t) => {
+  it('an edit aborts the run once it stands in the outbox, and is sent without texts and end event', async (t) => {
     const { server, cache, chat, message, isAborted } = await openStreaming(t, 'a cache');
     server.isOffline = true;
     await chat.edit(message.id, asks('black?'));
@@ -97,7 +97,7 @@ describe("During a run of the page's agent over a cache", () => {
     await requireUnsealed(server);
   });
 
-  it('an edit that the remote refuses later seals the aborted run as cancelled', async (t) => {
+  it('an edit that the remote refuses later ends the aborted run as cancelled', async (t) => {
     const { server, cache, chat, message } = await openStreaming(t, 'a cache');
     server.isOffline = true;
     const edited = await chat.edit(message.id, asks('black?'));
@@ -118,7 +118,7 @@ describe("During a run of the page's agent over a cache", () => {
     assert.deepEqual(textsOf(await storedOf(server)), textsOf(events));
   });
 
-  it('an edit that the remote takes seals nothing, also if its branch comes back', async (t) => {
+  it('an edit that the remote takes stores no end event, also if its branch comes back', async (t) => {
     const { server, cache, chat, message } = await openStreaming(t, 'a cache');
     server.isOffline = true;
     await chat.edit(message.id, asks('black?'));

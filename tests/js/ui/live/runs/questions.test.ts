@@ -170,7 +170,7 @@ describe('A question', () => {
     stop();
   });
 
-  it('is gone after a rewind, and after the seal of its run', async () => {
+  it('is gone after a rewind, and after the end event of its run', async () => {
     const { chat, stop } = await open([
       toolCall('pay', { price: 3 }),
       toolCall('pay', { price: 3 }),

@@ -3,7 +3,10 @@ import { EventEmitter } from 'node:events';
 import { it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { mysqlPool, type MysqlPromisePool } from '../../../../../../js/stores/database/engines/mysql/mysql_pool.js';
+import {
+  mysqlPool,
+  type MysqlPromisePool,
+} from '../../../../../../js/stores/database/engines/mysql/mysql_pool.js';
 
 /** Returns a pool of one connection to a server, which notes the queries that reach it. */
 function poolTo(hostname: string | undefined, threadId: number, queries: string[]) {

@@ -1,7 +1,7 @@
-//! Sealing: puts single events together into pages.
+//! Puts single events together into page records.
 //!
-//! It is one transaction: a crash leaves the events as they were, each stored exactly once. Sealed
-//! events precede all open ones, so a session's record stores only the `seq` at which they end.
+//! It is one transaction: a crash leaves the events as they were, each stored exactly once. Events of
+//! page records precede all open ones, so a session's record stores only the `seq` at which they end.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,9 +15,9 @@ use crate::indexed_db::connection::access::Access;
 use crate::indexed_db::connection::transaction::{Mode, Transaction};
 use crate::indexed_db::records::failure::Failure;
 use crate::indexed_db::records::keys;
-use crate::indexed_db::records::page::{PAGE, PAGE_TEXT, Page};
+use crate::indexed_db::records::page::{PAGE, PAGE_TEXT, PageRecord};
 use crate::indexed_db::records::schema::{EVENTS, SESSIONS};
-use crate::object::Record;
+use crate::object::JsObject;
 
 /// The most records to read in one transaction.
 const LARGEST: u32 = 4 * PAGE as u32;
@@ -28,59 +28,59 @@ const LARGEST_TEXT: u32 = 16 * PAGE_TEXT;
 /// How many records to read first, while their size is unknown.
 const FIRST: u32 = 8;
 
-/// Seals sessions in the background, each at most once at a time.
-pub(crate) struct Sealer {
+/// Writes page records in the background, each at most once at a time.
+pub(crate) struct PageWriter {
     access: Rc<Access>,
-    /// The sessions whose sealing waits or is under way.
+    /// The sessions whose page records are to be written, or are being written.
     pending: RefCell<Vec<SessionKey>>,
 }
 
-impl Sealer {
+impl PageWriter {
     pub(crate) fn new(access: Rc<Access>) -> Rc<Self> {
         Rc::new(Self { access, pending: RefCell::default() })
     }
 
-    /// Begins to seal a session, unless that is pending.
-    pub(crate) fn seal(self: &Rc<Self>, key: SessionKey) {
+    /// Begins to write the page records of a session, unless that is pending.
+    pub(crate) fn write_pages(self: &Rc<Self>, key: SessionKey) {
         if self.pending.borrow().contains(&key) {
             return;
         }
         self.pending.borrow_mut().push(key.clone());
-        let sealer = Rc::clone(self);
+        let page_writer = Rc::clone(self);
         spawn_local(async move {
-            let access = &sealer.access;
-            let sealed = access.run_once(Box::pin(seal(access, &key)));
+            let access = &page_writer.access;
+            let written = access.run_once(Box::pin(write_pages(access, &key)));
             // No caller waits for it. If it failed, the next append requests it again.
-            drop(access.run_in_turn(Box::pin(sealed)).await);
-            sealer.pending.borrow_mut().retain(|pending| *pending != key);
+            drop(access.run_in_turn(Box::pin(written)).await);
+            page_writer.pending.borrow_mut().retain(|pending| *pending != key);
         });
     }
 }
 
-/// Seals the open events of a session, except the last ones if they do not fill a page.
-async fn seal(access: &Access, key: &SessionKey) -> Result<(), Failure> {
+/// Puts the open events of a session into page records, except the last ones if they do not fill a page.
+async fn write_pages(access: &Access, key: &SessionKey) -> Result<(), Failure> {
     let transaction = access.begin(Mode::Write, &[SESSIONS, EVENTS]).await?;
     transaction.get(SESSIONS, &keys::session(key));
-    if let Some(session) = Record::found(transaction.results().await?.get(0)) {
+    if let Some(session) = JsObject::found(transaction.results().await?.get(0)) {
         session.head()?;
-        let mut sealing = Sealing::of(&transaction, session);
+        let mut builder = PageBuilder::of(&transaction, session);
         let mut size = FIRST;
         loop {
-            transaction.get_all(EVENTS, &sealing.rest(), Some(size));
+            transaction.get_all(EVENTS, &builder.rest(), Some(size));
             let records: Array = transaction.results().await?.pop().unchecked_into();
-            sealing.gather(&records);
+            builder.gather(&records);
             if records.length() < size {
                 // All open records were read: their number replaces the count in the session's
                 // record.
-                sealing.remaining = sealing.gathered;
+                builder.remaining = builder.gathered;
                 break;
             }
-            if sealing.is_enough() {
+            if builder.is_enough() {
                 break;
             }
-            size = sealing.next_size();
+            size = builder.next_size();
         }
-        sealing.finish();
+        builder.finish();
         // The commit deletes the single events, so it waits until their page is known to be
         // written.
         transaction.results().await?;
@@ -89,17 +89,17 @@ async fn seal(access: &Access, key: &SessionKey) -> Result<(), Failure> {
     Ok(())
 }
 
-struct Sealing<'a> {
+struct PageBuilder<'a> {
     transaction: &'a Transaction,
-    session: Record,
+    session: JsObject,
     number: f64,
-    /// The last `seq` that is sealed, and the last `seq` that was read.
-    sealed: f64,
+    /// The last `seq` that is in a page record, and the last `seq` that was read.
+    paged: f64,
     read: f64,
     /// How many open records remain.
     remaining: f64,
     /// The page that is being gathered, the `seq` of its first record, and how many records it has.
-    page: Page,
+    page: PageRecord,
     first: f64,
     gathered: f64,
     /// How many records were read, and the length of their texts.
@@ -107,16 +107,16 @@ struct Sealing<'a> {
     length: u32,
 }
 
-impl<'a> Sealing<'a> {
-    fn of(transaction: &'a Transaction, session: Record) -> Self {
-        let (number, sealed) = (session.count("number"), session.count("sealed"));
+impl<'a> PageBuilder<'a> {
+    fn of(transaction: &'a Transaction, session: JsObject) -> Self {
+        let (number, paged) = (session.count("number"), session.count("paged"));
         Self {
             transaction,
             number,
-            sealed,
-            read: sealed,
+            paged,
+            read: paged,
             remaining: session.count("open"),
-            page: Page::empty(number),
+            page: PageRecord::empty(number),
             first: 0.0,
             gathered: 0.0,
             records: 0,
@@ -142,10 +142,10 @@ impl<'a> Sealing<'a> {
     }
 
     fn gather(&mut self, records: &Array) {
-        for record in records.iter().filter_map(Record::found) {
+        for record in records.iter().filter_map(JsObject::found) {
             let seq = record.count("seq");
             self.records += 1;
-            match Page::read(&record) {
+            match PageRecord::read(&record) {
                 Ok(page) => {
                     self.length = self.length.saturating_add(page.length());
                     if self.gathered > 0.0 && !self.page.has_room(page.length()) {
@@ -172,7 +172,7 @@ impl<'a> Sealing<'a> {
         }
     }
 
-    /// Seals the gathered records.
+    /// Puts the gathered records into one page record.
     fn close(&mut self) {
         // A single record is a full page already.
         if self.gathered > 1.0 {
@@ -184,16 +184,16 @@ impl<'a> Sealing<'a> {
         self.pass();
     }
 
-    /// Leaves the gathered records as they are, and counts them as sealed.
+    /// Leaves the gathered records as they are, and counts them as page records.
     fn pass(&mut self) {
-        self.page = Page::empty(self.number);
+        self.page = PageRecord::empty(self.number);
         self.remaining -= self.gathered;
         self.gathered = 0.0;
-        self.sealed = self.read;
+        self.paged = self.read;
     }
 
     fn finish(&self) {
-        self.session.set_number("sealed", self.sealed);
+        self.session.set_number("paged", self.paged);
         self.session.set_number("open", self.remaining.max(0.0));
         self.transaction.put(SESSIONS, &self.session);
     }

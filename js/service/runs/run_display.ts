@@ -55,16 +55,16 @@ export interface Runs {
   /** Resumes the queue, if the message waits in it. Returns whether it does. */
   retry(messageId: string): boolean;
   /**
-   * Cancels a run, or removes a message from the queue. Seals a stored message that has no run.
+   * Cancels a run, or removes a message from the queue. Stores the end event of a stored message that has no run.
    *
    * @param unanswered the newest message, if nobody has answered it
    */
   cancel(messageId: string | undefined, unanswered: Event | undefined): Promise<void>;
   /** Returns the run that is under way, for a rewind that undoes it. A server knows its own runs. */
   underWay(): RunUnderWay | undefined;
-  /** Seals each run that a rewind has ended, if a cache has given the rewind up, so that the message is back. */
-  sealRefused(): Promise<void>;
-  /** Empties the queue, because the session is gone. Nothing is sealed. */
+  /** Ends each run that a rewind has ended, if a cache has given the rewind up, so that the message is back. */
+  endUndone(): Promise<void>;
+  /** Empties the queue, because the session is gone. No end event is stored. */
   abandon(): void;
 }
 
@@ -91,13 +91,13 @@ export interface KnownEvents {
 }
 
 /** The calls of a page that wait for the user, and those that it answers. */
-interface PageCalls {
+interface ShownFunctionCalls {
   readonly asked: readonly AskedQuestion[];
   readonly answered: ReadonlySet<string>;
 }
 
 /** What one store shows of the runs of a session. A draft is shown until the store shows the event that ends it. */
-export class RunView {
+export class RunDisplay {
   readonly #runs: Runs;
   /** The drafts whose events the store shows, or whose run is over, by id. */
   readonly #hidden = new Set<string>();
@@ -105,7 +105,7 @@ export class RunView {
   #seen: readonly Draft[] = [];
   /** The ids of all whole events of the runs so far. */
   readonly #wholes = new Set<string>();
-  readonly #calls = new WeakMap<readonly Event[], PageCalls>();
+  readonly #calls = new WeakMap<readonly Event[], ShownFunctionCalls>();
   #drafts: readonly Event[] = [];
   #questions: readonly Question[] = [];
   #run: SessionRun | undefined;
@@ -215,7 +215,7 @@ export class RunView {
       });
   }
 
-  #callsOf(page: readonly Event[]): PageCalls {
+  #callsOf(page: readonly Event[]): ShownFunctionCalls {
     const known = this.#calls.get(page);
     if (known !== undefined) return known;
     const calls = { asked: openQuestions(page), answered: answeredCalls(page) };

@@ -1,36 +1,31 @@
-/** The operations of clients that a write has applied; see {@link StorageOperation}. */
-import type { StorageOperation } from '../../../values/model/diagnostic.js';
-import {
-  KEPT_MS,
-  MOST_CLIENTS,
-  refuseApplied,
-  UNKNOWN,
-} from '../../../core/storage/operations.js';
+/** The mutations of clients that a write has applied; see {@link MutationId}. */
+import type { MutationId } from '../../../values/model/diagnostic.js';
+import { KEPT_MS, MOST_CLIENTS, refuseApplied, UNKNOWN } from '../../../core/storage/operations.js';
 import type { Engine } from '../engine/engine.js';
-import { OPERATIONS } from '../tables/table_names.js';
+import { MUTATIONS } from '../tables/table_names.js';
 import type { Database } from '../tables/tables.js';
 import { Prepared, type Query, type Steps } from '../engine/prepared.js';
 import { isOfSession, type Key } from '../statements/session_statements.js';
 import type { VerbContext } from '../statements/verb_context.js';
 
 /** The key of a row. A shared state has an empty session, and that of an app an empty user. */
-interface OperationKey extends Key {
+interface MutationKey extends Key {
   client: string;
 }
 
 /** The driver of PostgreSQL returns a `bigint` as a text. */
-interface OperationColumns {
+interface MutationColumns {
   last_number: number | string;
   created: number | string;
 }
 
-/** Makes the statements of operations. */
-export function operationStatements(
+/** Makes the statements of mutations. */
+export function mutationStatements(
   database: Database,
   { queries: { hasOnConflict }, transactions: { lock } }: Engine,
 ) {
-  const insert = new Prepared<OperationKey & { time: number }, never>((value) => {
-    const row = database.insertInto(OPERATIONS).values({
+  const insert = new Prepared<MutationKey & { time: number }, never>((value) => {
+    const row = database.insertInto(MUTATIONS).values({
       app_name: value('app'),
       user_id: value('user'),
       session_id: value('session'),
@@ -45,18 +40,18 @@ export function operationStatements(
   });
   return {
     insert,
-    locked: new Prepared<OperationKey, OperationColumns>((value) => {
+    locked: new Prepared<MutationKey, MutationColumns>((value) => {
       const row = database
-        .selectFrom(OPERATIONS)
+        .selectFrom(MUTATIONS)
         .select(['last_number', 'created'])
         .where(isOfSession(value))
         .where('client', '=', value('client'));
       return lock(row);
     }),
-    update: new Prepared<OperationKey & { number: number; created: number; time: number }, never>(
+    update: new Prepared<MutationKey & { number: number; created: number; time: number }, never>(
       (value) =>
         database
-          .updateTable(OPERATIONS)
+          .updateTable(MUTATIONS)
           .set({
             last_number: value('number'),
             created: value('created'),
@@ -67,52 +62,52 @@ export function operationStatements(
     ),
     clients: new Prepared<Key, { client: string }>((value) =>
       database
-        .selectFrom(OPERATIONS)
+        .selectFrom(MUTATIONS)
         .select('client')
         .where(isOfSession(value))
         .orderBy('update_time')
         .orderBy('client'),
     ),
-    deleteClient: new Prepared<OperationKey, never>((value) =>
+    deleteClient: new Prepared<MutationKey, never>((value) =>
       database
-        .deleteFrom(OPERATIONS)
+        .deleteFrom(MUTATIONS)
         .where(isOfSession(value))
         .where('client', '=', value('client')),
     ),
     deleteExpired: new Prepared<{ time: number }, never>((value) =>
-      database.deleteFrom(OPERATIONS).where('update_time', '<', value('time')),
+      database.deleteFrom(MUTATIONS).where('update_time', '<', value('time')),
     ),
   };
 }
 
-/** An operation whose row is locked until the transaction ends. */
-export interface LockedOperation {
-  /** Returns the query that keeps the operation. `created` is that of the session, or `DELETED`. */
+/** A mutation whose row is locked until the transaction ends. */
+export interface LockedMutation {
+  /** Returns the query that keeps the mutation. `created` is that of the session, or `DELETED`. */
   readonly applied: (created?: number) => Query;
 }
 
 /**
- * Locks the row of an operation before the write locks anything else, so that the same request cannot run twice at
+ * Locks the row of a mutation before the write locks anything else, so that the same request cannot run twice at
  * once.
  *
- * @returns `undefined` if the write has no operation
+ * @returns `undefined` if the write has no mutation
  * @throws SessionError if it was applied before
  */
-export function* lockOperation(
+export function* lockMutation(
   context: VerbContext,
   key: Key,
-  operation: StorageOperation | undefined,
-): Steps<LockedOperation | undefined> {
-  if (operation === undefined) return undefined;
+  mutation: MutationId | undefined,
+): Steps<LockedMutation | undefined> {
+  if (mutation === undefined) return undefined;
   const { clock, statements } = context;
-  const { insert, locked, update } = statements(operationStatements);
-  const { client, number } = operation;
+  const { insert, locked, update } = statements(mutationStatements);
+  const { client, number } = mutation;
   const time = Math.floor(clock());
   const row = { ...key, client };
   yield* insert.run({ ...row, time });
   const [stored] = yield* locked.run(row);
   const last = { number: Number(stored?.last_number ?? 0), created: Number(stored?.created ?? 0) };
-  refuseApplied(operation, last);
+  refuseApplied(mutation, last);
   if (last.number === 0) yield* removeOld(context, row, time);
   return {
     applied(created = UNKNOWN) {
@@ -123,8 +118,8 @@ export function* lockOperation(
 }
 
 /** Removes what is too old or too much, whenever a client writes for the first time. */
-function* removeOld({ statements }: VerbContext, own: OperationKey, time: number): Steps<void> {
-  const { clients, deleteClient, deleteExpired } = statements(operationStatements);
+function* removeOld({ statements }: VerbContext, own: MutationKey, time: number): Steps<void> {
+  const { clients, deleteClient, deleteExpired } = statements(mutationStatements);
   yield* deleteExpired.run({ time: time - KEPT_MS });
   const others = (yield* clients.run(own)).filter(({ client }) => client !== own.client);
   const tooMany = others.slice(0, Math.max(0, others.length + 1 - MOST_CLIENTS));

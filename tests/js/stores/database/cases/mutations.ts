@@ -1,15 +1,15 @@
-// The operations of clients: a late, doubled or overtaken write changes nothing.
+// The mutations of clients: a late, doubled or overtaken write changes nothing.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { createEvent, isSessionError, type SessionService } from '../../../../../js/index.js';
-import type { StorageOperation } from '../../../../../js/values/model/diagnostic.js';
+import type { MutationId } from '../../../../../js/values/model/diagnostic.js';
 import { RemoteSessionService } from '../../../../../js/service/remote/index.js';
 import { sessionHandler } from '../../../../../js/server/index.js';
 import { CORE } from '../../../../../js/core/core_of.js';
 import type { ServiceCore } from '../../../../../js/service/service_core.js';
-import type { PlacedAppend } from '../../../../../js/core/write.js';
+import type { ReadyAppend } from '../../../../../js/core/write.js';
 import type { Store } from '../../../../../js/core/storage/store.js';
 import { snapshotEvent } from '../../../../../js/values/model/event/snapshot.js';
 import { ALL_RIGHTS, KEY } from '../../../server/fixture.js';
@@ -42,7 +42,7 @@ function remoteOn(service: SessionService): RemoteSessionService {
 
 type Open = (clock: { now: number }) => SessionService | Promise<SessionService>;
 
-/** Tests operations over a service, directly and over HTTP. `openService` opens it over an empty storage. */
+/** Tests mutations over a service, directly and over HTTP. `openService` opens it over an empty storage. */
 export function appliesOnce(name: string, openService: Open): void {
   for (const isRemote of [false, true]) {
     const open = async (): Promise<Subject> => {
@@ -52,18 +52,18 @@ export function appliesOnce(name: string, openService: Open): void {
       await caller.ping();
       return { run: runOn(caller), service, clock };
     };
-    operations(isRemote ? `over HTTP and ${name}` : `over ${name}`, open);
+    mutations(isRemote ? `over HTTP and ${name}` : `over ${name}`, open);
   }
   storesEachOnce(name, openService);
 }
 
 const clientOf = (index: number): string =>
   `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
-const operation = (number: number, client = 1): StorageOperation => {
+const mutation = (number: number, client = 1): MutationId => {
   return { client: clientOf(client), number };
 };
 
-function creation(operation: StorageOperation) {
+function creation(mutation: MutationId) {
   return {
     kind: 'create' as const,
     key: KEY,
@@ -75,7 +75,7 @@ function creation(operation: StorageOperation) {
     now: 1_700_000_000_000,
     sharesState: true,
     ifAbsent: false,
-    operation,
+    mutation,
   };
 }
 
@@ -87,7 +87,7 @@ interface Given {
   readonly sessionId?: string;
 }
 
-function appendOf(operation: StorageOperation, given: Given): PlacedAppend {
+function appendOf(mutation: MutationId, given: Given): ReadyAppend {
   const { id = 'e1', value, created, revision = created, sessionId = KEY.sessionId } = given;
   const event = createEvent({ id, author: 'user', actions: { stateDelta: { value } } });
   return {
@@ -102,12 +102,12 @@ function appendOf(operation: StorageOperation, given: Given): PlacedAppend {
         () => id,
       ),
     ],
-    operation,
+    mutation,
   };
 }
 
 async function created(run: Run, number = 1): Promise<number> {
-  const session = await run((store) => store.write(creation(operation(number)), {}));
+  const session = await run((store) => store.write(creation(mutation(number)), {}));
   return session!.created;
 }
 
@@ -117,27 +117,27 @@ async function refusal(work: Promise<unknown>): Promise<unknown> {
     (error: unknown) => error,
   );
   assert.ok(isSessionError(error), String(error));
-  return [error.code, error.operation];
+  return [error.code, error.mutation];
 }
 
-function operations(name: string, open: () => Promise<Subject>): void {
-  describe(`An operation, ${name}`, () => {
+function mutations(name: string, open: () => Promise<Subject>): void {
+  describe(`A mutation, ${name}`, () => {
     it('is kept', async () => {
       const { run, service } = await open();
-      assert.equal(await run((store) => store.traits.keepsOperations), true);
+      assert.equal(await run((store) => store.traits.keepsMutations), true);
       await service.close();
     });
 
     it('is applied once: a doubled append answers what is stored', async () => {
       const { run, service } = await open();
       const at = await created(run);
-      const request = appendOf(operation(2), { value: 1, created: at });
+      const request = appendOf(mutation(2), { value: 1, created: at });
       const first = await run((store) => store.write(request, {}));
-      const [place] = first.placed;
+      const [place] = first.eventRevisions;
       assert.equal(place?.revision, first.revision);
       const again = await run((store) => store.write(request, {}));
       assert.equal(again.revision, first.revision);
-      assert.deepEqual(again.placed, []);
+      assert.deepEqual(again.eventRevisions, []);
       assert.deepEqual(
         again.missed.map(({ seq, revision }) => ({ seq, revision })),
         [place],
@@ -148,17 +148,17 @@ function operations(name: string, open: () => Promise<Subject>): void {
     it('changes nothing when it is late, also after an edit', async () => {
       const { run, service } = await open();
       const at = await created(run);
-      const late = appendOf(operation(2), { value: 1, created: at });
+      const late = appendOf(mutation(2), { value: 1, created: at });
       await run((store) => store.write(late, {}));
       const { revision = 0 } = await service.listChanges({ ...KEY, since: 0 });
       await run((store) =>
-        store.write(appendOf(operation(3), { value: 2, created: at, revision }), {}),
+        store.write(appendOf(mutation(3), { value: 2, created: at, revision }), {}),
       );
       const answer = await run((store) => store.write(late, {}));
       assert.equal(answer.missed.length, 1);
       assert.equal((await service.getSession(KEY))?.state.value, 2);
       // Another client's numbers are its own.
-      await run((store) => store.write(appendOf(operation(1, 2), { value: 3, created: at }), {}));
+      await run((store) => store.write(appendOf(mutation(1, 2), { value: 3, created: at }), {}));
       assert.equal((await service.getSession(KEY))?.state.value, 3);
       await service.close();
     });
@@ -166,9 +166,9 @@ function operations(name: string, open: () => Promise<Subject>): void {
     it('may be overtaken: the earlier number then changes nothing', async () => {
       const { run, service } = await open();
       const at = await created(run);
-      const overtaken = appendOf(operation(2), { value: 1, created: at });
+      const overtaken = appendOf(mutation(2), { value: 1, created: at });
       await run((store) =>
-        store.write(appendOf(operation(3), { value: 2, created: at, id: 'e2' }), {}),
+        store.write(appendOf(mutation(3), { value: 2, created: at, id: 'e2' }), {}),
       );
       await run((store) => store.write(overtaken, {}));
       const session = await service.getSession(KEY);
@@ -182,7 +182,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
     it('that was refused may be sent again', async () => {
       const { run, service } = await open();
       const at = await created(run);
-      const request = appendOf(operation(2), { value: 1, created: at });
+      const request = appendOf(mutation(2), { value: 1, created: at });
       const expectedEvents = { e1: at + 7 };
       const refused = run((store) => store.write({ ...request, expectedEvents }, {}));
       assert.deepEqual(await refusal(refused), ['stale_session', undefined]);
@@ -196,17 +196,15 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const at = await created(run);
       assert.equal(await created(run), at);
       await run((store) =>
-        store.write({ kind: 'delete', what: 'session', key: KEY, operation: operation(2) }, {}),
+        store.write({ kind: 'delete', what: 'session', key: KEY, mutation: mutation(2) }, {}),
       );
       assert.deepEqual(await refusal(created(run)), ['not_found', 'applied']);
       assert.equal(await service.getSession(KEY), undefined);
       // Also if the creation itself never arrived.
       const key = { ...KEY, sessionId: 's2' };
       const deletion = { what: 'session', key } as const;
-      await run((store) =>
-        store.write({ kind: 'delete', ...deletion, operation: operation(9) }, {}),
-      );
-      const creates = run((store) => store.write({ ...creation(operation(8)), key }, {}));
+      await run((store) => store.write({ kind: 'delete', ...deletion, mutation: mutation(9) }, {}));
+      const creates = run((store) => store.write({ ...creation(mutation(8)), key }, {}));
       assert.deepEqual(await refusal(creates), ['not_found', 'applied']);
       // A later creation is another session.
       assert.ok((await created(run, 3)) > at);
@@ -216,7 +214,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
     it('of a session that was created again by others is answered as gone', async () => {
       const { run, service } = await open();
       const at = await created(run);
-      const request = appendOf(operation(2), { value: 1, created: at });
+      const request = appendOf(mutation(2), { value: 1, created: at });
       await run((store) => store.write(request, {}));
       await service.deleteSession(KEY);
       assert.deepEqual(await refusal(run((store) => store.write(request, {}))), [
@@ -229,7 +227,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
         'applied',
       ]);
       assert.deepEqual(await refusal(created(run)), ['not_found', 'applied']);
-      const rename = { kind: 'describe', key: KEY, title: 'Tea', operation: operation(2) } as const;
+      const rename = { kind: 'describe', key: KEY, title: 'Tea', mutation: mutation(2) } as const;
       const renames = run((store) => store.write(rename, {}));
       assert.deepEqual(await refusal(renames), ['not_found', 'applied']);
       assert.deepEqual((await service.getSession(KEY))?.events, []);
@@ -241,7 +239,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
       await created(run);
       const rename = (number: number, title: string) =>
         run((store) =>
-          store.write({ kind: 'describe', key: KEY, title, operation: operation(number) }, {}),
+          store.write({ kind: 'describe', key: KEY, title, mutation: mutation(number) }, {}),
         );
       assert.equal(await rename(3, 'new'), true);
       assert.equal(await rename(2, 'old'), true);
@@ -253,7 +251,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
               kind: 'update',
               key: OWNER,
               delta: JSON.stringify({ 'user:v': value }),
-              operation: operation(number),
+              mutation: mutation(number),
             },
             {},
           ),
@@ -264,7 +262,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const remove = (number: number) =>
         run((store) =>
           store.write(
-            { kind: 'delete', what: 'userState', key: OWNER, operation: operation(number) },
+            { kind: 'delete', what: 'userState', key: OWNER, mutation: mutation(number) },
             {},
           ),
         );
@@ -287,7 +285,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
               key: KEY,
               created: createdRevision,
 
-              operation: operation(number),
+              mutation: mutation(number),
             },
             {},
           ),
@@ -306,7 +304,7 @@ function operations(name: string, open: () => Promise<Subject>): void {
       const valueOf = async () => (await service.getSession(KEY))?.state.value;
       const append = (client: number, value: number) =>
         run((store) =>
-          store.write(appendOf(operation(5, client), { value, created: at, id: `e${client}` }), {}),
+          store.write(appendOf(mutation(5, client), { value, created: at, id: `e${client}` }), {}),
         );
       for (let client = 1; client <= 32; client += 1) {
         clock.now += 1;
@@ -341,7 +339,7 @@ function storesEachOnce(name: string, open: Open): void {
       const requests = handles.map((session, index) => {
         const revision = service.revisionOf(session)!;
         const given = { value: index, created: revision, sessionId: session.id };
-        return appendOf(operation(index + 1), given);
+        return appendOf(mutation(index + 1), given);
       });
       const answers = await Promise.all(
         [...requests, ...requests].map((request) => run((store) => store.write(request, {}))),
@@ -350,7 +348,9 @@ function storesEachOnce(name: string, open: Open): void {
         const session = await service.getSession({ ...OWNER, sessionId });
         assert.equal(session?.events.length, 1);
         assert.equal(session.state.value, index);
-        const places = [answers[index], answers[index + 20]].map((answer) => answer?.placed.length);
+        const places = [answers[index], answers[index + 20]].map(
+          (answer) => answer?.eventRevisions.length,
+        );
         assert.deepEqual(places.sort(), [0, 1]);
       }
       await service.close();

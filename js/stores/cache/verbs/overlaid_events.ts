@@ -4,18 +4,23 @@ import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { CopyEvents } from '../data/copy_records.js';
-import { overlayEvent, overlayRow, overlayRows, type SessionView } from '../overlay/session_overlay.js';
+import {
+  overlayEvent,
+  overlayRow,
+  overlayRows,
+  type OverlaidSession,
+} from '../overlay/session_overlay.js';
 
-/** The most events of operations that are looked up one by one. */
+/** The most events of mutations that are looked up one by one. */
 const MOST_LOOKUPS = 64;
 
-/** The events of a session as a reader sees them: those of the copy, with those of the operations over them. */
-export class ViewEvents {
-  readonly #view: SessionView;
+/** The events of a session as a reader sees them: those of the copy, with those of the mutations over them. */
+export class OverlaidEvents {
+  readonly #view: OverlaidSession;
   /** The events of the copy. */
   readonly #copied: CopyEvents;
 
-  constructor(transaction: CacheTransaction, key: CompositeSessionKey, view: SessionView) {
+  constructor(transaction: CacheTransaction, key: CompositeSessionKey, view: OverlaidSession) {
     this.#view = view;
     this.#copied = transaction.copies.events(key);
   }
@@ -78,11 +83,11 @@ export class ViewEvents {
 
   /** Returns the events that have changed after a local number. */
   async changedAfter(since: number): Promise<EventRow[]> {
-    const { copy, copyTick, overlay, revision } = this.#view;
+    const { copy, copyVersion, overlay, revision } = this.#view;
     const rows: EventRow[] = [];
     if (since >= revision) return rows;
     const ids = new Set<string>();
-    if (copyTick > since) {
+    if (copyVersion > since) {
       for (const stored of await this.#copied.changedAfter(since)) {
         ids.add(stored.id);
         rows.push(overlayEvent(stored, overlay.events.get(stored.id)));
@@ -100,7 +105,7 @@ export class ViewEvents {
     return this.#view.copy ?? { first: 0, next: 0 };
   }
 
-  /** Returns the events of operations that the copy does not have. */
+  /** Returns the events of mutations that the copy does not have. */
   async #added(): Promise<EventRow[]> {
     const rows = overlayRows(this.#view);
     const { first, next } = this.#range;
@@ -113,7 +118,7 @@ export class ViewEvents {
     return rows.filter(({ id }) => !ids.has(id));
   }
 
-  /** Returns events of the copy, with what operations have made of them. */
+  /** Returns events of the copy, with what mutations have made of them. */
   async #ofCopy(from: number, to: number, last?: number): Promise<EventRow[]> {
     if (last === 0 || from >= to) return [];
     const first = last === undefined ? from : Math.max(from, to - last);
@@ -136,7 +141,7 @@ function lastOf(rows: EventRow[], count: number | undefined): EventRow[] {
  */
 export function olderInvocations(
   events: readonly Event[],
-  { copy, overlay }: SessionView,
+  { copy, overlay }: OverlaidSession,
 ): string[] {
   const starts = new Map(
     copy?.rewindStarts?.map(({ invocationId, eventId }) => [invocationId, eventId]),

@@ -1,6 +1,6 @@
 import { backgroundTimer } from '../../../core/call/lifetime.js';
 import { TabLock } from '../../../core/watch/tab_lock.js';
-import { findLoss, Marker } from '../../indexed_db/loss.js';
+import { findLoss, PresenceFlag } from '../../indexed_db/loss.js';
 import type { DataLoss } from '../../../values/model/storage_info.js';
 
 /** What is noted of an owner's local data outside of IndexedDB. */
@@ -18,36 +18,36 @@ const LOCK_PATIENCE = 5000;
 const NOTE_PAUSE = 200;
 
 /** Remembers outside of IndexedDB that an owner has local data there. */
-export class OwnerMarker {
-  readonly #marker: Marker;
+export class OwnerFlag {
+  readonly #flag: PresenceFlag;
   readonly #lock: TabLock;
   #newest: OwnerNote | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(owner: string) {
     const name = `cache:${owner}`;
-    this.#marker = new Marker(name);
+    this.#flag = new PresenceFlag(name);
     this.#lock = new TabLock(`adk-session-wasm:${name}`);
   }
 
-  /** Runs while no other tab sets the marker, deletes the data or stores lost data again. */
+  /** Runs while no other tab sets the flag, deletes the data or stores lost data again. */
   exclusively<T>(run: () => Promise<T>): Promise<T> {
     return this.#lock.holdOrProceed(run, LOCK_PATIENCE);
   }
 
-  /** Returns the note; `undefined` if the marker is not set. */
+  /** Returns the note; `undefined` if the flag is not set. */
   async note(): Promise<OwnerNote | undefined> {
-    const text = await this.#marker.note();
-    // A crash right after the marker was set leaves no note.
+    const text = await this.#flag.note();
+    // A crash right after the flag was set leaves no note.
     return text ? (JSON.parse(text) as OwnerNote) : undefined;
   }
 
-  /** Sets the marker, and keeps the note of the same client. */
+  /** Sets the flag, and keeps the note of the same client. */
   async set(client: string): Promise<void> {
     const before = await this.note();
-    await this.#marker.set();
+    await this.#flag.set();
     if (before?.client !== client) {
-      await this.#marker.putNote(JSON.stringify({ client, events: 0 } satisfies OwnerNote));
+      await this.#flag.putNote(JSON.stringify({ client, events: 0 } satisfies OwnerNote));
     }
   }
 
@@ -61,7 +61,7 @@ export class OwnerMarker {
   async putNote(): Promise<void> {
     const note = this.#newest;
     this.dropNote();
-    if (note !== undefined) await this.#marker.putNote(JSON.stringify(note));
+    if (note !== undefined) await this.#flag.putNote(JSON.stringify(note));
   }
 
   /** Drops the change of the note that waits. */
@@ -73,11 +73,11 @@ export class OwnerMarker {
 
   /** Returns the loss of the owner's data, which are not there; `undefined` if they were deleted or never stored. */
   findLoss(): Promise<DataLoss | undefined> {
-    return findLoss(this.#marker, 'the local data of the cache');
+    return findLoss(this.#flag, 'the local data of the cache');
   }
 
   /** Deletes the owner's data, so that their absence does not count as a loss. */
   whileDeleting<T>(deletion: () => Promise<T>): Promise<T> {
-    return this.exclusively(() => this.#marker.whileDeleting(deletion));
+    return this.exclusively(() => this.#flag.whileDeleting(deletion));
   }
 }

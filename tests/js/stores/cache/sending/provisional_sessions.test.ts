@@ -147,7 +147,7 @@ describe('A write to a session without a copy', () => {
     await cache.close();
   });
 
-  it('is gone, with the stand-in, once the refused write is dropped', async () => {
+  it('is gone, with the provisional session, once the refused write is dropped', async () => {
     const server = new Server();
     const { cache } = await offline(server);
     await WRITES.appendEvent!(cache);

@@ -1,14 +1,14 @@
 /** Reads sessions, as a view shows them; see `js/core/history`. */
-import { hasCallParts } from '../../../core/history/call_marks.js';
-import { isMarker } from '../../../core/history/marks.js';
-import { viewOf } from '../../../core/history/view.js';
-import type { ReadSession, WindowRequest } from '../../../core/read.js';
-import { find, type ReadPlan } from '../../../core/storage/reads/read_plan.js';
-import type { StoreTraits } from '../../../core/storage/store.js';
-import type { Event } from '../../../values/model/event/event.js';
-import type { EventCount, ComputedView } from '../../../values/model/values/read_options.js';
+import { hasCallParts } from '../../core/history/call_marks.js';
+import { isMarker } from '../../core/history/marks.js';
+import { viewOf } from '../../core/history/view.js';
+import type { ReadSession, WindowRequest } from '../../core/read.js';
+import { find, type ReadPlan } from '../../core/storage/reads/read_plan.js';
+import type { StoreTraits } from '../../core/storage/store.js';
+import type { Event } from '../../values/model/event/event.js';
+import type { EventCount, ComputedView } from '../../values/model/values/read_options.js';
 import { readBack } from './read_back.js';
-import { tailOfKnown, tailOfView } from '../view_parts.js';
+import { tailOfKnown, tailOfView } from './view_parts.js';
 
 /** How often the end of a view is read while other writers change the session. After that, all events are read. */
 const ATTEMPTS = 3;

@@ -9,26 +9,26 @@ import {
   openSessionService,
   type SessionService,
 } from '../../../../js/index.js';
-import { claimMessage } from '../../../../js/service/runs/agent/run_storage.js';
+import { storeMessageOnce } from '../../../../js/service/runs/agent/run_storage.js';
 import { KEY, overStorages } from '../fixture.js';
 
 const message = () =>
   createEvent({ id: 'm', invocationId: 'i', author: 'user', content: { parts: [{ text: 'hi' }] } });
 const isStored = (error: unknown) => isSessionError(error, 'already_exists');
 
-async function claim(service: SessionService, event = message()) {
+async function storeOnce(service: SessionService, event = message()) {
   const session = (await service.getSession(KEY))!;
-  await claimMessage(service, session, event);
+  await storeMessageOnce(service, session, event);
   return session;
 }
 
-overStorages('The claim of a message', (open) => {
+overStorages('The append of a message with an idempotency key', (open) => {
   it('is made once: a second one fails, even with an equal message', async () => {
     const service = await open();
     await service.createSession(KEY);
     const event = message();
-    await claim(service, structuredClone(event));
-    await assert.rejects(claim(service, structuredClone(event)), isStored);
+    await storeOnce(service, structuredClone(event));
+    await assert.rejects(storeOnce(service, structuredClone(event)), isStored);
     assert.equal((await service.getSession(KEY))?.events.length, 1);
     await service.close();
   });
@@ -37,8 +37,8 @@ overStorages('The claim of a message', (open) => {
     const service = await open();
     await service.createSession(KEY);
     const event = message();
-    const claims = Array.from({ length: 8 }, () => claim(service, structuredClone(event)));
-    const outcomes = await Promise.allSettled(claims);
+    const attempts = Array.from({ length: 8 }, () => storeOnce(service, structuredClone(event)));
+    const outcomes = await Promise.allSettled(attempts);
     const made = outcomes.filter(({ status }) => status === 'fulfilled');
     assert.equal(made.length, 1);
     await service.close();
@@ -49,7 +49,7 @@ overStorages('The claim of a message', (open) => {
     const behind = await service.createSession(KEY);
     const since = service.revisionOf(behind)!;
     const event = { ...message(), customMetadata: { rating: 5 } };
-    const session = await claim(service, event);
+    const session = await storeOnce(service, event);
     const plain = JSON.stringify({ rating: 5 });
     assert.equal(JSON.stringify(event.customMetadata), plain);
     await service.appendEvent({ session: behind, event: { invocationId: 'j', author: 'user' } });
@@ -69,7 +69,7 @@ overStorages('The claim of a message', (open) => {
     const service = await open();
     await service.createSession(KEY);
     const event = createEvent({ ...message(), actions: { stateDelta: { cups: 1 } } });
-    const session = await claim(service, structuredClone(event));
+    const session = await storeOnce(service, structuredClone(event));
     await service.updateState({ ...KEY, stateDelta: { cups: 2 } });
     const before = (await service.getSession(KEY))!;
     await service.appendEvent({ session, event: structuredClone(before.events[0]!) });
@@ -80,7 +80,7 @@ overStorages('The claim of a message', (open) => {
   });
 });
 
-it('The claim of a message that a storage repeats after a lost commit is its own', async () => {
+it('The append of a message with an idempotency key that a storage repeats after a lost commit is its own', async () => {
   const storage = mapStorage();
   const append = storage.append.bind(storage);
   let repeats = 0;
@@ -94,17 +94,17 @@ it('The claim of a message that a storage repeats after a lost commit is its own
   const service = await openSessionService({ storage });
   await service.createSession(KEY);
   const event = message();
-  await claim(service, structuredClone(event));
+  await storeOnce(service, structuredClone(event));
   assert.equal(repeats, 1);
-  await assert.rejects(claim(service, structuredClone(event)), isStored);
+  await assert.rejects(storeOnce(service, structuredClone(event)), isStored);
 });
 
-it('The claim of a message in a database of google-adk is made once, and no read shows its mark', async () => {
+it('The append of a message with an idempotency key in a database of google-adk is made once, and no read shows its mark', async () => {
   const service = new DatabaseSessionService('sqlite::memory:');
   await service.createSession(KEY);
   const event = message();
-  const session = await claim(service, structuredClone(event));
-  await assert.rejects(claim(service, structuredClone(event)), isStored);
+  const session = await storeOnce(service, structuredClone(event));
+  await assert.rejects(storeOnce(service, structuredClone(event)), isStored);
   assert.equal(session.events[0]?.customMetadata, undefined);
   const [read] = (await service.getSession(KEY))?.events ?? [];
   assert.equal(read?.customMetadata, undefined);

@@ -15,14 +15,14 @@ export interface FetchedWindow {
 const OTHER_NUMBERS = 16;
 
 /**
- * Puts the fetched session into a store of its own in memory, with the operations of the session over it.
+ * Puts the fetched session into a store of its own in memory, with the mutations of the session over it.
  *
  * Its numbers lie below the owner's counter. So no later copy is mistaken for this read, and a handle of this read
  * notices everything that is stored from now on. New numbers would have to be stored, and there may be no room.
  *
  * @returns the data to read from; `undefined` if the local data has something newer by now
  */
-export async function unkeptData(
+export async function uncachedData(
   { data, clock }: { readonly data: LocalData; readonly clock: () => number },
   key: CompositeSessionKey,
   { session, start }: FetchedWindow,

@@ -20,7 +20,7 @@ const USER = { ...APP, userId: 'user' };
 const KEY = { ...USER, sessionId: 'session' };
 
 /** The steps of one case on one service, with the handles and cursors that earlier steps named. */
-export class CaseRun {
+export class CaseExecution {
   readonly #service: SessionService;
   readonly #clock: { now: number };
   readonly #handles = new Map<string, Session>();

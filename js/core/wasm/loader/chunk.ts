@@ -9,7 +9,7 @@ import type { HostAbortSignal } from '../../../values/model/host.js';
  *
  * @throws SessionError `connection_lost` if the host cannot load it, for example because the page is offline
  */
-export async function loadPart<Module>(load: () => Promise<Module>): Promise<Module> {
+export async function loadChunk<Module>(load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
   } catch (cause) {
@@ -25,10 +25,10 @@ export async function loadPart<Module>(load: () => Promise<Module>): Promise<Mod
  * Loads a part of the package, once. A bundler puts it into a file of its
  * own, so a page that does not use it does not load it.
  */
-export type PartLoader<Module> = (signal?: HostAbortSignal) => Promise<Module>;
+export type ChunkLoader<Module> = (signal?: HostAbortSignal) => Promise<Module>;
 
 /** Makes a part that is loaded when it is first used. After a failure the next use loads it again. */
-export function onDemand<Module>(load: () => Promise<Module>): PartLoader<Module> {
+export function onDemand<Module>(load: () => Promise<Module>): ChunkLoader<Module> {
   let loaded: Module | undefined;
-  return async (signal) => (loaded ??= await untilAborted(signal, loadPart(load)));
+  return async (signal) => (loaded ??= await untilAborted(signal, loadChunk(load)));
 }
