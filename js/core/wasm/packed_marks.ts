@@ -167,7 +167,7 @@ export function partOfItems(
   request: PartRequest,
 ): HistoryItems | Undecided {
   const numbers = askHistory(packMarks(marks, reader, request));
-  if (numbers.length >= ViewNumber.Length) return unpackView(numbers);
+  if (numbers.length >= (ViewNumber.Length as number)) return unpackView(numbers);
   const [answer = 0, before = 0] = numbers;
   return { answer: ANSWERS[answer]!, before };
 }

@@ -219,7 +219,7 @@ function UntilForgotten({ service, onForgotten, show }: UntilForgottenProps): VN
   const [isForgotten, setForgotten] = useState(false);
   // The view reads in later effects, so no `forget` is missed after that.
   useLayoutEffect(() => {
-    const onForgotten = (): void => {
+    const forget = (): void => {
       setForgotten(true);
       onForgotten();
     };
@@ -227,7 +227,7 @@ function UntilForgotten({ service, onForgotten, show }: UntilForgottenProps): VN
     let isOver = false;
     Promise.resolve(service).then(
       (opened) => {
-        if (!isOver) stop = coreOf(opened)?.epochs?.onForgotten(onForgotten);
+        if (!isOver) stop = coreOf(opened)?.epochs?.onForgotten(forget);
       },
       () => undefined,
     );

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 
-import SqliteDatabase from 'better-sqlite3';
 import { mapStorage } from '../../../../examples/map_storage.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { isMarker } from '../../../../js/core/history/marks.js';
@@ -19,7 +18,6 @@ import { hasCallParts } from '../../../../js/core/history/call_marks.js';
 import { tailOfKnown } from '../../../../js/service/read/view_parts.js';
 import { endOf } from '../../service/read/view/view_model.js';
 import { cutPage } from '../../../../js/core/storage/cut_page.js';
-import { sqliteFiles } from '../../../interop/database/shared_databases.js';
 import { randomNumbers } from '../../service/read/list_model.js';
 import { randomWait } from '../../service/read/random_wait.js';
 
@@ -70,8 +68,6 @@ async function shown(service: SessionService, view: HistoryView, last: number) {
 }
 
 describe('The end of a view', () => {
-  const newFile = sqliteFiles();
-
   it('gives each reader events of its own', async () => {
     const service = new InMemorySessionService();
     const session = await service.createSession(key);
