@@ -27,7 +27,7 @@ function namesOf(list: string): string[] {
 
 /** What `src/internals.rs` may have. Each name here and below is a promise less that the library can break. */
 const INTERNALS = [
-  'Names',
+  'NameMap',
   'SPARE',
   'artifact_error',
   'broken_storage',

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
 import { textsOf } from '../../ui/live/runs/agents.js';
-import { askAgent, createSession, untilText } from './servers/client.js';
+import { askAgent, createSession, revisionsOf, untilText } from './servers/client.js';
 import { RunLog, type ServerProcess, startAgentServer } from './servers/server_process.js';
 
 /**
@@ -38,13 +38,11 @@ export function runsOnce(
         assert.ok(one && other);
         await createSession(one.origin, sessionId);
         const asked = [one, other, one].map(({ origin }) => askAgent(origin, sessionId, message));
-        for (const { status, body } of await Promise.all(asked)) {
-          assert.equal(status, 200, JSON.stringify(body));
-          const { events } = body as { events: { id: string }[] };
-          assert.deepEqual(
-            events.map(({ id }) => id),
-            [message],
-          );
+        const answers = await Promise.all(asked);
+        for (const answer of answers) {
+          assert.equal(answer.status, 200, JSON.stringify(answer.body));
+          assert.equal(revisionsOf(answer).length, 1);
+          assert.deepEqual(revisionsOf(answer), revisionsOf(answers[0]!));
         }
         const events = await untilText(other.origin, sessionId, 'Seen');
         assert.deepEqual(textsOf(events), [message, 'Let me look', '', 'Seen']);

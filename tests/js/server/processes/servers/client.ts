@@ -36,6 +36,10 @@ export function askAgent(
   return ask(origin, `${pathOf(sessionId)}/events`, { body });
 }
 
+/** Returns the revisions of the stored events that an answer to an append names. */
+export const revisionsOf = ({ body }: Answer) =>
+  (body as { eventRevisions: { seq: number; revision: number }[] }).eventRevisions;
+
 /** Cancels the run of a message. */
 export function cancel(origin: string, sessionId: string, messageId: string): Promise<Answer> {
   const path = `${pathOf(sessionId)}/run?messageId=${encodeURIComponent(messageId)}`;

@@ -37,7 +37,7 @@ interface RunMessages {
 const FEED = '/apps/shop/users/ada/changes';
 const VERSION = '/version';
 /** Takes the recorded append. */
-const APPEND = '/apps/shop/users/ada/sessions/s1/handle/events';
+const APPEND = '/apps/shop/users/ada/sessions/s1/events';
 const file = new URL('run_messages_1.0.json', import.meta.url);
 
 const ANSWER = { id: 'a1', author: 'guide', content: says('Green tea') };
