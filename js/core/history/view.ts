@@ -1,3 +1,4 @@
+/** Makes the events of views. The core decides which. */
 import { isPlainObject, isObject } from '../../values/json/rules.js';
 import type { FunctionCall, FunctionResponse, Part } from '../../values/model/event/content.js';
 import { createEventActions } from '../../values/model/event/create_event.js';

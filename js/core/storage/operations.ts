@@ -28,7 +28,7 @@ interface AppliedMutation {
   readonly created: number;
 }
 
-/** The mutation did not tell when its session was created. */
+/** The mutation does not say when its session was created. */
 export const UNKNOWN = 0;
 /** The mutation deleted its session, so no later session of that id is its own. */
 export const DELETED = -1;

@@ -1,3 +1,4 @@
+/** Admits what clients append: events, answers to calls, and messages of runs. */
 import { EVENTS_PER_TASK, nextTask } from '../../core/call/scheduling.js';
 import { FOR_ALL, marksOf } from '../../core/history/marks.js';
 import { openCallItems } from '../../core/wasm/packed_marks.js';

@@ -1,3 +1,4 @@
+/** The routes of histories: branches, states, forks and rewinds. */
 import { raceSignal } from '../../core/call/time_limit.js';
 import { fork, readBranches, stateAt, requireHistory } from '../../core/history/histories.js';
 import { takePlace } from '../../core/history/session_history.js';
@@ -36,7 +37,7 @@ import type { ServerRuns } from '../runs/server_runs.js';
 import { requireRuns, tellRunId } from './ask_agent.js';
 import { SESSION } from './session_routes.js';
 
-/** The routes of histories besides rewinds, which the server computes: a client may not see the whole session. */
+/** The routes besides that of rewinds. The server computes them, because a client may not see the whole session. */
 export const HISTORY_ROUTES: readonly Route[] = [
   {
     method: 'POST',

@@ -48,7 +48,7 @@ export const RUN_ROUTES: readonly Route[] = [
     path: `${SESSION}/run`,
     action: 'run',
     summary:
-      'Cancels the run of a session, and answers when it has ended and has its end event. Stores the end event of the named message if nothing runs.',
+      'Cancels the run of a session, and answers when its end event is stored. If nothing runs, stores the end event of the named message.',
     query: { messageId: TEXT },
     response: 'Cancelled',
     run: async (call) => ({

@@ -72,7 +72,7 @@ export class ServerRun {
   #runId: ServerRunId | undefined;
 
   /**
-   * @param count draws the mark of a run
+   * @param count draws the id of a run
    * @param onChange called after each change of the run
    */
   constructor(

@@ -1,4 +1,4 @@
-/** How an append writes a handle: its rules, its events, and who writes their deltas into the state. */
+/** How an append changes a handle: its rules, and the writers of events' deltas into the state. */
 import type { StalePolicy } from '../../core/wasm/protocol.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { requireOneOf } from '../../values/errors/option_values.js';

@@ -69,7 +69,7 @@ export function openParts(options: TakenOptions) {
   };
   const open = (earlier?: Epoch): Epoch => {
     const onForgotten = (): void => {
-      // Several transactions may find it out.
+      // Several transactions may find that the data were forgotten.
       if (opened !== epoch) return;
       forgotten = opened.data.client;
       renew();
@@ -78,13 +78,13 @@ export function openParts(options: TakenOptions) {
     const opened = openEpoch({ ...tab, onForgotten }, earlier?.data);
     return opened;
   };
-  /** The client whose `forget` this tab has found out last; `''` if none. */
+  /** The client whose data this tab last found to be forgotten; `''` if none. */
   let forgotten = '';
   let epoch = open();
 
   const stopListening = tabs.listen({
     forget(client) {
-      // This tab may have found it out, and have begun again. A call since then must not end with `aborted`.
+      // This tab may know it already, and have begun new data. A call since then must not end with `aborted`.
       const isOther = epoch.data.client !== client;
       if (isOther && (epoch.data.client !== '' || client === forgotten)) return;
       renew();

@@ -1,3 +1,4 @@
+/** Session files, and the lines of a stream of sessions. */
 import { foldState } from '../../core/history/fold.js';
 import { kindOf } from '../../values/errors/describe.js';
 import { SessionError } from '../../values/errors/errors.js';

@@ -1,3 +1,4 @@
+/** The times of session files, and the compactions of adk-go. */
 import { SessionError } from '../../values/errors/errors.js';
 import {
   formatPath,
@@ -103,7 +104,7 @@ function unknownUnit(time: number, path: readonly PathSegment[]): SessionError {
   );
 }
 
-// Compactions of adk-go: they name the events of their range that the summary does not stand for.
+// Compactions of adk-go: they name the events of their range that the summary leaves out.
 
 /** A time in microseconds: adk-go compares no further digits, since databases keep no more. */
 const microsecond = (time: number): number => Math.floor(time * 1000);

@@ -1,4 +1,4 @@
-/** Reads pages of a session's events, as a view shows them. */
+/** Reads a session's events as a view shows them: pages, and the last events. */
 import type { Call } from '../../core/call/call.js';
 import { hasCallParts } from '../../core/history/call_marks.js';
 import { isMarker, FOR_ALL, marksOf } from '../../core/history/marks.js';
@@ -88,7 +88,7 @@ function* readWhole(
   return read && { created: read.created, ...pageOfView(read, view, request) };
 }
 
-// Parts of views: tails, which are their last events, and pages. The core computes them, or answers that it needs more
+// The core computes the parts of views: tails, which are their last events, and pages. Or it answers that it needs more
 // events; see `src/core/view_rules/tail.rs` and `page.rs`.
 
 /** Events of a session. */

@@ -1,4 +1,4 @@
-/** Where a window of the last events starts, so that each response in it has its call. */
+/** Where an agent's window of the last events starts, and the calls that a handle lacks for appended responses. */
 import { compactedEndOf } from '../../core/history/marks.js';
 import { nextLast, type Plan, runPlan } from '../../core/storage/reads/read_plan.js';
 import { isObject } from '../../values/json/rules.js';
@@ -37,7 +37,7 @@ function idOrEmpty(value: { id?: unknown } | null | undefined): string {
   return typeof value?.id === 'string' ? value.id : '';
 }
 
-// Finds where an agent's window of the view for models may begin.
+// Where an agent's window of the view for models may begin.
 //
 // The framework turns these events into a request for its model, which must make sense without the
 // events before.

@@ -170,7 +170,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
   }
 
   /**
-   * Cancels the run of a session. Resolves when it has ended and has its end event, about a second after the request at the latest. If
+   * Cancels the run of a session. Resolves when it has ended and its end event is stored, at most about a second later. If
    * nothing runs, the message that `messageId` names gets an end event, unless it has its answer.
    *
    * @returns whether anything was cancelled

@@ -50,7 +50,7 @@ export class PageRuns implements RunTransport {
   readonly #others: OtherTabs;
   readonly #begin: BeginRun | undefined;
   #current: PageRun | undefined;
-  /** The runs that rewinds have ended which a cache has not sent yet. Its remote may refuse them. */
+  /** The runs that were ended by rewinds which a cache has not sent yet. Its remote may refuse the rewinds. */
   #undoneRun: EndingRun[] = [];
   /** The author of the end events of other tabs' runs. */
   #agentName: string | undefined;

@@ -51,9 +51,9 @@ export interface CacheOutbox {
   /** Lists what waits and what was set aside; with a key only that of one session or state. */
   list(key?: CacheKey): Promise<OutboxEntry[]>;
   /**
-   * Sends again what was set aside: that of an entry, of one session or state, or everything. What was no creation then comes behind
-   * what waits, with what it blocks. An event that was refused because it replaces a newer version then replaces that one. Resolves
-   * once it is queued.
+   * Sends again what was set aside: that of an entry, of one session or state, or everything. Everything but a creation then
+   * comes behind what waits, with what it blocks. An event that was refused because it replaces a newer version then replaces
+   * that one. Resolves once it is queued.
    */
   retry(of?: CacheKey | OutboxEntry): Promise<void>;
   /**
@@ -199,7 +199,7 @@ function takeEntry(given: CacheKey | OutboxEntry) {
   return { key: takeCacheKey(key), id };
 }
 
-/** Returns the number of the refused mutation in whose entry a mutation is; 0: it waits for none. */
+/** Returns the number of the entry of a mutation: that of the refused mutation, its own or the one it waits for; else 0. */
 function entryOf({ number, refusal }: Mutation, blockers: Blockers): number {
   return refusal === undefined ? (blockers.get(number)?.number ?? 0) : number;
 }

@@ -1,3 +1,4 @@
+/** Runs of the agent of a server: the request, its events, and the changes of the handle. */
 import { requireNotAborted } from '../../core/call/call.js';
 import { KeyedQueue } from '../../core/call/scheduling.js';
 import { TimeLimit } from '../../core/call/time_limit.js';

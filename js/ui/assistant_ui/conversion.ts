@@ -1,3 +1,4 @@
+/** Messages as events and back. Loaded with the first thread: a page begins with a list of threads. */
 import { isFilled } from '../../core/history/marks.js';
 import { sendRewind } from '../../core/history/rewind.js';
 import { readSession } from '../../core/history/session_history.js';
@@ -9,8 +10,6 @@ import type { SessionService } from '../../values/model/session_service.js';
 import type { GivenItem, GivenMessage, GivenPart } from './messages.js';
 import { messagesOf } from './messages_of_events.js';
 import { messageMetadataOf, eventPartOf, responsePartOf } from './parts.js';
-
-/** Messages as events and back. Loaded with the first thread: a page begins with a list of threads. */
 
 export { messagesOf } from './messages_of_events.js';
 export { viewOf } from '../../core/history/view.js';

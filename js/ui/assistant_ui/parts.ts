@@ -89,7 +89,7 @@ function filePart(data: string, type: string, name: string | undefined): Part {
     : { inlineData: { mimeType: type, data, ...displayName } };
 }
 
-/** Returns the mark of an event; `undefined` if another program has stored something else in its place. */
+/** Returns the metadata of a message in an event; `undefined` if another program has stored something else there. */
 export function messageMetadataOf({
   customMetadata,
 }: Pick<Event, 'customMetadata'>): MessageMetadata | undefined {

@@ -55,7 +55,7 @@ export function forgottenCheck(service: object): () => void {
 
 export function forgottenError(): SessionError {
   const message =
-    'The local data was deleted by forget. Call reload, or make another store, after the next login.';
+    'The cache has forgotten its local data. Call reload, or make another store, after the next login.';
   return new SessionError('aborted', message);
 }
 

@@ -1,3 +1,4 @@
+/** The history that a live session shows: its events, its branches and its turns. */
 import type { TurnBranches } from '../../core/history/index.js';
 import { isMarker } from '../../core/history/marks.js';
 import type { Event } from '../../values/model/event/event.js';

@@ -5,7 +5,7 @@ import { parseJson } from '../../../values/json/parse.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { isTime } from '../../../values/model/values/time.js';
 
-// The texts of cursors: a version, a checksum of the target and the place, and the place as JSON. The target is the
+// The text of a cursor: a version, a checksum of the target and the place, and the place as JSON. The target is the
 // session or the list that the cursor belongs to.
 
 /** A kind of cursor. */

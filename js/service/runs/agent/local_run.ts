@@ -62,7 +62,7 @@ export class LocalRun {
   readonly #drafts = new Drafts();
   /** Resolves with the message once it is stored. Rejects if the run ends before. */
   readonly stored: Promise<Event>;
-  /** Resolves when the run has ended and has its end event. */
+  /** Resolves when the run has ended and its end event is stored. */
   readonly ended: Promise<RunEnd>;
   #message: Event | undefined;
   #reason: StopReason | undefined;
@@ -112,7 +112,7 @@ export class LocalRun {
     return { message: this.#message!, drafts: this.#drafts.all, agentName };
   }
 
-  /** Stops the run, and waits until it has ended. Only a run that is cancelled, too long or closed has its end event here. */
+  /** Stops the run, and waits until it has ended. Stores the end event for the reasons `cancelled`, `timeout` and `closed`. */
   async stop(reason: StopReason): Promise<void> {
     this.#reason ??= reason;
     this.#controller.abort(cancelledError());

@@ -99,7 +99,7 @@ const FIRST_WINDOW = 64;
  */
 export type EndedAs = 'cancelled' | 'unanswered';
 
-/** What the end events of a run are made of. */
+/** What the end events of a run are computed from. */
 export interface EndingRun {
   readonly message: Pick<Event, 'id' | 'invocationId'>;
   readonly drafts: readonly Draft[];
@@ -119,7 +119,7 @@ export interface CancelledRun extends EndingRun {
 
 /**
  * Ends a cancelled run: stores the texts that were streamed as interrupted answers, and then the events by which
- * google-adk marks a run as cancelled. Nothing happens if its message is not stored or was undone, or if it got its end event already.
+ * google-adk marks a run as cancelled. Nothing happens if its message is not stored or was undone, or if the run has its end event.
  *
  * @returns the stored events
  */
@@ -151,7 +151,7 @@ export async function endRun(
 }
 
 /**
- * Returns the end events of a run: the texts that were streamed, and google-adk's events of an aborted run. Nothing if it
+ * Returns the end events of a run: the texts that were streamed, and google-adk's events of an aborted run. None if it
  * has its end event already.
  *
  * @param events those of the session, at least from the message of the run on
@@ -165,9 +165,9 @@ export function endEventsOf(
   const own = events.slice(events.findIndex((event) => event.id === id) + 1);
   if (own.some((event) => event.invocationId === invocationId && isAbort(event))) return [];
   const last = events.findLast(({ author }) => author !== 'user')?.author;
-  const endEvent = abortEvents(events, invocationId, agentName ?? last ?? 'agent');
-  if (endedAs === 'unanswered') return endEvent.flatMap(closedCalls);
-  return [...drafts.flatMap((draft) => interrupted(draft, events)), ...endEvent];
+  const endEvents = abortEvents(events, invocationId, agentName ?? last ?? 'agent');
+  if (endedAs === 'unanswered') return endEvents.flatMap(closedCalls);
+  return [...drafts.flatMap((draft) => interrupted(draft, events)), ...endEvents];
 }
 
 /** What a cancelled run throws wherever it is noticed: the code is always `aborted`. */
@@ -203,7 +203,7 @@ function interrupted({ event, endedBy }: Draft, stored: readonly Event[]): NewEv
   ];
 }
 
-/** Returns what closes open calls, without the mark of a cancelled run. */
+/** Returns an end event that only closes open calls: without the error code of a cancelled run. None if it closes none. */
 function closedCalls(endEvent: NewEvent): NewEvent[] {
   if (endEvent.content === undefined) return [];
   const closed = { ...endEvent };

@@ -189,7 +189,7 @@ export async function openHandle({
 
 /**
  * Appends the message of a run. The append has an idempotency key: of two runs of one message, one stores it, and the other
- * fails. If the storage's answer is lost, the append is repeated. It recognises its own event by a mark that only the
+ * fails. If the storage's answer is lost, the append is repeated. It recognises its own event by the key, which only the
  * stored text has.
  *
  * @param expectedRevision the revision at which the message was admitted, which the session must still have

@@ -10,7 +10,7 @@ export interface CacheContext {
   readonly pending: Pending;
   readonly board: StatusBoard;
   readonly clock: () => number;
-  /** The numbers of mutations whose calls wait until the remote has told whether it has their session. They tell of a refusal themselves. */
+  /** The numbers of mutations whose calls wait to learn whether the remote has their session. These calls report a refusal. */
   readonly awaited: Set<number>;
   /** Tells of a failure in the background. */
   readonly report: (error: unknown) => void;

@@ -115,12 +115,12 @@ export class CopyDraft {
   /**
    * Returns the local numbers of an event that brings news, and notes whether a reader sees another event than before.
    *
-   * | the event                                  | the copy has it | `seq`      | `localVersion`                               |
-   * | ------------------------------------------ | --------------- | ---------- | ------------------------------------ |
-   * | is as this device wrote it                 | no              | its own    | its own                              |
-   * | is as this device wrote it                 | yes             | the copy's | the higher one of its own and the copy's |
-   * | is another's                               | no              | new        | the same; if it was edited a higher one |
-   * | is another's                               | yes             | the copy's | new                                  |
+   * | the event                  | the copy has it | `seq`      | `localVersion`                            |
+   * | -------------------------- | --------------- | ---------- | ----------------------------------------- |
+   * | is as this device wrote it | no              | its own    | its own                                   |
+   * | is as this device wrote it | yes             | the copy's | the higher one of its own and the copy's  |
+   * | is another's               | no              | new        | equal to `seq`; if it was edited a higher one |
+   * | is another's               | yes             | the copy's | new                                       |
    *
    * If events of others came before those of this device, all count as another's.
    *

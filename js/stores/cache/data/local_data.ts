@@ -1,3 +1,4 @@
+/** The owner's local data: transactions over it, and what an open tab stores again after a loss. */
 import { messageOf } from '../../../values/errors/describe.js';
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
@@ -39,7 +40,7 @@ type DataCheck = 'same' | 'others' | 'missing';
 /**
  * The owner's part of the local storage, from its first record until it is forgotten. The client in the owner's record tells
  * whether the data are still the same. If it is another one, or gone, each transaction fails with `aborted` and stores
- * nothing. So no work brings data back that were forgotten after it began.
+ * nothing. So no work brings back data that were forgotten after it began.
  *
  * Data that the browser has lost are gone too, but their flag is still set. They keep their client, and each tab stores
  * again what it has of them. Then its transactions go on.
@@ -89,7 +90,7 @@ export class LocalData {
     return this.#client;
   }
 
-  /** Called when a call of the program begins. Only then new data may begin: background work must not bring forgotten data back. */
+  /** Called when a call of the program begins. Only such a call may begin new data: background work must not bring back forgotten data. */
   mayBegin(): void {
     this.#mayBegin = true;
   }

@@ -1,3 +1,4 @@
+/** The local ids of sessions. */
 import { putLast } from '../../../values/bounded_map.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { keyOfName, nameOf } from '../records/cache_key.js';

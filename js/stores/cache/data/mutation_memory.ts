@@ -1,3 +1,4 @@
+/** The mutations that are remembered between transactions, and their folds. */
 import { localIdOfCopy, SessionOverlay } from '../overlay/session_overlay.js';
 import type { Mutation, SessionRecord } from '../records/records.js';
 import type { NumberedWrite } from '../overlay/shared_overlay.js';

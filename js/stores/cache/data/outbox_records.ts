@@ -1,3 +1,4 @@
+/** The outbox in one transaction, and the shared states that its mutations write. */
 import type { SharedRow } from '../../../core/storage/rows.js';
 import { ownerOf, type StateOwner } from '../../../core/storage/scopes.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';

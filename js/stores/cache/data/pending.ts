@@ -1,3 +1,4 @@
+/** What waits for the remote, and in which order mutations of shared keys are sent. */
 import { ownerOf } from '../../../core/storage/scopes.js';
 import { isEqualJson } from '../../../values/json/equal.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
@@ -273,7 +274,7 @@ class SharedOrder {
   }
 }
 
-/** The lines that a mutation stands in: of each key, of all writes of the state, and of the state's deletions. */
+/** The lines in which a mutation waits: of each key, of all writes of the state, and of the state's deletions. */
 function ownLines(mutation: Mutation): string[] {
   return linesOf(mutation).flatMap(({ keys, all, cleared, isCleared }) =>
     isCleared ? [...keys, all, cleared] : [...keys, all],

@@ -1,3 +1,4 @@
+/** Provisional sessions: created without a copy, to write to them before the remote is asked. */
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { CreateWrite } from '../../../core/write.js';
 import type { CacheTransaction } from './cache_transaction.js';

@@ -29,7 +29,7 @@ export interface OverlayEvent extends MutationEvent {
   readonly texts: readonly string[];
 }
 
-/** The local id of the session that a record has a copy of. `undefined`: it has none. */
+/** The local id of the session whose copy the record has. `undefined`: it has no copy. */
 export function localIdOfCopy(record: SessionRecord | undefined): number | undefined {
   return record?.copy && record.localId;
 }

@@ -17,7 +17,10 @@ export function closedError(): SessionError {
 }
 
 export function dataForgottenError(): SessionError {
-  return new SessionError('aborted', 'The local data was forgotten meanwhile.');
+  return new SessionError(
+    'aborted',
+    'The cache has forgotten its local data since the call began.',
+  );
 }
 
 /** Codes of requests that the remote will never accept. */

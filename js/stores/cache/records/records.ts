@@ -29,7 +29,7 @@ export interface LossRecord extends CacheLoss {
 /** What is recorded of the owner itself, in `states`. */
 export interface OwnerRecord {
   readonly version: number;
-  /** A UUID: the name of this local database at the remote. One that was forgotten gets another. */
+  /** A UUID: the name of this local database at the remote. After `forget` it gets another. */
   readonly client: string;
   /** The last number that was drawn. Local ids, revisions and the numbers of mutations come from it. */
   readonly counter: number;
@@ -199,7 +199,7 @@ interface Base {
   readonly isJoint?: boolean | undefined;
   /**
    * Whether the mutation needs a session that is there. If the remote has none, a call that waits takes the mutation back;
-   * otherwise `not_found` blocks it. A creation that stands in has it while nothing behind it may create the session.
+   * otherwise `not_found` blocks it. A provisional creation has it while nothing behind it may create the session.
    */
   readonly mustExist?: boolean | undefined;
 }
@@ -217,7 +217,7 @@ export interface Expectation {
 /** What mutations were based on, by the kind of write. */
 interface Bases {
   create: Base & {
-    /** Whether the remote has the session, or is asked whether it has it. It is fetched, and takes the events of the creation. */
+    /** Whether the remote has the session, or may have it. It is then fetched, and gets the events of the creation. */
     readonly isThere?: boolean | undefined;
   };
   append: Base &
@@ -257,7 +257,7 @@ export interface Mutation<Kind extends OutboxKind = OutboxKind> {
   readonly sent: {
     /** How often it was sent without an answer. */
     readonly attempts: number;
-    /** The remote's revision with which it was acknowledged, until the copy has that too. */
+    /** The remote's revision at which it was acknowledged, until the copy has that revision too. */
     readonly acknowledgedAt?: number | undefined;
   };
   /** Why the remote will never accept it. */

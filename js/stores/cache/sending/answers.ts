@@ -1,4 +1,4 @@
-/** Applies the remote's answers: what arrives with mutations of any kind, and the answers that store no event. */
+/** Applies the remote's answers: the parts that the answers to all mutations have, and the answers without events. */
 import { ownerOf, type StateOwner } from '../../../core/storage/scopes.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
@@ -19,7 +19,7 @@ import {
 } from '../records/records.js';
 import { stripShared } from '../verbs/strip.js';
 
-// Applies what arrives with mutations of any kind: their values in shared states, and their events' revisions.
+// The parts of all answers: the values of mutations in shared states, and the revisions of their events.
 
 /** The mutations that a request has sent, or those of them that still wait. All are of one session or state. */
 export type Mutations<Kind extends OutboxKind = OutboxKind> = readonly [
@@ -59,7 +59,7 @@ export async function removeAcknowledged(
   await expectAcknowledged(transaction, key, acknowledged, revisions);
 }
 
-/** Lets acknowledged mutations lie over the copy until it has the revision with which it has acknowledged them. */
+/** Lets acknowledged mutations lie over the copy until the copy has the revision at which the remote has stored them. */
 export async function keepAcknowledged(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
@@ -93,7 +93,7 @@ export async function applyShared(
   }
 }
 
-/** Gives each mutation that replaces an acknowledged event the present revision of that event, as the expected one. */
+/** Makes each mutation that replaces an acknowledged event expect the present revision of that event. */
 export async function expectAcknowledged(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
@@ -136,7 +136,7 @@ export async function keepLocalVersion(
     await transaction.copies.put(key, { ...present, localVersion });
 }
 
-// Applies the remote's answers to changes of titles and labels, to rewinds, to deletions and to changes of states.
+// The answers to changes of titles and labels, to rewinds, to deletions and to changes of states.
 
 /** Applies the answer to a change of title or labels. */
 export async function applyDescription(

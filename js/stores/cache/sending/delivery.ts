@@ -89,7 +89,7 @@ interface BatchOf<Kind extends OutboxKind> {
   readonly mayGoOn: CanSend;
 }
 
-/** What is sent next, if anything is left: marked by the transaction that took an answer, which saves one of its own. */
+/** The next batch, if anything is left. The transaction that applied an answer has marked it, which saves a transaction. */
 interface Marked {
   readonly next: Batch | undefined;
 }
@@ -192,7 +192,7 @@ export class Delivery {
       this.#limits.set(nameOf(key), Math.ceil(mutations.length / 2));
       return this.#apply(batch, releaseUnstored);
     }
-    // Another device has answered the call. Whoever is told so can do nothing with the answer, and what waits behind it goes on.
+    // Another device has answered the call. The user can do nothing about that, so the mutations behind it are sent.
     if (error.staleReason === 'answered' && isSession(key) && isOfEvent(first)) {
       this.#parts.report(error);
       return this.#drop(key, batch, eventOf(first).id);
@@ -203,10 +203,10 @@ export class Delivery {
         : undefined;
     const isAdopted = await this.#apply<OutboxKind, boolean>(
       batch,
-      async (transaction, [mutation]) => {
-        const isSuited = actual !== undefined && isOfEvent(mutation);
-        if (isSuited && (await adoptRevision(transaction, mutation, actual))) return true;
-        await refuse(transaction, mutation, failureOf(error));
+      async (transaction, [waiting]) => {
+        const isSuited = actual !== undefined && isOfEvent(waiting);
+        if (isSuited && (await adoptRevision(transaction, waiting, actual))) return true;
+        await refuse(transaction, waiting, failureOf(error));
         return false;
       },
     );
@@ -301,12 +301,12 @@ export class Delivery {
           });
     if (created !== undefined) {
       this.#feed.publish(write, created);
-      const acknowledged = await this.#apply(batch, async (transaction, [waiting]) => {
+      const outcome = await this.#apply(batch, async (transaction, [waiting]) => {
         await applyCreation(transaction, waiting, created);
         const isBehind = (await transaction.copies.get(key))?.copy?.isStale === true;
         return isBehind ? 'behind' : this.#markNext(transaction, key, batch.mayGoOn);
       });
-      if (acknowledged !== 'behind') return acknowledged;
+      if (outcome !== 'behind') return outcome;
       await fetch.refresh(key);
       return undefined;
     }
@@ -363,7 +363,7 @@ export class Delivery {
     const appended = await this.#write(write);
     if (created !== null && appended.created !== created) throw otherAnswer();
     this.#feed.publish(write, appended);
-    const acknowledged = await this.#apply(batch, async (transaction, acknowledged) => {
+    const outcome = await this.#apply(batch, async (transaction, acknowledged) => {
       const untold = await applyAppends(transaction, key, mutations, acknowledged, appended, copy);
       const { isBehind } = untold;
       return {
@@ -371,10 +371,10 @@ export class Delivery {
         marked: isBehind ? undefined : await this.#markNext(transaction, key, batch.mayGoOn),
       };
     });
-    if (acknowledged === undefined) return undefined;
-    await states.fetchOvertaken(acknowledged.overtaken);
-    if (acknowledged.isBehind) await fetch.refresh(key);
-    return acknowledged.marked;
+    if (outcome === undefined) return undefined;
+    await states.fetchOvertaken(outcome.overtaken);
+    if (outcome.isBehind) await fetch.refresh(key);
+    return outcome.marked;
   }
 
   /** Asks the remote to rewind. Its answer does not tell the state, so the copy is fetched. */

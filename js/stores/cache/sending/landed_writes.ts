@@ -35,7 +35,7 @@ import {
   keepLocalVersion,
 } from './answers.js';
 
-// Applies the answer to appends: removes the acknowledged mutations, and updates the copy.
+// The answer to appends.
 
 /** What the answer to appends does not tell. */
 interface MissingFromAnswer {
@@ -46,7 +46,7 @@ interface MissingFromAnswer {
 }
 
 /**
- * Applies the answer to appends.
+ * Applies the answer to appends: removes the acknowledged mutations, and updates the copy.
  *
  * @param acknowledged those of the sent mutations that still wait
  * @param sentOver the copy when they were sent
@@ -71,8 +71,8 @@ export async function applyAppends(
   });
   const revisions = new Map(
     sentEvents.flatMap(({ id }, index) => {
-      const place = eventRevisions[index];
-      return place === undefined ? [] : [[id, place.revision] as const];
+      const stored = eventRevisions[index];
+      return stored === undefined ? [] : [[id, stored.revision] as const];
     }),
   );
   const isSame = copy?.created === sentOver.created && sentOver.created !== null;
@@ -107,11 +107,11 @@ export async function applyAppends(
     deltas.push({ revision: at, text, isOwn: false });
   }
   for (const [index, event] of sentEvents.entries()) {
-    const place = eventRevisions[index];
-    if (place === undefined || place.revision <= copy.revision) continue;
-    const seq = events.get(event.id)?.seq ?? place.seq;
-    events.set(event.id, { ...event, seq, revision: place.revision });
-    deltas.push({ revision: place.revision, text: event.text, isOwn: true });
+    const stored = eventRevisions[index];
+    if (stored === undefined || stored.revision <= copy.revision) continue;
+    const seq = events.get(event.id)?.seq ?? stored.seq;
+    events.set(event.id, { ...event, seq, revision: stored.revision });
+    deltas.push({ revision: stored.revision, text: event.text, isOwn: true });
   }
   const draft = await CopyDraft.of(transaction, key, record, copy);
   await draft.putChanged([...events.values()]);
@@ -132,7 +132,7 @@ export async function applyAppends(
   await transaction.outbox.change(key, { removed: acknowledged });
   const shown = await draft.store();
   await expectAcknowledged(transaction, key, acknowledged, revisions);
-  // Removes a rewind that was acknowledged before, if the fetch after it has failed.
+  // If the fetch after a rewind has failed, its acknowledged mutation is still there.
   await sweep(transaction, key);
   if (draft.isChanged) {
     transaction.notify({ type: 'appended', ...key, revision: shown, scopes: [] });
@@ -182,7 +182,7 @@ export function revisionBefore(
   return Math.min(revision, ...earlier);
 }
 
-// Applies the answer to a creation: the session exists now, or it existed before.
+// The answer to a creation: the session exists now, or it existed before.
 
 /** Applies the answer that the session was created. */
 export async function applyCreation(

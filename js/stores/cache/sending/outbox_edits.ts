@@ -26,7 +26,7 @@ export function notWaiting(eventId: string): SessionError {
 
 /**
  * Sends refused mutations again. A creation keeps its place, because all its session waits for it. Everything else comes
- * behind what waits, with what it blocks. The remote may have seen higher numbers, so these mutations get new ones.
+ * behind what waits, with what it blocks. The remote may have seen higher numbers, so the moved mutations get new ones.
  */
 export async function retryRefused(
   transaction: CacheTransaction,
@@ -108,7 +108,7 @@ export async function dropMutations(
   const joint = removed.find(({ base }) => base.isJoint === true);
   if (joint && (await giveUpSession(transaction, key, joint.base.localId, rest))) return;
   const [first, second] = rest;
-  // A creation that only stands in was refused: there is no session, and nothing is left that needs one.
+  // A provisional creation was refused: the remote has no session, and no mutation is left that needs one.
   const isOnlyRefused =
     isOf(first, 'create') && first.base.mustExist === true && first.refusal !== undefined;
   if (isOnlyRefused && second === undefined) {

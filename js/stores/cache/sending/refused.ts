@@ -87,10 +87,10 @@ export async function applyMissingSession(
 }
 
 /**
- * Applies the answer that there is no session that a provisional one stands for. What needs one is refused, or removed if
- * something behind it may create the session.
+ * Applies the answer that the remote has no session in the place of a provisional one. Mutations that need a session are
+ * refused, or removed if a later mutation may create it.
  *
- * @returns the mutations that need one
+ * @returns the mutations that need a session
  */
 export async function applyAbsence(
   transaction: CacheTransaction,

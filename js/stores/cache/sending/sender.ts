@@ -252,7 +252,7 @@ export class Sender {
         await this.#sendAll();
       }
     } catch (error) {
-      this.#endRun(error);
+      this.#endRound(error);
     }
     await Promise.all(this.#inFlight.values());
     if (role === 'leader' && board.status.isSending) board.set({ isSending: false });
@@ -329,7 +329,7 @@ export class Sender {
         const next = pending.next(name);
         if (next !== undefined) this.#runWaits.begin(name, next.number, error);
       } else if (error === LEADERSHIP_LOST || isOutage(error) || isSignedOut(error)) {
-        this.#endRun(error);
+        this.#endRound(error);
       } else {
         this.#paused.set(name, error);
         this.#report(error);
@@ -341,7 +341,7 @@ export class Sender {
     }
   }
 
-  #endRun(error: unknown): void {
+  #endRound(error: unknown): void {
     this.#failure ??= error;
     if (error !== LEADERSHIP_LOST) this.#report(error);
   }

@@ -9,8 +9,8 @@ import { retryAfterOf } from '../../http/http_errors.js';
 import { isSession, keyOfName } from '../records/cache_key.js';
 
 interface Waiter {
-  /** The number of runs that had begun when the wait began. Only the failure of a later run ends the wait. */
-  readonly run: number;
+  /** The number of rounds that had begun when the wait began. Only the failure of a later round ends the wait. */
+  readonly round: number;
   /** Whether there is nothing left to wait for. Throws if it can never be done. */
   readonly isDone: () => boolean;
   readonly resolve: () => void;
@@ -27,15 +27,15 @@ export class Waiters {
   }
 
   /**
-   * @param run the number of runs that have begun
+   * @param round the number of rounds that have begun
    * @param signal ends the wait
    */
-  async wait(isDone: () => boolean, run: number, signal?: HostAbortSignal): Promise<void> {
+  async wait(isDone: () => boolean, round: number, signal?: HostAbortSignal): Promise<void> {
     if (signal?.aborted === true) throw abortedWait(signal);
     if (this.#closed !== undefined) throw this.#closed;
     let ignore: (() => void) | undefined;
     const done = new Promise<void>((resolve, reject) => {
-      const waiter = { run, isDone, resolve, reject };
+      const waiter = { round, isDone, resolve, reject };
       this.#waiters.add(waiter);
       ignore =
         signal &&
@@ -51,10 +51,10 @@ export class Waiters {
     }
   }
 
-  /** Rejects the calls that have waited since before a run. */
+  /** Rejects the calls that have waited since before a round. */
   reject(error: unknown, before: number): void {
     for (const waiter of this.#waiters) {
-      if (waiter.run < before && this.#waiters.delete(waiter)) waiter.reject(error);
+      if (waiter.round < before && this.#waiters.delete(waiter)) waiter.reject(error);
     }
   }
 

@@ -32,7 +32,7 @@ export async function deleteSession(
   const record = await transaction.copies.require(key);
   const mutations = await transaction.outbox.of(key);
   const kept = await prune(transaction, key, localId, mutations, SHARED_SCOPES);
-  // The remote may have a session whose creation only stands in.
+  // The remote may have the session of a provisional creation.
   const isLocal = copy === undefined && overlay.creation?.base.isThere !== true;
   if (isLocal && !kept.some((mutation) => mutation.base.localId === localId)) {
     if (kept.length === 0 && record.copy === undefined) await transaction.copies.delete(key);
@@ -49,7 +49,7 @@ export async function deleteSession(
 /** The scopes whose states outlive a user. */
 const OF_APP = SHARED_SCOPES.filter((scope) => !IS_OF_USER[scope]);
 
-/** Removes what is unsent of a user's sessions. The mutation that deletes the user hides what is left. */
+/** Removes the unsent mutations of a user's sessions. The mutation that deletes the user hides the rest. */
 export async function deleteUser(
   transaction: CacheTransaction,
   { appName, userId }: Pick<CompositeSessionKey, 'appName' | 'userId'>,
@@ -93,8 +93,8 @@ async function prune(
 
 /**
  * Removes mutations that will not be sent. A mutation that was to replace one of their events then replaces the
- * version before it. What has waited for a refused one comes behind those that were sent meanwhile: the remote has seen their
- * numbers.
+ * version before it. Mutations that have waited for a refused one come behind those that were sent meanwhile: the remote has seen the
+ * numbers of these.
  *
  * @returns the mutations that are left
  */

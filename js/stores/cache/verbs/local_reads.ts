@@ -40,7 +40,7 @@ export interface LocalFacts {
   readonly copiedCount: EventCount;
   /** Whether the session is provisional, and the remote has not been asked for it. */
   readonly isProvisional: boolean;
-  /** Whether nothing may create the session that a provisional one stands for. */
+  /** Whether the session is provisional, and no mutation may create it at the remote. */
   readonly mustExist: boolean;
   /** Whether the deletion of the session waits. */
   readonly isDeleted: boolean;

@@ -162,7 +162,7 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
     return true;
   }
 
-  /** Returns the session of a write as a reader sees it. For an append to one without a copy, a creation stands in. */
+  /** Returns the session of a write as a reader sees it. An append to a session without a copy makes it provisional. */
   async #viewFor(
     transaction: CacheTransaction,
     key: CompositeSessionKey,

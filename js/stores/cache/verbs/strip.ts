@@ -20,8 +20,8 @@ type IsStripped = (key: string) => boolean;
  * Removes the values that acknowledged mutations have overtaken: those of the same keys in mutations with lower numbers,
  * which wait behind a refusal. Sent later, they would replace the newer values.
  *
- * @param writers those that were acknowledged and write the state, in their order
- * @param acknowledged the numbers of all that were acknowledged
+ * @param writers the acknowledged mutations that write the state, in their order
+ * @param acknowledged the numbers of all acknowledged mutations
  */
 export async function stripShared(
   transaction: CacheTransaction,
@@ -48,7 +48,7 @@ export async function stripShared(
 }
 
 /**
- * Returns mutations as they come behind all others: with new numbers, and without the values of shared keys that others
+ * Moves mutations behind all others: returns them with new numbers, and without the values of shared keys that others
  * have written since.
  */
 export async function moveBehind(
@@ -69,7 +69,7 @@ export async function moveBehind(
 }
 
 /**
- * Removes the values of those shared keys that other mutations have written since one.
+ * Removes from a mutation the values of those shared keys that later mutations have written.
  *
  * @param numbers those of the mutations that get new numbers together
  */

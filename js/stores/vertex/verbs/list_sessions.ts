@@ -1,4 +1,4 @@
-/** Lists the sessions of users and deletes them. */
+/** Lists and deletes the sessions of users. */
 import { sortList } from '../../../core/storage/list_place.js';
 import type {
   StorageListRequest,

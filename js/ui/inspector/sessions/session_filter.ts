@@ -1,3 +1,4 @@
+/** How the inspector finds sessions: by title, labels, user and id. */
 import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionChanges, Session } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';

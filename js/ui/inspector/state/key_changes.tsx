@@ -1,3 +1,4 @@
+/** The changes of one key of the state, read from the events. */
 import type { GivenService } from '../../../core/call/given_service.js';
 import { readInitialState } from '../../../core/core_of.js';
 import { isFilled, rewindTargetOf } from '../../../core/history/marks.js';

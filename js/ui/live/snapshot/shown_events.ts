@@ -1,3 +1,4 @@
+/** The events of a snapshot, in pages. */
 import { isSummarised } from '../../../core/history/view.js';
 import type { Pages } from '../../../service/runs/run_display.js';
 import { keepEqual } from '../../../values/json/equal.js';

@@ -9,16 +9,16 @@ import type { EventSnapshot } from './snapshot.js';
  */
 const IDEMPOTENCY_KEY = '__adk_internal_run';
 
-/** Returns the snapshot of a message with the mark of its run. Only the stored text has it. */
-export function withIdempotencyKey(snapshot: EventSnapshot, mark: string): EventSnapshot {
+/** Returns the snapshot of a message with the idempotency key of its run. Only the stored text has it. */
+export function withIdempotencyKey(snapshot: EventSnapshot, key: string): EventSnapshot {
   const event = JSON.parse(snapshot.text) as Event;
   const { customMetadata } = event;
   const metadata = isPlainObject(customMetadata) ? customMetadata : {};
-  event.customMetadata = { ...metadata, [IDEMPOTENCY_KEY]: mark };
+  event.customMetadata = { ...metadata, [IDEMPOTENCY_KEY]: key };
   return { ...snapshot, text: JSON.stringify(event) };
 }
 
-/** Removes the mark from an event that was parsed for a reader. */
+/** Removes the idempotency key from an event that was parsed for a reader. */
 export function withoutIdempotencyKey(event: Event): Event {
   const metadata: unknown = event.customMetadata;
   if (!isPlainObject(metadata) || !Object.hasOwn(metadata, IDEMPOTENCY_KEY)) return event;

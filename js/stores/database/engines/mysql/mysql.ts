@@ -1,3 +1,4 @@
+/** The engines MySQL and MariaDB. */
 import {
   MysqlAdapter,
   MysqlIntrospector,
