@@ -40,7 +40,10 @@ export interface AppendWrite extends WriteIdentity {
   readonly firstTitle?: string | undefined;
   /** Computes the delta of the only event from the stored state, and replaces the event in `events`. */
   readonly compute?: Compute | undefined;
-  /** Lets the server's agent answer the only event, a message. If its id is stored, nothing is written, and nothing runs. */
+  /**
+   * Lets the server's agent answer the only event, a message. If its id is stored, nothing is written, and nothing
+   * runs.
+   */
   readonly run?: AskedRun | undefined;
 }
 
@@ -48,8 +51,8 @@ export interface AppendWrite extends WriteIdentity {
 export interface ReadyAppend extends AppendWrite {
   readonly position: HandlePosition;
   /**
-   * The revision up to which the run of the events was neither cancelled nor undone; see `RunRevisions`. The append is refused
-   * if the run has ended since, also if the handle has a later revision.
+   * The revision up to which the run of the events was neither cancelled nor undone; see `RunRevisions`. The append is
+   * refused if the run has ended since, also if the handle has a later revision.
    */
   readonly runRevision?: number | undefined;
   /** Creates the session in the same step, if a cache knows none. Other stores are never given it. */

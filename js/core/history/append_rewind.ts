@@ -39,8 +39,8 @@ export interface HistoryRules {
 }
 
 /**
- * Rewinds a session in one append: the texts and the end event of the run under way, the marker, and what follows it. If it is
- * refused, nothing has changed and the run continues.
+ * Rewinds a session in one append: the texts and the end event of the run under way, the marker, and what follows it.
+ * If it is refused, nothing has changed and the run continues.
  *
  * If others append meanwhile, it reads the session again and repeats that, five times at most. If the run's own events
  * come first three times, the run is cancelled before the next attempt. If the marker is stored, nothing changes, and
@@ -155,8 +155,8 @@ interface RewindOfRun extends PlannedRewind {
 }
 
 /**
- * Computes a rewind that also ends a run. What ends the run stands before the marker if the rewind undoes the message of
- * the run, and otherwise behind it, so that it counts.
+ * Computes a rewind that also ends a run. What ends the run stands before the marker if the rewind undoes the message
+ * of the run, and otherwise behind it, so that it counts.
  */
 async function planWithRun(
   source: SourceSession,
@@ -320,7 +320,10 @@ async function storedRewind(
   return { event, message: follows, unknownKeys, revision, isNew: false };
 }
 
-/** Returns the state before an invocation, and the changes that take the state back to it. The stored marker has `null` for `REMOVED`. */
+/**
+ * Returns the state before an invocation, and the changes that take the state back to it. The stored marker has `null`
+ * for `REMOVED`.
+ */
 async function rewindDelta(
   source: SourceSession,
   invocationId: string,

@@ -47,8 +47,8 @@ export function isSummarised(event: Event): boolean {
 }
 
 /**
- * Computes the view of a whole history. If nothing in it can change what the view shows, it is the history, and the wasm
- * is not called.
+ * Computes the view of a whole history. If nothing in it can change what the view shows, it is the history, and the
+ * wasm is not called.
  *
  * @param events all events of a session, in append order
  * @param older the invocations that begin before the events, if a cache has only these

@@ -92,7 +92,8 @@ export function appendOnce(
 }
 
 /**
- * Runs a write of a session. If it was applied before, `answer` makes the result of the session, if that is still its own.
+ * Runs a write of a session. If it was applied before, `answer` makes the result of the session, if that is still its
+ * own.
  *
  * @param known the revision that created the session, if the caller knows it
  */
@@ -139,7 +140,9 @@ export function deleteOnce(remove: () => Promise<Deletion>): Promise<Deletion> {
 /** How often a session is read again that has changed before it was deleted. */
 const MAX_ATTEMPTS = 100;
 
-/** Deletes a session if it is the one that was created at a revision: reads it, and deletes it if it has not changed. */
+/**
+ * Deletes a session if it is the one that was created at a revision: reads it, and deletes it if it has not changed.
+ */
 export async function deleteCreated(
   store: Pick<Store, 'read' | 'write'>,
   key: CompositeSessionKey,

@@ -84,9 +84,9 @@ interface OfInvocation {
 }
 
 /**
- * The runs of a storage: up to which revision each was neither cancelled nor undone. Appends of a run are refused behind its end
- * from there, whatever handle they go through. A run that has fallen out, and an invocation that is no run, are checked by
- * the handle alone.
+ * The runs of a storage: up to which revision each was neither cancelled nor undone. Appends of a run are refused
+ * behind its end from there, whatever handle they go through. A run that has fallen out, and an invocation that is no
+ * run, are checked by the handle alone.
  *
  * A run of an earlier session with the same id stays. Its revision is lower than the one that created the session.
  */
@@ -98,7 +98,9 @@ export class RunRevisions {
     putLast(this.#revisions, nameOf(key, invocationId), revision, MOST_RUNS);
   }
 
-  /** Returns the revision of the run that events belong to, the lowest of several; `undefined` if none belongs to a run. */
+  /**
+   * Returns the revision of the run that events belong to, the lowest of several; `undefined` if none belongs to a run.
+   */
   of(key: CompositeSessionKey, events: readonly OfInvocation[]): number | undefined {
     if (this.#revisions.size === 0) return undefined;
     let lowest: number | undefined;

@@ -273,7 +273,8 @@ function isSame(event: NewEvent, stored: Event): boolean {
  * Admits a message that the agent is to answer by the rights of its client.
  *
  * @returns the message, and the revision at which the rights admit it; absent: at any revision
- * @throws HttpRefusal 403 if the rights do not admit it; SessionError `stale_session` if the client expects another revision
+ * @throws HttpRefusal 403 if the rights do not admit it; SessionError `stale_session` if the client expects another
+ *   revision
  */
 export async function admitMessage(
   request: Omit<ClientRequest, 'events' | 'expectedEvents'>,

@@ -83,8 +83,8 @@ export const HISTORY_ROUTES: readonly Route[] = [
   }),
 ];
 
-// A rewind over HTTP. `rewindIn` takes it from the body. `rewindFor` stores it by the rights of the request, and ends the run
-// under way. `rewindAndAnswer` then has the agent answer an edited message.
+// A rewind over HTTP. `rewindIn` takes it from the body. `rewindFor` stores it by the rights of the request, and ends
+// the run under way. `rewindAndAnswer` then has the agent answer an edited message.
 
 export const REWIND_ROUTE: Route = {
   method: 'POST',

@@ -1,7 +1,7 @@
 /**
- * The routes of `adk api_server` that run an agent, and the one that cancels a run. The former take a message and return the
- * events of its run. The message gets a new id at each request. Unlike a run that an append began, this one is cancelled when
- * the client leaves.
+ * The routes of `adk api_server` that run an agent, and the one that cancels a run. The former take a message and
+ * return the events of its run. The message gets a new id at each request. Unlike a run that an append began, this one
+ * is cancelled when the client leaves.
  */
 import { onAbort, raceSignal } from '../../core/call/time_limit.js';
 import { SessionError } from '../../values/errors/errors.js';
@@ -125,8 +125,8 @@ async function streamRun(call: RouteCall): Promise<ReadableStream<Uint8Array>> {
  * Lets the agent answer the message of a body. The run is cancelled when the client leaves.
  *
  * @returns the run, once the message is stored
- * @throws HttpRefusal 403, 503; SessionError `unsupported`, `invalid_argument`, `not_found`, `agent_running`; what the agent throws
- *   before the message is stored
+ * @throws HttpRefusal 403, 503; SessionError `unsupported`, `invalid_argument`, `not_found`, `agent_running`; what the
+ *   agent throws before the message is stored
  */
 async function begin(
   call: RouteCall,
@@ -151,7 +151,11 @@ async function begin(
   return run;
 }
 
-/** Takes the message of a body: the user's parts, or answers to calls. @throws SessionError `invalid_argument`, `unsupported` */
+/**
+ * Takes the message of a body: the user's parts, or answers to calls.
+ *
+ * @throws SessionError `invalid_argument`, `unsupported`
+ */
 function messageIn(call: RouteCall): ClientMessage {
   const { newMessage, customMetadata, stateDelta, invocationId, serviceTier } = call.body;
   const isResumed = invocationId !== undefined;

@@ -1,7 +1,7 @@
 /**
  * Runs on a server: the handler's agent answers messages that clients append with `run`. The words are those of
- * `js/service/runs`: a run, a draft, an idempotency key, an end event. In a page `SessionRuns` queues messages. Here a second message is
- * refused while the agent runs, and the feeds report the runs.
+ * `js/service/runs`: a run, a draft, an idempotency key, an end event. In a page `SessionRuns` queues messages. Here a
+ * second message is refused while the agent runs, and the feeds report the runs.
  */
 import { KeyedQueue } from '../../core/call/scheduling.js';
 import { endsWithin, TimeLimit } from '../../core/call/time_limit.js';
@@ -61,7 +61,9 @@ const STOPPED: Readonly<Partial<Record<StopReason, RunFailure>>> = {
   deleted: { code: 'not_found', message: 'The session was deleted during the run.' },
 };
 
-/** The run of a message on the server. It belongs to its session, and goes on when the request that began it has ended. */
+/**
+ * The run of a message on the server. It belongs to its session, and goes on when the request that began it has ended.
+ */
 export class ServerRun {
   readonly messageId: string;
   /** Resolves when the run has ended; with a failure unless the agent has ended by itself. */
@@ -171,7 +173,9 @@ export class ServerRuns {
     return { start: this.#start, number: this.#count };
   }
 
-  /** The runs under way, and of each other session the last one that failed or was cancelled, until its next message. */
+  /**
+   * The runs under way, and of each other session the last one that failed or was cancelled, until its next message.
+   */
   get reports(): readonly RunReport[] {
     const running = [...this.#runs.values()].flatMap(({ report }) => report ?? []);
     return [...this.#ended.all, ...running];
@@ -249,8 +253,8 @@ export class ServerRuns {
   }
 
   /**
-   * Cancels the run of a session, or stores the end event of a message that has no run and no answer. A message that the server does not
-   * know is refused if it comes within 30 seconds.
+   * Cancels the run of a session, or stores the end event of a message that has no run and no answer. A message that
+   * the server does not know is refused if it comes within 30 seconds.
    *
    * @param messageId the message to cancel; absent: any
    * @returns whether anything was cancelled

@@ -22,7 +22,9 @@ const loadHistories = onDemand(() => import('../../core/history/histories.js'));
 
 export type CacheParts = ReturnType<typeof openParts>;
 
-/** Makes the parts of a cache, and connects them. Those that work on the local data are the parts of an {@link Epoch}. */
+/**
+ * Makes the parts of a cache, and connects them. Those that work on the local data are the parts of an {@link Epoch}.
+ */
 export function openParts(options: TakenOptions) {
   const {
     store: localStore,

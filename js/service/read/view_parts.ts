@@ -42,9 +42,9 @@ function* planPage(
  * Reads a page without the whole history. Returns `undefined` if the page needs that, or if the session has changed
  * since the markers were read.
  *
- * Without markers the page is the stored one, unless models get it and it has function calls. Otherwise the whole history
- * is needed for the count of a view, for a page after an event, and for the view for models if there is a compaction. Any
- * other page needs only the markers and the events before it.
+ * Without markers the page is the stored one, unless models get it and it has function calls. Otherwise the whole
+ * history is needed for the count of a view, for a page after an event, and for the view for models if there is a
+ * compaction. Any other page needs only the markers and the events before it.
  */
 function* readByMarkers(
   markers: ReadMarkers,
@@ -104,7 +104,9 @@ export interface ViewTail extends ViewedEvents {
   readonly start: number;
 }
 
-/** Computes the last events of a view from the whole history: `count`, or some more so that no response lacks its call. */
+/**
+ * Computes the last events of a view from the whole history: `count`, or some more so that no response lacks its call.
+ */
 export function tailOfView(
   { events, olderInvocations }: ReadEvents,
   view: ComputedView,
@@ -139,7 +141,10 @@ export interface ViewPage {
 /** Which page is asked for. */
 export interface ViewPageRequest {
   readonly direction: 'before' | 'after';
-  /** The event that the page follows or ends before. A page may end before a summary too. Absent: the view's end or start. */
+  /**
+   * The event that the page follows or ends before. A page may end before a summary too. Absent: the view's end or
+   * start.
+   */
   readonly eventId: string | undefined;
   readonly limit: EventCount;
   /** Whether the page ends where the view shows the event, and not where it is stored. */

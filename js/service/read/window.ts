@@ -196,8 +196,8 @@ export function* readBack<S extends object>(
 type ReadLast<S extends object> = (last: EventCount) => Promise<Session<S> | undefined>;
 
 /**
- * Adds the calls whose responses were appended to handles that lack them. The view for models leaves out calls without a
- * response, calls that a compaction hides, and what lies before its window.
+ * Adds the calls whose responses were appended to handles that lack them. The view for models leaves out calls without
+ * a response, calls that a compaction hides, and what lies before its window.
  *
  * Calls that wait for a response may lie anywhere in the past, and no bounded window holds them all.
  * So the calls are read only when a response to them is appended. The events from the call up to the

@@ -170,11 +170,12 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
   }
 
   /**
-   * Cancels the run of a session. Resolves when it has ended and its end event is stored, at most about a second later. If
-   * nothing runs, the message that `messageId` names gets an end event, unless it has its answer.
+   * Cancels the run of a session. Resolves when it has ended and its end event is stored, at most about a second later.
+   * If nothing runs, the message that `messageId` names gets an end event, unless it has its answer.
    *
    * @returns whether anything was cancelled
-   * @throws SessionError (as a rejection) `unsupported`: the server is `adk api_server`, or has no agent; any error of a call
+   * @throws SessionError (as a rejection) `unsupported`: the server is `adk api_server`, or has no agent; any error of
+   *   a call
    *
    * @example
    * ```ts

@@ -88,7 +88,8 @@ export class PageRuns implements RunTransport {
         if (taken !== undefined) await this.#run(taken);
       });
     } catch (error) {
-      // A page that is going away gets no lock, and a tab that was silent for long has lost it: its run got its end event.
+      // A page that is going away gets no lock, and a tab that was silent for long has lost it: its run got its end
+      // event.
       if (this.#current !== undefined) return void (await this.#current.stop('rewound'));
       taken ??= take();
       if (taken !== undefined) this.#refuse(taken, error);

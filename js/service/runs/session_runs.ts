@@ -1,11 +1,11 @@
 /**
- * Runs: an agent answers the messages of a session. `run_table.ts` is the machine. This file feeds it in a page: with the
- * agent in the page (`page_runs.ts`), on its server (`remote_runs.ts`) or on `adk api_server` (`api_server_runs.ts`).
- * `js/server/runs` does it on a server.
+ * Runs: an agent answers the messages of a session. `run_table.ts` is the machine. This file feeds it in a page: with
+ * the agent in the page (`page_runs.ts`), on its server (`remote_runs.ts`) or on `adk api_server`
+ * (`api_server_runs.ts`). `js/server/runs` does it on a server.
  *
- * The folder calls only the public methods of a service. It has two exceptions: the idempotency key, which is a hidden member of
- * an append, and the core of a service, which has the feed's channel and the agent of a server. It knows neither live
- * sessions nor `@google/adk`.
+ * The folder calls only the public methods of a service. It has two exceptions: the idempotency key, which is a hidden
+ * member of an append, and the core of a service, which has the feed's channel and the agent of a server. It knows
+ * neither live sessions nor `@google/adk`.
  */
 import type { Draft } from '../../core/run_report.js';
 import type { RunUnderWay } from '../../core/history_types.js';

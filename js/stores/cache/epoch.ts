@@ -60,8 +60,8 @@ type DataListeners = Omit<TabListeners, 'forget' | 'status'>;
 export type Epoch = ReturnType<typeof openEpoch>;
 
 /**
- * Makes the parts of a cache that work on the local data until the data are forgotten. Then the tab opens another epoch.
- * Work that is under way keeps the parts of its own epoch, and ends with `aborted`.
+ * Makes the parts of a cache that work on the local data until the data are forgotten. Then the tab opens another
+ * epoch. Work that is under way keeps the parts of its own epoch, and ends with `aborted`.
  *
  * @param earlier the data of the epoch before
  */

@@ -26,8 +26,8 @@ export type OutboxError = SessionError & {
 };
 
 /**
- * Changes of one session or shared state that the remote does not have: one that it has refused, with those that wait for
- * that one, or all that wait for the remote alone.
+ * Changes of one session or shared state that the remote does not have: one that it has refused, with those that wait
+ * for that one, or all that wait for the remote alone.
  */
 export interface OutboxEntry {
   /** The session or the shared state. */
@@ -38,7 +38,9 @@ export interface OutboxEntry {
   readonly events: readonly Event[];
   /** Why the remote refused the first change of the entry for good. Absent while it waits. */
   readonly error?: OutboxError;
-  /** The ids of the events that were not refused themselves, and wait for the refused change. Absent without `error`. */
+  /**
+   * The ids of the events that were not refused themselves, and wait for the refused change. Absent without `error`.
+   */
   readonly blocked?: readonly string[];
 }
 
@@ -51,14 +53,14 @@ export interface CacheOutbox {
   /** Lists what waits and what was set aside; with a key only that of one session or state. */
   list(key?: CacheKey): Promise<OutboxEntry[]>;
   /**
-   * Sends again what was set aside: that of an entry, of one session or state, or everything. Everything but a creation then
-   * comes behind what waits, with what it blocks. An event that was refused because it replaces a newer version then replaces
-   * that one. Resolves once it is queued.
+   * Sends again what was set aside: that of an entry, of one session or state, or everything. Everything but a creation
+   * then comes behind what waits, with what it blocks. An event that was refused because it replaces a newer version
+   * then replaces that one. Resolves once it is queued.
    */
   retry(of?: CacheKey | OutboxEntry): Promise<void>;
   /**
-   * Gives up an unsent event, or everything unsent of an entry, a session or a state. The copy then follows the remote. A
-   * session that the remote does not have is deleted.
+   * Gives up an unsent event, or everything unsent of an entry, a session or a state. The copy then follows the remote.
+   * A session that the remote does not have is deleted.
    *
    * @throws SessionError `not_found` if the event does not wait
    */
@@ -143,8 +145,8 @@ export class Outbox implements CacheOutbox {
   }
 
   /**
-   * Gives up a message for the remote's agent, at once. If it may have arrived, its run is cancelled there before anything
-   * else of the session is sent.
+   * Gives up a message for the remote's agent, at once. If it may have arrived, its run is cancelled there before
+   * anything else of the session is sent.
    *
    * @returns whether the message was in the outbox
    */
@@ -199,7 +201,9 @@ function takeEntry(given: CacheKey | OutboxEntry) {
   return { key: takeCacheKey(key), id };
 }
 
-/** Returns the number of the entry of a mutation: that of the refused mutation, its own or the one it waits for; else 0. */
+/**
+ * Returns the number of the entry of a mutation: that of the refused mutation, its own or the one it waits for; else 0.
+ */
 function entryOf({ number, refusal }: Mutation, blockers: Blockers): number {
   return refusal === undefined ? (blockers.get(number)?.number ?? 0) : number;
 }

@@ -174,7 +174,10 @@ export class HandlerStore implements ServerStore, ReadVerbs {
     return JSON.stringify(state);
   }
 
-  /** Cancels the run of a session, or stores the end event of a message that has no run. Returns whether anything was cancelled. */
+  /**
+   * Cancels the run of a session, or stores the end event of a message that has no run. Returns whether anything was
+   * cancelled.
+   */
   async cancelRun(
     { appName, userId, sessionId }: CompositeSessionKey,
     messageId: string | undefined,

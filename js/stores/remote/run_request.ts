@@ -17,7 +17,10 @@ import type { StateDelta, StateShape } from '../../values/state/state_shape.js';
 export interface RunOptions<S extends object = StateShape> extends Abortable {
   /** The user's message. It may be absent only with `invocationId`. */
   newMessage?: Content | undefined;
-  /** Whether the model's answer also comes in partial events: events with `partial`, which are not stored. Default `false`. */
+  /**
+   * Whether the model's answer also comes in partial events: events with `partial`, which are not stored. Default
+   * `false`.
+   */
   streaming?: boolean | undefined;
   /** Changes of the state, stored with the message. The server removes no keys. */
   stateDelta?: StateDelta<S> | undefined;
@@ -55,7 +58,9 @@ export interface CheckedRun extends Abortable {
   readonly body: string;
   readonly stateDelta: Readonly<Record<string, unknown>>;
   readonly handle: RunHandle | undefined;
-  /** Called when the server has accepted the request. A live session has it called by a hidden member of its request. */
+  /**
+   * Called when the server has accepted the request. A live session has it called by a hidden member of its request.
+   */
   readonly onAccepted: (() => void) | undefined;
 }
 

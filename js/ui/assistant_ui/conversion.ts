@@ -16,8 +16,8 @@ export { viewOf } from '../../core/history/view.js';
 
 /**
  * Appends the events of a message that follows another one. If the transcript does not end with that one, it is first
- * switched to the branch that does: the marker and the events are stored in one step. So agents read the branch that the
- * chat shows.
+ * switched to the branch that does: the marker and the events are stored in one step. So agents read the branch that
+ * the chat shows.
  *
  * @param recent a handle with the last events of the transcript
  */

@@ -214,7 +214,10 @@ interface UntilForgottenProps {
   show: () => VNode;
 }
 
-/** Shows a view until a cache forgets what it shows. Then nothing of it is left, and nothing is read until the user asks for it. */
+/**
+ * Shows a view until a cache forgets what it shows. Then nothing of it is left, and nothing is read until the user asks
+ * for it.
+ */
 function UntilForgotten({ service, onForgotten, show }: UntilForgottenProps): VNode {
   const [isForgotten, setForgotten] = useState(false);
   // The view reads in later effects, so no `forget` is missed after that.

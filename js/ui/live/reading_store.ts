@@ -133,8 +133,8 @@ export abstract class ReadingStore<
   }
 
   /**
-   * Remembers which data a cache has now. It is asked before each call of the service, also before one that follows another in
-   * the same read or write: a call that begins after `forget` would store data again.
+   * Remembers which data a cache has now. It is asked before each call of the service, also before one that follows
+   * another in the same read or write: a call that begins after `forget` would store data again.
    *
    * @throws SessionError `aborted` if the cache has forgotten what the store shows
    */

@@ -42,8 +42,8 @@ export interface LiveSessionOptions<S extends object = StateShape> {
   /** The state of the session, if the store creates it: by its first message, for example. Default: none. */
   initialState?: Partial<S> | undefined;
   /**
-   * Which events count after rewinds and compactions. Default `'transcript'`: undone turns are not shown, and those that
-   * a compaction sums up are named in `summarised`.
+   * Which events count after rewinds and compactions. Default `'transcript'`: undone turns are not shown, and those
+   * that a compaction sums up are named in `summarised`.
    */
   view?: HistoryView | undefined;
   /**
@@ -65,15 +65,15 @@ export interface LiveSessionOptions<S extends object = StateShape> {
 export interface LiveSessionSnapshot<S extends object = StateShape> {
   /**
    * `loading`: nothing has been read yet. `ready`. `missing`: there is no such session yet. `deleted`: it was deleted
-   * since. `failed`: the first read failed, see `error`. `forgotten`: a cache has forgotten its local data; nothing is shown,
-   * and `send` rejects, until `reload` reads again.
+   * since. `failed`: the first read failed, see `error`. `forgotten`: a cache has forgotten its local data; nothing is
+   * shown, and `send` rejects, until `reload` reads again.
    */
   readonly status: 'loading' | 'ready' | 'missing' | 'deleted' | 'failed' | 'forgotten';
   /** Why the last read failed; `undefined` if it succeeded. What was read before stays. */
   readonly error: unknown;
   /**
-   * The last events in append order, then those that are not stored yet. A change of them makes another array, which takes
-   * some milliseconds for 100,000 events.
+   * The last events in append order, then those that are not stored yet. A change of them makes another array, which
+   * takes some milliseconds for 100,000 events.
    */
   readonly events: readonly Event[];
   /**
@@ -133,14 +133,15 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
   /** The session that the store shows. */
   readonly key: CompositeSessionKey;
   /**
-   * Asks the agent: shows a message of the user at once, stores it, and lets the agent of the option `run`, or of the server, answer. During
-   * another run of the session, in any tab, the message waits. A session that does not exist yet is created.
+   * Asks the agent: shows a message of the user at once, stores it, and lets the agent of the option `run`, or of the
+   * server, answer. During another run of the session, in any tab, the message waits. A session that does not exist yet
+   * is created.
    *
    * @param content the message: a text, or `{ role: 'user', parts: [{ text: 'Which tea?' }] }`
    * @returns the message, once it is stored. The snapshot's `run` then tells about its run
-   * @throws SessionError `invalid_argument` if the content has no part; `unsupported` without an agent; `remote` with status 413 if
-   *   the message is larger than the server takes; `aborted` if it was cancelled before it was stored; what the agent
-   *   threw before; any error of `appendEvent`
+   * @throws SessionError `invalid_argument` if the content has no part; `unsupported` without an agent; `remote` with
+   *   status 413 if the message is larger than the server takes; `aborted` if it was cancelled before it was stored;
+   *   what the agent threw before; any error of `appendEvent`
    */
   ask(content: Content | string, options?: AskOptions<S>): Promise<Event>;
   /**
@@ -160,13 +161,13 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    */
   cancel(messageId?: string): Promise<void>;
   /**
-   * Stores a copy of an event that no agent answers, and returns the copy. It is in `events` at once. It stays there with its
-   * error if it cannot be stored. A session that does not exist yet is created.
+   * Stores a copy of an event that no agent answers, and returns the copy. It is in `events` at once. It stays there
+   * with its error if it cannot be stored. A session that does not exist yet is created.
    *
    * The given event may be frozen, a proxy or of a snapshot. The store fills in id and timestamp, not the service.
    *
-   * @throws SessionError as `appendEvent`; `invalid_argument` for a partial event; `not_found` if the session was deleted;
-   *   `stale_session` if a rewind has undone the event's invocation since the store shows it
+   * @throws SessionError as `appendEvent`; `invalid_argument` for a partial event; `not_found` if the session was
+   *   deleted; `stale_session` if a rewind has undone the event's invocation since the store shows it
    */
   send(event: SentEvent): Promise<Event>;
   /**
@@ -175,19 +176,19 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    */
   retry(eventId: string): Promise<Event | undefined>;
   /**
-   * Removes an event that has failed, that the remote of a cache has refused, or a message that waits for its run. It is gone at
-   * once, offline too. A first message takes its session with it, unless somebody has changed that.
+   * Removes an event that has failed, that the remote of a cache has refused, or a message that waits for its run. It
+   * is gone at once, offline too. A first message takes its session with it, unless somebody has changed that.
    */
   discard(eventId: string): Promise<void>;
   /**
-   * Edits a message of the user: undoes its turn and all later ones by a rewind, and stores the new message with it, in an
-   * invocation of its own. Nothing is deleted: the turns are another branch. The title stays; see `rename`.
+   * Edits a message of the user: undoes its turn and all later ones by a rewind, and stores the new message with it, in
+   * an invocation of its own. Nothing is deleted: the turns are another branch. The title stays; see `rename`.
    * A run under way ends with it. Then the agent answers, as for `ask`.
    *
    * @param content the new message: a text, or `{ role: 'user', parts: [{ text: 'Black tea?' }] }`
    * @returns the event of the message, once it is stored
-   * @throws SessionError `not_found` for an unknown event; `invalid_argument` if the event is not the message with which
-   *   a user began a turn; `unsupported` over `adk api_server`; any error of `appendEvents`
+   * @throws SessionError `not_found` for an unknown event; `invalid_argument` if the event is not the message with
+   *   which a user began a turn; `unsupported` over `adk api_server`; any error of `appendEvents`
    */
   edit(eventId: string, content: Content | string): Promise<Event>;
   /**
@@ -252,8 +253,8 @@ export interface LiveSessionsRequest<K extends string = string> extends Omit<
 /** A list of sessions as it is now. Snapshots are never changed. A session that has not changed is the same object. */
 export interface LiveSessionsSnapshot<S extends object = StateShape> {
   /**
-   * `loading`: nothing has been read yet. `ready`. `failed`: the first read failed, see `error`. `forgotten`: a cache has
-   * forgotten its local data; `reload` reads again.
+   * `loading`: nothing has been read yet. `ready`. `failed`: the first read failed, see `error`. `forgotten`: a cache
+   * has forgotten its local data; `reload` reads again.
    */
   readonly status: 'loading' | 'ready' | 'failed' | 'forgotten';
   /** Why the last read failed; `undefined` if it succeeded. What was read before stays. */
@@ -322,15 +323,15 @@ export type { ShownTurn };
 export type ShownTurns = Readonly<Record<string, ShownTurn>>;
 
 /**
- * What waits for the remote of a `CachedSessionService` in one session or shared state, or one change that it refused, with
- * what waits for that: events, a creation, a title, a state, a deletion. `key` and `id` together name the entry.
+ * What waits for the remote of a `CachedSessionService` in one session or shared state, or one change that it refused,
+ * with what waits for that: events, a creation, a title, a state, a deletion. `key` and `id` together name the entry.
  */
 export interface UnsentEntry extends OutboxEntry {
   /** Sends again what was refused. Resolves once it is queued, as `retry` of the outbox. */
   readonly retry: () => Promise<void>;
   /**
-   * Gives up the refused event, and sends what has waited for it. If something else was refused, or nothing, it gives up
-   * everything of the entry. See `drop` of the outbox.
+   * Gives up the refused event, and sends what has waited for it. If something else was refused, or nothing, it gives
+   * up everything of the entry. See `drop` of the outbox.
    */
   readonly discard: () => Promise<void>;
 }

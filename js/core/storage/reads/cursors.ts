@@ -56,7 +56,9 @@ export function foreignCursor(name: string, { target }: CursorKind, actual: stri
   );
 }
 
-/** FNV-1a, 32 bits. It finds cursors of another target and typing errors. It is no signature: anybody can compute it. */
+/**
+ * FNV-1a, 32 bits. It finds cursors of another target and typing errors. It is no signature: anybody can compute it.
+ */
 function checksum(text: string): number {
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) {
@@ -65,7 +67,9 @@ function checksum(text: string): number {
   return sum >>> 0;
 }
 
-/** Cursors of lists. A place is the number of the page that ends there, and the session's time in the list, id and user. */
+/**
+ * Cursors of lists. A place is the number of the page that ends there, and the session's time in the list, id and user.
+ */
 export const LIST_CURSOR: CursorKind = {
   version: 'l2',
   target: 'list',

@@ -29,8 +29,8 @@ export function copyEvent(proxied: SentEvent): Event {
 }
 
 /**
- * Copies a partial event of a streamed answer as {@link copyEvent} does. Its texts keep halves of surrogate pairs, since the next
- * partial event may have the other half.
+ * Copies a partial event of a streamed answer as {@link copyEvent} does. Its texts keep halves of surrogate pairs,
+ * since the next partial event may have the other half.
  *
  * @throws SessionError `unserializable`
  */

@@ -11,12 +11,15 @@ export class Drafts {
   /** The ids of the whole events of the run. Drafts that have not ended come after them. */
   wholes: readonly string[] = [];
   /**
-   * By draft: the half of a surrogate pair at the end of its text, which shows U+FFFD until a partial event brings the other
-   * half.
+   * By draft: the half of a surrogate pair at the end of its text, which shows U+FFFD until a partial event brings the
+   * other half.
    */
   readonly #halves = new WeakMap<Event, string>();
 
-  /** Adds a partial event of a streamed answer. All partial events of one author in one invocation belong to one draft until it ends. */
+  /**
+   * Adds a partial event of a streamed answer. All partial events of one author in one invocation belong to one draft
+   * until it ends.
+   */
   add(partial: Event): void {
     // Partial events of adk api_server have the id of the whole event, and some come after it.
     if (this.wholes.includes(partial.id)) return;

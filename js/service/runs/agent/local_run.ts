@@ -112,7 +112,10 @@ export class LocalRun {
     return { message: this.#message!, drafts: this.#drafts.all, agentName };
   }
 
-  /** Stops the run, and waits until it has ended. Stores the end event for the reasons `cancelled`, `timeout` and `closed`. */
+  /**
+   * Stops the run, and waits until it has ended. Stores the end event for the reasons `cancelled`, `timeout` and
+   * `closed`.
+   */
   async stop(reason: StopReason): Promise<void> {
     this.#reason ??= reason;
     this.#controller.abort(cancelledError());
@@ -212,11 +215,12 @@ const END_MS = 1000;
 
 /**
  * Stores a message, and lets an agent answer it. An agent that stores its message itself is called first. Resolves when
- * the agent has ended, or a second after the signal has fired. Events that the agent yields after the signal are dropped.
+ * the agent has ended, or a second after the signal has fired. Events that the agent yields after the signal are
+ * dropped.
  *
  * @throws SessionError `run_failed` with the `cause` that the agent threw; `already_exists` if the message is stored
- *   already; `aborted` if the signal fires before the message is stored; `invalid_argument` for what the agent yields; any error
- *   of `admit` and of the appends
+ *   already; `aborted` if the signal fires before the message is stored; `invalid_argument` for what the agent yields;
+ *   any error of `admit` and of the appends
  */
 export async function runAgent(run: AgentRun): Promise<void> {
   const { key, service, agent, signal, streaming } = run;

@@ -5,8 +5,8 @@ import type { CompositeSessionKey, Session } from '../../../values/model/session
 import type { SessionService } from '../../../values/model/session_service.js';
 
 /**
- * An event that an agent yields, or that a page sends. `invocationId` may be absent: in a run it is that of the message,
- * otherwise a new one.
+ * An event that an agent yields, or that a page sends. `invocationId` may be absent: in a run it is that of the
+ * message, otherwise a new one.
  */
 export type SentEvent = Omit<NewEvent, 'invocationId'> & {
   /** The same for all events from one user message to the final answer. */
@@ -66,11 +66,12 @@ export interface RunContext extends CompositeSessionKey {
 }
 
 /**
- * Answers a message of a user, which is stored before the function is called. It yields events. Partial events of an answer have
- * `partial: true`: they are shown and not stored. All other events are stored, unless the agent has stored them itself.
+ * Answers a message of a user, which is stored before the function is called. It yields events. Partial events of an
+ * answer have `partial: true`: they are shown and not stored. All other events are stored, unless the agent has stored
+ * them itself.
  *
- * The run fails if the function throws, or yields something else than events, an event with the id of the message, or one
- * with the id of a stored event of another invocation.
+ * The run fails if the function throws, or yields something else than events, an event with the id of the message, or
+ * one with the id of a stored event of another invocation.
  *
  * @example
  * ```ts

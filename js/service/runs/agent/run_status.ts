@@ -19,16 +19,16 @@ import type { SessionService } from '../../../values/model/session_service.js';
 /** The run of a session, or what became of its newest message. */
 export interface SessionRun {
   /**
-   * `queued`: the message waits for its run. `running`: an agent answers, in this tab, in another one or on the server. `failed`: the agent
-   * threw, see `error`. `cancelled`. `unanswered`: the newest message has no answer, and nothing runs: the page was closed,
-   * for example. `regenerate` answers again after the last three.
+   * `queued`: the message waits for its run. `running`: an agent answers, in this tab, in another one or on the server.
+   * `failed`: the agent threw, see `error`. `cancelled`. `unanswered`: the newest message has no answer, and nothing
+   * runs: the page was closed, for example. `regenerate` answers again after the last three.
    */
   readonly status: 'queued' | 'running' | 'failed' | 'cancelled' | 'unanswered';
   /** The id of the message. */
   readonly messageId: string;
   /**
-   * Why the run failed: a `SessionError`. What the agent or a plugin threw has the code `run_failed`, and is its `cause`; of a run in
-   * another tab or on a server the `cause` has at most a `code`.
+   * Why the run failed: a `SessionError`. What the agent or a plugin threw has the code `run_failed`, and is its
+   * `cause`; of a run in another tab or on a server the `cause` has at most a `code`.
    */
   readonly error?: unknown;
   /** Whether messages of this page wait until the next `ask` or `retry`, because a run has failed or was cancelled. */
@@ -50,7 +50,9 @@ export function newestMessage(events: readonly Event[]): Event | undefined {
   return events.findLast((event) => event.author === 'user' && partsOf(event).length > 0);
 }
 
-/** Returns whether the newest message was cancelled or has no answer; `undefined` if it has one, or a question is open. */
+/**
+ * Returns whether the newest message was cancelled or has no answer; `undefined` if it has one, or a question is open.
+ */
 export function storedStatus(events: readonly Event[]): SessionRun | undefined {
   const message = newestMessage(events);
   if (message === undefined) return undefined;
@@ -94,8 +96,8 @@ export function runFailed(cause: unknown): SessionError {
 const FIRST_WINDOW = 64;
 
 /**
- * What the stored events say of a run afterwards. `cancelled`: the user stopped it. `unanswered`: its program stopped it, so that only
- * its open calls are closed.
+ * What the stored events say of a run afterwards. `cancelled`: the user stopped it. `unanswered`: its program stopped
+ * it, so that only its open calls are closed.
  */
 export type EndedAs = 'cancelled' | 'unanswered';
 
@@ -119,7 +121,8 @@ export interface CancelledRun extends EndingRun {
 
 /**
  * Ends a cancelled run: stores the texts that were streamed as interrupted answers, and then the events by which
- * google-adk marks a run as cancelled. Nothing happens if its message is not stored or was undone, or if the run has its end event.
+ * google-adk marks a run as cancelled. Nothing happens if its message is not stored or was undone, or if the run has
+ * its end event.
  *
  * @returns the stored events
  */
@@ -203,7 +206,9 @@ function interrupted({ event, endedBy }: Draft, stored: readonly Event[]): NewEv
   ];
 }
 
-/** Returns an end event that only closes open calls: without the error code of a cancelled run. None if it closes none. */
+/**
+ * Returns an end event that only closes open calls: without the error code of a cancelled run. None if it closes none.
+ */
 function closedCalls(endEvent: NewEvent): NewEvent[] {
   if (endEvent.content === undefined) return [];
   const closed = { ...endEvent };

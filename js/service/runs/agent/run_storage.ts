@@ -58,7 +58,9 @@ export class RunStorage implements RunStore {
   #service: Appends;
   #admitted: AdmittedMessage | undefined;
   #storing: Promise<void> | undefined;
-  /** The handle of the run. It may lack the events before the message, unless the agent has asked for it or given it. */
+  /**
+   * The handle of the run. It may lack the events before the message, unless the agent has asked for it or given it.
+   */
   #handle: Session | undefined;
   #wholeHandle: Promise<Session> | undefined;
   #isOver = false;
@@ -188,9 +190,9 @@ export async function openHandle({
 }
 
 /**
- * Appends the message of a run. The append has an idempotency key: of two runs of one message, one stores it, and the other
- * fails. If the storage's answer is lost, the append is repeated. It recognises its own event by the key, which only the
- * stored text has.
+ * Appends the message of a run. The append has an idempotency key: of two runs of one message, one stores it, and the
+ * other fails. If the storage's answer is lost, the append is repeated. It recognises its own event by the key, which
+ * only the stored text has.
  *
  * @param expectedRevision the revision at which the message was admitted, which the session must still have
  * @throws SessionError `already_exists` if the message is stored; any error of `appendEvent`

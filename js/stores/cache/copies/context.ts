@@ -10,7 +10,10 @@ export interface CacheContext {
   readonly pending: Pending;
   readonly board: StatusBoard;
   readonly clock: () => number;
-  /** The numbers of mutations whose calls wait to learn whether the remote has their session. These calls report a refusal. */
+  /**
+   * The numbers of mutations whose calls wait to learn whether the remote has their session. The calls themselves
+   * report a refusal.
+   */
   readonly awaited: Set<number>;
   /** Tells of a failure in the background. */
   readonly report: (error: unknown) => void;

@@ -124,8 +124,8 @@ export class CopyDraft {
    *
    * If events of others came before those of this device, all count as another's.
    *
-   * Events that bring no news keep what they have. Those that were here before any handle have the local id for both, so that
-   * no handle takes them for changes.
+   * Events that bring no news keep what they have. Those that were here before any handle have the local id for both,
+   * so that no handle takes them for changes.
    *
    * @param stored the event in the copy
    * @param isEdited whether the event was written again. Its numbers then differ, and a handle that lacks it gets the
@@ -201,7 +201,9 @@ export class CopyDraft {
     }
   }
 
-  /** Puts events before those of the copy. They get the local id as their numbers, so no handle takes them for changes. */
+  /**
+   * Puts events before those of the copy. They get the local id as their numbers, so no handle takes them for changes.
+   */
   async putOlder({ events, hasOlder, rewindStarts }: OlderEvents): Promise<void> {
     const { localId } = this.#record;
     for (const older of [...events].reverse()) {

@@ -292,8 +292,8 @@ export async function removeGone(
 }
 
 /**
- * Removes a copy, and the mutations that were acknowledged and would leave with the next fetch of it. The other mutations
- * stay, such as those of a session that was created after it.
+ * Removes a copy, and the mutations that were acknowledged and would leave with the next fetch of it. The other
+ * mutations stay, such as those of a session that was created after it.
  */
 export async function removeCopy(
   transaction: CacheTransaction,

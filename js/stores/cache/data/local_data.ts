@@ -38,9 +38,9 @@ export interface LocalDataParts {
 type DataCheck = 'same' | 'others' | 'missing';
 
 /**
- * The owner's part of the local storage, from its first record until it is forgotten. The client in the owner's record tells
- * whether the data are still the same. If it is another one, or gone, each transaction fails with `aborted` and stores
- * nothing. So no work brings back data that were forgotten after it began.
+ * The owner's part of the local storage, from its first record until it is forgotten. The client in the owner's record
+ * tells whether the data are still the same. If it is another one, or gone, each transaction fails with `aborted` and
+ * stores nothing. So no work brings back data that were forgotten after it began.
  *
  * Data that the browser has lost are gone too, but their flag is still set. They keep their client, and each tab stores
  * again what it has of them. Then its transactions go on.
@@ -90,7 +90,10 @@ export class LocalData {
     return this.#client;
   }
 
-  /** Called when a call of the program begins. Only such a call may begin new data: background work must not bring back forgotten data. */
+  /**
+   * Called when a call of the program begins. Only such a call may begin new data: background work must not bring back
+   * forgotten data.
+   */
   mayBegin(): void {
     this.#mayBegin = true;
   }

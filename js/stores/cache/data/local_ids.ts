@@ -24,8 +24,8 @@ export interface SessionLocalId {
 }
 
 /**
- * The local ids that each session had in this tab. A copy that was deleted and is fetched again has another local id. Cursors
- * and handles may still name the former one, which is that of the same session.
+ * The local ids that each session had in this tab. A copy that was deleted and is fetched again has another local id.
+ * Cursors and handles may still name the former one, which is that of the same session.
  */
 export class LocalIds {
   /** By name of the session: the remote's `created` by local id. */

@@ -25,7 +25,8 @@ interface Folded {
 
 /**
  * Remembers mutations, their folds and their writes to shared states. So a write does not read all waiting mutations.
- * The outbox versions in the records of the session and of the owner tell whether the stored mutations are still the same.
+ * The outbox versions in the records of the session and of the owner tell whether the stored mutations are still the
+ * same.
  */
 export class MutationMemory {
   readonly #mutations = new Map<string, Remembered>();

@@ -33,8 +33,8 @@ export interface OutboxChange {
 }
 
 /**
- * The mutations in one transaction. A change of them also renews the outbox version of their session, which tells the memory
- * that they have changed, and updates the writes to the shared states that they change.
+ * The mutations in one transaction. A change of them also renews the outbox version of their session, which tells the
+ * memory that they have changed, and updates the writes to the shared states that they change.
  */
 export class OutboxRecords {
   readonly #parts: OutboxRecordsParts;

@@ -10,7 +10,8 @@ import { NEW, newRecord, type Mutation, withBase } from '../records/records.js';
  * Puts a creation into the outbox for a session without a copy, so that a write is stored before the remote is asked
  * whether it has the session. If it has, the creation leaves, and what was written is sent. If not, it is taken back.
  *
- * A session whose copy was evicted keeps its local id: handles hold. A session that was deleted here gets no provisional session.
+ * A session whose copy was evicted keeps its local id: handles hold. A session that was deleted here gets no
+ * provisional session.
  */
 export async function putProvisional(
   transaction: CacheTransaction,
@@ -52,8 +53,8 @@ export function provisionalCreation(
 }
 
 /**
- * Turns a provisional session into a creation, with the state and the title of a call that may create the session. What was written
- * before still needs a session that is there. A session whose copy was evicted is not created.
+ * Turns a provisional session into a creation, with the state and the title of a call that may create the session. What
+ * was written before still needs a session that is there. A session whose copy was evicted is not created.
  */
 export async function allowCreation(
   transaction: CacheTransaction,

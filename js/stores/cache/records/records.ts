@@ -195,11 +195,14 @@ interface Base {
   readonly localId: number;
   /** The session's time of the last update, as this device sees it. */
   readonly time: number;
-  /** Whether one write made the creation and the first append behind it: who gives up the append gives up the session. */
+  /**
+   * Whether one write made the creation and the first append behind it: who gives up the append gives up the session.
+   */
   readonly isJoint?: boolean | undefined;
   /**
-   * Whether the mutation needs a session that is there. If the remote has none, a call that waits takes the mutation back;
-   * otherwise `not_found` blocks it. A provisional creation has it while nothing behind it may create the session.
+   * Whether the mutation needs a session that is there. If the remote has none, a call that waits takes the mutation
+   * back; otherwise `not_found` blocks it. A provisional creation has it while nothing behind it may create the
+   * session.
    */
   readonly mustExist?: boolean | undefined;
 }
@@ -354,7 +357,9 @@ export function entryKey(
   return [owner, ...parts];
 }
 
-/** The key of the mutations of a session or state. `''` is no id, so the keys of sessions, users and apps do not meet. */
+/**
+ * The key of the mutations of a session or state. `''` is no id, so the keys of sessions, users and apps do not meet.
+ */
 export function mutationsKey(
   owner: string,
   { appName, userId, sessionId }: CacheKey,

@@ -59,7 +59,9 @@ export async function removeAcknowledged(
   await expectAcknowledged(transaction, key, acknowledged, revisions);
 }
 
-/** Lets acknowledged mutations lie over the copy until the copy has the revision at which the remote has stored them. */
+/**
+ * Lets acknowledged mutations lie over the copy until the copy has the revision at which the remote has stored them.
+ */
 export async function keepAcknowledged(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
@@ -204,7 +206,9 @@ export async function applyRefusedDeletion(
   await showAgain(transaction, sessionOf(acknowledged));
 }
 
-/** Shows a session whose deletion was given up, unless another one was created behind: that one is fetched as its own. */
+/**
+ * Shows a session whose deletion was given up, unless another one was created behind: that one is fetched as its own.
+ */
 export async function showAgain(
   transaction: CacheTransaction,
   key: CompositeSessionKey,

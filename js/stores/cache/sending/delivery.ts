@@ -89,7 +89,9 @@ interface BatchOf<Kind extends OutboxKind> {
   readonly mayGoOn: CanSend;
 }
 
-/** The next batch, if anything is left. The transaction that applied an answer has marked it, which saves a transaction. */
+/**
+ * The next batch, if anything is left. The transaction that applied an answer has marked it, which saves a transaction.
+ */
 interface Marked {
   readonly next: Batch | undefined;
 }
@@ -396,7 +398,9 @@ export class Delivery {
     await this.#apply(batch, isThere ? applyDescription : applyMissingSession);
   }
 
-  /** The deletion names the session that it deletes. One that arrives late deletes no session that was created since. */
+  /**
+   * The deletion names the session that it deletes. One that arrives late deletes no session that was created since.
+   */
   async #delete(batch: BatchOf<'delete'>): Promise<void> {
     const created = batch.copy?.created ?? undefined;
     const [{ write: meant, base }] = batch.mutations;

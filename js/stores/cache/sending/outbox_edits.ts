@@ -25,8 +25,9 @@ export function notWaiting(eventId: string): SessionError {
 }
 
 /**
- * Sends refused mutations again. A creation keeps its place, because all its session waits for it. Everything else comes
- * behind what waits, with what it blocks. The remote may have seen higher numbers, so the moved mutations get new ones.
+ * Sends refused mutations again. A creation keeps its place, because all its session waits for it. Everything else
+ * comes behind what waits, with what it blocks. The remote may have seen higher numbers, so the moved mutations get new
+ * ones.
  */
 export async function retryRefused(
   transaction: CacheTransaction,
@@ -66,7 +67,9 @@ export async function tellEdit(
   transaction.notify({ type: 'appended', ...key, revision: view.revision, scopes: [] });
 }
 
-/** Gives the session and its last event a new local version, so that handles notice a change and read the state again. */
+/**
+ * Gives the session and its last event a new local version, so that handles notice a change and read the state again.
+ */
 async function renewLocalVersions(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
@@ -135,8 +138,8 @@ export async function takeBack(
 }
 
 /**
- * Gives up a session that was created for an event which is given up, unless anything else has been done with it. Returns
- * whether it did.
+ * Gives up a session that was created for an event which is given up, unless anything else has been done with it.
+ * Returns whether it did.
  */
 async function giveUpSession(
   transaction: CacheTransaction,

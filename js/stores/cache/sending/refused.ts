@@ -87,8 +87,8 @@ export async function applyMissingSession(
 }
 
 /**
- * Applies the answer that the remote has no session in the place of a provisional one. Mutations that need a session are
- * refused, or removed if a later mutation may create it.
+ * Applies the answer that the remote has no session in the place of a provisional one. Mutations that need a session
+ * are refused, or removed if a later mutation may create it.
  *
  * @returns the mutations that need a session
  */

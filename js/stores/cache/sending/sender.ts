@@ -157,7 +157,8 @@ export class Sender {
   }
 
   /**
-   * Waits until the remote has told whether it has the session of mutations that need one. Rejects if it cannot be asked.
+   * Waits until the remote has told whether it has the session of mutations that need one. Rejects if it cannot be
+   * asked.
    *
    * @returns why it has refused the session, or that it has none. `undefined`: it has the session
    */

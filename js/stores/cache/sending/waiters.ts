@@ -102,7 +102,9 @@ interface RunWait {
   readonly stopListening: (() => void) | undefined;
 }
 
-/** Mutations that wait for a run to end: one of their session, or any one after `too_many_runs`. Waiting is no failure. */
+/**
+ * Mutations that wait for a run to end: one of their session, or any one after `too_many_runs`. Waiting is no failure.
+ */
 export class RunWaits {
   readonly #waits = new Map<string, RunWait>();
   readonly #agent: ServerAgent | undefined;
@@ -136,7 +138,8 @@ export class RunWaits {
         : Math.max(backoff(count, FIRST_PAUSE, LONGEST_PAUSE), atLeast);
     const timer = backgroundTimer(() => this.end(name), pause);
     const key = keyOfName(name);
-    // The first report may be older than the refusal. In it, only the status `ended` is an end, and not that there is no run.
+    // The first report may be older than the refusal. In it, only the status `ended` is an end, and not that there is
+    // no run.
     let isFirst = !isOfAll;
     const stopListening = isSession(key)
       ? this.#agent?.follow(

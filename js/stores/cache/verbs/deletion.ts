@@ -93,8 +93,8 @@ async function prune(
 
 /**
  * Removes mutations that will not be sent. A mutation that was to replace one of their events then replaces the
- * version before it. Mutations that have waited for a refused one come behind those that were sent meanwhile: the remote has seen the
- * numbers of these.
+ * version before it. Mutations that have waited for a refused one come behind those that were sent meanwhile: the
+ * remote has seen the numbers of these.
  *
  * @returns the mutations that are left
  */

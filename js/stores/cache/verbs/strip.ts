@@ -17,8 +17,8 @@ import {
 type IsStripped = (key: string) => boolean;
 
 /**
- * Removes the values that acknowledged mutations have overtaken: those of the same keys in mutations with lower numbers,
- * which wait behind a refusal. Sent later, they would replace the newer values.
+ * Removes the values that acknowledged mutations have overtaken: those of the same keys in mutations with lower
+ * numbers, which wait behind a refusal. Sent later, they would replace the newer values.
  *
  * @param writers the acknowledged mutations that write the state, in their order
  * @param acknowledged the numbers of all acknowledged mutations

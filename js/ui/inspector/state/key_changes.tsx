@@ -92,8 +92,8 @@ export async function readHistory(
 }
 
 /**
- * Returns the changes, the newest first. After a rewind the key has the value of the rewind's cut. If that was not read,
- * the delta of the rewind tells the value; there `null` may stand for no value.
+ * Returns the changes, the newest first. After a rewind the key has the value of the rewind's cut. If that was not
+ * read, the delta of the rewind tells the value; there `null` may stand for no value.
  */
 function changesOf(
   found: readonly FoundChange[],

@@ -5,7 +5,8 @@ import type { EventSnapshot } from './snapshot.js';
 
 /**
  * The member of a stored event's `customMetadata` by which the append of a run's message recognises itself when it is
- * repeated. `src/wasm/bindings/appends.rs` has it too. google-adk's own keys begin so too; clients neither set nor see them.
+ * repeated. `src/wasm/bindings/appends.rs` has it too. google-adk's own keys begin so too; clients neither set nor see
+ * them.
  */
 const IDEMPOTENCY_KEY = '__adk_internal_run';
 
