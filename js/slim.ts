@@ -1,6 +1,6 @@
 /**
- * The package in one file, without the wasm: give the location of that (`adk-session-wasm/wasm`) to {@link loadWasm}. For
- * pages that fetch and cache the wasm instead of carrying it in their JavaScript, and for pages without a bundler.
+ * The package in one file, without the wasm: give the location of that (`adk-session-wasm/wasm`) to {@link loadWasm}.
+ * For pages that fetch and cache the wasm instead of carrying it in their JavaScript, and for pages without a bundler.
  *
  * @module adk-session-wasm/slim
  */

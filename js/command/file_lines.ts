@@ -1,4 +1,7 @@
-/** What is copied: the lines of JSON Lines, as `exportSessions` writes them, of a service or a file, and the problems with them. */
+/**
+ * What is copied: the lines of JSON Lines, as `exportSessions` writes them, of a service or a file, and the problems
+ * with them.
+ */
 import { createHash } from 'node:crypto';
 import { type LinesSource, readLines } from '../service/files/import_sessions.js';
 import {

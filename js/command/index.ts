@@ -8,7 +8,8 @@
 import { run } from './run.js';
 
 const { stdout: out, stderr: err } = process;
-// An unhandled error event would end the program. What is written to `out` is awaited, and its errors are reported there.
+// An unhandled error event would end the program. What is written to `out` is awaited, and its errors are reported
+// there.
 out.on('error', () => (process.exitCode = 1));
 err.on('error', () => (process.exitCode = 1));
 const exitCode = await run(process.argv.slice(2), { out, err });

@@ -49,7 +49,10 @@ export interface ServerAgent {
   readonly channelName: string;
   /** Of a cache: rejects if its remote does not answer. */
   reach?(): Promise<unknown>;
-  /** Of a cache: whether its copies of a user's sessions have no revisions, as those of `adk api_server`; `undefined` without any. */
+  /**
+   * Of a cache: whether its copies of a user's sessions have no revisions, as those of `adk api_server`; `undefined`
+   * without any.
+   */
   hasPlainCopies?(key: CompositeSessionKey): Promise<boolean | undefined>;
   /**
    * Asks the server whether it has an agent.
@@ -58,8 +61,8 @@ export interface ServerAgent {
    */
   find(): Promise<boolean>;
   /**
-   * Calls a function with the run of a session, and after each change, until the returned function is called. Meanwhile the
-   * feed of the user is open. Of all sessions of a user, it tells the changes alone.
+   * Calls a function with the run of a session, and after each change, until the returned function is called. Meanwhile
+   * the feed of the user is open. Of all sessions of a user, it tells the changes alone.
    */
   follow(key: FollowedKey, listener: ReportListener): () => void;
   /**
@@ -98,7 +101,8 @@ export interface Core {
    * Returns a handle for a session that may not be there. The first append through it creates the session, in the same
    * step, if the service knows none. Present for a cache.
    *
-   * @param known the handle of a session that is here. It is returned. A cache may not know yet whether its remote has it
+   * @param known the handle of a session that is here. It is returned. A cache may not know yet whether its remote has
+   *   it
    */
   readonly handleOfNew?:
     | (<S extends object>(

@@ -131,8 +131,8 @@ export interface BranchAlternative {
   /** Whether the turn is in the transcript now. */
   isShown: boolean;
   /**
-   * The branch for `switchBranch`, which shows the turn and what last followed it. Absent if no rewind has ended a branch
-   * with this turn.
+   * The branch for `switchBranch`, which shows the turn and what last followed it. Absent if no rewind has ended a
+   * branch with this turn.
    */
   branch?: string;
 }
@@ -183,8 +183,8 @@ export interface HistoryRead {
 /** Which branches to read. */
 export interface BranchesRead extends HistoryRead {
   /**
-   * An event of the transcript. Only the places from its turn on are wanted, so older events need not be read. Absent: all
-   * places are wanted.
+   * An event of the transcript. Only the places from its turn on are wanted, so older events need not be read. Absent:
+   * all places are wanted.
    */
   readonly fromEventId?: string | undefined;
 }

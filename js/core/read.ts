@@ -42,8 +42,8 @@ export interface RewindStart {
 /** What an answer with a part of a session's events says of those that it lacks. */
 interface PartialEvents {
   /**
-   * The start of each rewind among the events: one that is not among them may be older. Absent if there is no rewind, if the
-   * events are all, or if the store does not tell; see `rewindStarts`.
+   * The start of each rewind among the events: one that is not among them may be older. Absent if there is no rewind,
+   * if the events are all, or if the store does not tell; see `rewindStarts`.
    */
   readonly rewindStarts?: readonly RewindStart[] | undefined;
 }
@@ -60,8 +60,8 @@ export interface ReadSession<Events = Event[]> extends SessionHead, PartialEvent
   /** JSON text. */
   readonly parent?: string | undefined;
   /**
-   * The invocations that rewinds among the events name, and that begin before the events, or may. Present if a cache has
-   * these events alone, and the session has older ones, or may have.
+   * The invocations that rewinds among the events name, and that begin before the events, or may. Present if a cache
+   * has these events alone, and the session has older ones, or may have.
    */
   readonly olderInvocations?: readonly string[] | undefined;
 }
@@ -159,8 +159,8 @@ export interface ChangedSession extends SessionHead, PartialEvents {
   /** The JSON object of the state, with the keys of all scopes. Absent without events, or if the state is as it was. */
   readonly state?: string | undefined;
   /**
-   * The events that were written since, in the order of their appends. Absent if the session has to be read as a whole: it was
-   * created again, too many events have changed, or `since` is later than its revision.
+   * The events that were written since, in the order of their appends. Absent if the session has to be read as a whole:
+   * it was created again, too many events have changed, or `since` is later than its revision.
    */
   readonly events?: StoredEvent[] | undefined;
 }

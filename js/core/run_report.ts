@@ -1,6 +1,6 @@
 /**
- * What a server's feed sends of runs, beside its notices. The feed's log does not keep reports: a feed that is opened again
- * begins with the whole drafts.
+ * What a server's feed sends of runs, beside its notices. The feed's log does not keep reports: a feed that is opened
+ * again begins with the whole drafts.
  */
 import type { Event } from '../values/model/event/event.js';
 import type { CompositeSessionKey } from '../values/model/session.js';
@@ -44,7 +44,8 @@ export interface RunReport extends CompositeSessionKey {
 /**
  * Gets the run of a session as it is now; `undefined` if the server has no run to report.
  *
- * @param isKnown `false`: the server has ended the feed, for example because a login has expired. Nobody knows what runs
+ * @param isKnown `false`: the server has ended the feed, for example because a login has expired. Nobody knows what
+ *   runs
  */
 export type ReportListener = (report: RunReport | undefined, isKnown: boolean) => void;
 

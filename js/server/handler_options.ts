@@ -31,13 +31,13 @@ export interface SessionHandlerOptions {
    */
   allowedOrigins?: readonly string[] | undefined;
   /**
-   * The agent that answers the messages which clients append with `run`, or send to `/run` and `/run_sse`: a function, or
-   * `runWith(runner)` of `adk-session-wasm/adk`. Default: none, and these requests get status 501.
+   * The agent that answers the messages which clients append with `run`, or send to `/run` and `/run_sse`: a function,
+   * or `runWith(runner)` of `adk-session-wasm/adk`. Default: none, and these requests get status 501.
    */
   run?: RunAgent | undefined;
   /**
-   * Gets a promise for each run, which settles when the run has ended. It is for hosts that stop when their requests are
-   * answered: give `waitUntil` of Cloudflare Workers, or `after` of Next. `onError` gets
+   * Gets a promise for each run, which settles when the run has ended. It is for hosts that stop when their requests
+   * are answered: give `waitUntil` of Cloudflare Workers, or `after` of Next. `onError` gets
    * what it throws, and the run goes on.
    */
   waitUntil?: ((running: Promise<unknown>) => void) | undefined;
@@ -50,8 +50,8 @@ export interface SessionHandlerOptions {
   /** The most events that one request may append. Default 1000. */
   maxEvents?: number | undefined;
   /**
-   * Milliseconds after which a request fails with status 504, or 408 if its body is not there. At `/run` and `/run_sse` the limit
-   * applies until the message is stored; the run after that has `maxRunMs`. Default 30 000.
+   * Milliseconds after which a request fails with status 504, or 408 if its body is not there. At `/run` and `/run_sse`
+   * the limit applies until the message is stored; the run after that has `maxRunMs`. Default 30 000.
    */
   timeoutMs?: number | undefined;
   /** The most change feeds that are open at once; further ones get status 503. Default 1000. */
@@ -59,8 +59,8 @@ export interface SessionHandlerOptions {
   /** Milliseconds after which a change feed ends and the client must open it again. Default one hour. */
   maxFeedAgeMs?: number | undefined;
   /**
-   * Gets each error whose message the response does not show: with status 500, 502, 503, 504 or 507. It also gets what an
-   * agent or `waitUntil` throws, with the request that has sent the message. May be asynchronous.
+   * Gets each error whose message the response does not show: with status 500, 502, 503, 504 or 507. It also gets what
+   * an agent or `waitUntil` throws, with the request that has sent the message. May be asynchronous.
    */
   onError?: ((error: unknown, request: HostRequest) => void) | undefined;
 }

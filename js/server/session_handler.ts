@@ -65,8 +65,8 @@ export interface SessionHandler {
   (request: HostRequest): Promise<HostResponse>;
   /**
    * Prepares the stop of a server: waits for the runs of agents, and then ends all change feeds. Later runs and feeds
-   * get status 503; other requests are answered as before. Runs that have not ended after `graceMs` (10 000) are stopped:
-   * their open calls are closed, and their messages count as unanswered. A second close does nothing.
+   * get status 503; other requests are answered as before. Runs that have not ended after `graceMs` (10 000) are
+   * stopped: their open calls are closed, and their messages count as unanswered. A second close does nothing.
    */
   close(options?: { readonly graceMs?: number | undefined }): Promise<void>;
 }
@@ -112,8 +112,8 @@ const DOCUMENT_PATH = '/openapi.json';
  *
  * The handler is a function from a `Request` to a `Response`. It runs in Hono, Next route handlers, Deno and
  * Cloudflare Workers as it is. In `node:http` and Express it runs through {@link nodeListener}. The routes are those
- * of `adk api_server` for sessions, with its casing and units, and more, with those of this package: `/openapi.json` lists
- * them all.
+ * of `adk api_server` for sessions, with its casing and units, and more, with those of this package: `/openapi.json`
+ * lists them all.
  *
  * @param service any service of this package. The handler does not close it.
  * @throws SessionError `invalid_argument` for an invalid option, or a promise of a service

@@ -74,7 +74,9 @@ export async function openSessionService<S extends object = StateShape>(
   return overStorage<S>(storage, taken);
 }
 
-/** Not a part of each page: a service in memory has all that is otherwise loaded on demand, since its calls do not wait. */
+/**
+ * Not a part of each page: a service in memory has all that is otherwise loaded on demand, since its calls do not wait.
+ */
 async function openMemory<S extends object>(
   options: SessionServiceOptions<S>,
 ): Promise<SessionService<S> & { readonly storage: StorageInfo }> {

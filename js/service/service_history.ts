@@ -84,8 +84,8 @@ interface StoreHistories extends HistoryRules {
 }
 
 /**
- * Returns a store that has the verbs of histories. Those of a store that has none are computed. A store that has them is
- * passed each rewind, once the rights of its request have been decided on.
+ * Returns a store that has the verbs of histories. Those of a store that has none are computed. A store that has them
+ * is passed each rewind, once the rights of its request have been decided on.
  */
 export function withHistories(store: Store, rules: StoreHistories): Store {
   const { load } = rules;

@@ -28,8 +28,8 @@ export interface SessionServiceOptions<S extends object = StateShape> {
   /**
    * Gives a session without a title the beginning of its first user message as title: at most 60 characters, cut at a
    * word. The append or creation that stores the message stores the title too. Messages that were stored without this
-   * option do not count: a chat that Python began gets its title from its next user message. A title that was removed is set
-   * again by the next user message through another handle. Handles show it when they are read again. Default
+   * option do not count: a chat that Python began gets its title from its next user message. A title that was removed
+   * is set again by the next user message through another handle. Handles show it when they are read again. Default
    * `false`.
    */
   autoTitle?: boolean | undefined;

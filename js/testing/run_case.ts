@@ -26,7 +26,10 @@ export type OpenStorage = (
 ) => OpenedStorage | Promise<OpenedStorage>;
 type OpenedStorage = 'memory' | Storage | SessionService;
 
-/** Milliseconds after which a step has failed, also on a slow machine. A verb that never settles would stop the test runner. */
+/**
+ * Milliseconds after which a step has failed, also on a slow machine. A verb that never settles would stop the test
+ * runner.
+ */
 const STEP_LIMIT = 300_000;
 
 /** A part of a case that must end within the time limit, and what the report says of it. */
@@ -37,8 +40,8 @@ interface Part {
 }
 
 /**
- * Runs a case of either kind, and closes what was opened. Throws an error with the failed step and its call, if the case has
- * steps, and the hint of the case. A case of the verbs does nothing over a service, which has none.
+ * Runs a case of either kind, and closes what was opened. Throws an error with the failed step and its call, if the
+ * case has steps, and the hint of the case. A case of the verbs does nothing over a service, which has none.
  *
  * @param limitMs see {@link STEP_LIMIT}
  */

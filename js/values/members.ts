@@ -1,4 +1,6 @@
-/** Objects that are not ours: frozen, with getters, with names such as `__proto__`, promises, or behind a proxy of Vue. */
+/**
+ * Objects that are not ours: frozen, with getters, with names such as `__proto__`, promises, or behind a proxy of Vue.
+ */
 
 /**
  * Sets a member as `Reflect.set` does, but three times as fast.

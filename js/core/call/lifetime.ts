@@ -1,7 +1,7 @@
 /** How long a program runs, and how objects are disposed of. */
 
-// Keeps a program running while calls wait, and not while only background work does. Node ends a program that waits only
-// for promises.
+// Keeps a program running while calls wait, and not while only background work does. Node ends a program that waits
+// only for promises.
 
 /** The longest delay of a timer, in milliseconds. */
 const LONGEST_DELAY = 2 ** 31 - 1;

@@ -64,7 +64,9 @@ export function nextTask(): Promise<void> {
   });
 }
 
-/** Maps a long list in several tasks, so that others run between them. `map` gets up to {@link EVENTS_PER_TASK} items. */
+/**
+ * Maps a long list in several tasks, so that others run between them. `map` gets up to {@link EVENTS_PER_TASK} items.
+ */
 export async function mapInTasks<Item, Result>(
   items: readonly Item[],
   map: (items: readonly Item[]) => readonly Result[],

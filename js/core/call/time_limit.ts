@@ -134,7 +134,9 @@ export class TimeLimit {
     this.#timer = undefined;
   }
 
-  /** Returns the outcome of the work, or rejects with the reason if the limit fires first. The work itself continues. */
+  /**
+   * Returns the outcome of the work, or rejects with the reason if the limit fires first. The work itself continues.
+   */
   race<T>(work: T | PromiseLike<T>): Promise<T> {
     return this.#unlessFired(work, () =>
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
@@ -197,8 +199,8 @@ export async function endsWithin(
 }
 
 /**
- * Returns the outcome of the work, or rejects if the signal fires first. The work itself continues. If it fails then, that
- * is no unhandled rejection.
+ * Returns the outcome of the work, or rejects if the signal fires first. The work itself continues. If it fails then,
+ * that is no unhandled rejection.
  *
  * @param makeReason makes the error; absent: the signal's reason
  */

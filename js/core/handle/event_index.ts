@@ -32,7 +32,10 @@ interface KnownEvents {
   map: IndexMap | undefined;
 }
 
-/** By the array, so that copies of a handle share it; and by the handle, since a proxy may return another array at each read. */
+/**
+ * By the array, so that copies of a handle share it; and by the handle, since a proxy may return another array at each
+ * read.
+ */
 const knownEvents = new WeakMap<object, KnownEvents>();
 
 /**
@@ -147,7 +150,9 @@ export function insertEvents(
   knownOf(handle).map = undefined;
 }
 
-/** Replaces all events. Events that the handle has already stay the same objects. Does nothing if the array is frozen. */
+/**
+ * Replaces all events. Events that the handle has already stay the same objects. Does nothing if the array is frozen.
+ */
 export function replaceEvents(handle: HandleEvents, replacing: readonly Event[]): void {
   const { events } = handle;
   if (!Object.isExtensible(events)) return;

@@ -35,7 +35,10 @@ export interface HandleFacts {
    * handle read with a window.
    */
   firstEventId: string | undefined;
-  /** The time in ms of `config.afterTimestamp`, if the handle was read with it: the handle was read without older events. */
+  /**
+   * The time in ms of `config.afterTimestamp`, if the handle was read with it: the handle was read without older
+   * events.
+   */
   readonly afterTimestamp: number | undefined;
   /** Whether an append through the handle gave the session a title, if it had none. */
   isTitled: boolean;

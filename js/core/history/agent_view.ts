@@ -138,8 +138,8 @@ function startsWith(path: readonly string[], start: readonly string[]): boolean 
 }
 
 /**
- * Returns whether a segment is the branch of a tool's run, `TOOL@CALL_ID`. A tool publishes its progress there. The model
- * only gets its response.
+ * Returns whether a segment is the branch of a tool's run, `TOOL@CALL_ID`. A tool publishes its progress there. The
+ * model only gets its response.
  */
 function isToolRun(segment: string, agentName: string, isCallId: (id: string) => boolean): boolean {
   const at = segment.lastIndexOf('@');

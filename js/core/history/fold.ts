@@ -12,8 +12,9 @@ interface DeltaChain {
 }
 
 /**
- * Returns the deltas that lead to the state after the events, in their order: those of the events that no rewind has undone. A rewind
- * continues with the deltas before the first event of its target. Its own delta is for programs that do not know this.
+ * Returns the deltas that lead to the state after the events, in their order: those of the events that no rewind has
+ * undone. A rewind continues with the deltas before the first event of its target. Its own delta is for programs that
+ * do not know this.
  *
  * The rule is also in `src/core/view_rules/rewinds.rs`. The wasm is not loaded in `adk-session-wasm/files`.
  */

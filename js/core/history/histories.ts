@@ -1,6 +1,6 @@
 /**
- * The histories of a service: what users call, and the code that computes them over a store that has no verbs for them. Few
- * pages change a history. So whoever does hands this code to the core of the service, and no other page loads it.
+ * The histories of a service: what users call, and the code that computes them over a store that has no verbs for them.
+ * Few pages change a history. So whoever does hands this code to the core of the service, and no other page loads it.
  */
 import { invalid } from '../../values/errors/invalid.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';

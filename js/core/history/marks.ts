@@ -1,7 +1,8 @@
 /**
  * Histories: rewinds, branches, forks, and views of what counts after rewinds and compactions.
  *
- * `histories.ts` has what users call. Histories are verbs of every store; see `withHistories` of `js/service/service_history.ts`.
+ * `histories.ts` has what users call. Histories are verbs of every store; see `withHistories` of
+ * `js/service/service_history.ts`.
  *
  * This file makes the marks.
  */

@@ -34,8 +34,8 @@ export interface SwitchBranchRequest extends CompositeSessionKey, Abortable {
  * deleted. The state of the session goes back to what it was before the first event of the invocation. `user:` and
  * `app:` keys stay, and so do artifacts.
  *
- * If somebody appends meanwhile, the rewind is computed again and undoes those events too, five times at most. Over HTTP the
- * server computes it. The title stays.
+ * If somebody appends meanwhile, the rewind is computed again and undoes those events too, five times at most. Over
+ * HTTP the server computes it. The title stays.
  *
  * @throws SessionError (as a rejection) `not_found` for the session, the event or the invocation; `invalid_argument`
  *   for an event without `invocationId`; `stale_session` if others append again and again; `unsupported` over
@@ -80,8 +80,8 @@ export async function switchBranch(
 }
 
 /**
- * Undoes the last rewind and all events after it: switches to the branch that the rewind ended. A second call undoes the
- * first.
+ * Undoes the last rewind and all events after it: switches to the branch that the rewind ended. A second call undoes
+ * the first.
  *
  * @throws SessionError (as a rejection) `not_found` for the session, or if nothing was rewound; `stale_session` if
  *   another rewind comes meanwhile; the errors of {@link rewind}

@@ -170,8 +170,8 @@ export function findStoredMarker(events: readonly Event[], write: RewindWrite): 
 }
 
 /**
- * Checks that a stored event is the message of a user that is sent again. Its content is not compared: a plugin may have
- * changed it.
+ * Checks that a stored event is the message of a user that is sent again. Its content is not compared: a plugin may
+ * have changed it.
  *
  * @throws SessionError `invalid_argument`
  */

@@ -177,7 +177,9 @@ export interface Listing {
   })[];
   /** The app's state, if it is stored. */
   readonly app: SharedRow | undefined;
-  /** The number of sessions on all pages. Only for `listsParts`, and optional if the request's `withTotal` is `false`. */
+  /**
+   * The number of sessions on all pages. Only for `listsParts`, and optional if the request's `withTotal` is `false`.
+   */
   readonly total?: number | undefined;
 }
 

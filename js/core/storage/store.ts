@@ -155,7 +155,10 @@ export interface Results {
   fork: ReadSession;
 }
 
-/** The kinds that every store has a verb for. Over others `withHistories` makes a rewind an append, and a fork a creation. */
+/**
+ * The kinds that every store has a verb for. Over others `withHistories` makes a rewind an append, and a fork a
+ * creation.
+ */
 export type StoredKind = Exclude<WriteKind, 'rewind' | 'fork'>;
 
 type WriteVerb<Kind extends WriteKind> = (
@@ -188,8 +191,8 @@ export interface StoreTraits {
    */
   readonly keepsMutations?: boolean | undefined;
   /**
-   * Whether rewinds, forks and branches are computed by the store: a server, or a cache of one. This process does not have
-   * the whole sessions, or is not alone in writing them. To other stores `withHistories` gives these verbs.
+   * Whether rewinds, forks and branches are computed by the store: a server, or a cache of one. This process does not
+   * have the whole sessions, or is not alone in writing them. To other stores `withHistories` gives these verbs.
    */
   readonly computesHistories?: boolean | undefined;
   /** Whether the store computes views itself, as a server does. Over other stores the service computes them. */
@@ -242,8 +245,8 @@ export interface Store {
   /** Finds what other programs have changed in an app. Returns `undefined` if the storage does not know that. */
   changes?(request: FindChangedRequest, call: Call): Promise<ChangedRows | undefined>;
   /**
-   * Ends the store, and frees its memory in the wasm. Calls that have begun still finish. A storage is closed by its service:
-   * others may use it too.
+   * Ends the store, and frees its memory in the wasm. Calls that have begun still finish. A storage is closed by its
+   * service: others may use it too.
    */
   close?(): void;
 }

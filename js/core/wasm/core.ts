@@ -1,9 +1,9 @@
 /**
  * The border to the wasm: calls of the rules, and the numbers that cross.
  *
- * `all.ts` has the calls that only the build with all can answer, or that must find it at hand. A bundle without that file
- * has no wasm in it: its services load the rules. `protocol.ts` and `packed_marks.ts` say what the numbers mean, `loader/`
- * knows where the bytes are on each host, and `loading.ts` loads them once.
+ * `all.ts` has the calls that only the build with all can answer, or that must find it at hand. A bundle without that
+ * file has no wasm in it: its services load the rules. `protocol.ts` and `packed_marks.ts` say what the numbers mean,
+ * `loader/` knows where the bytes are on each host, and `loading.ts` loads them once.
  */
 import type { DeleteObject, DrivenWrite, WasmStorage } from '#glue';
 import {

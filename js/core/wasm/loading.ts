@@ -1,6 +1,6 @@
 /**
- * Loads a build of the wasm when it is first needed: all, or the rules alone. An import loads nothing, and no init call is needed. A failed load is not
- * cached: the next call tries again.
+ * Loads a build of the wasm when it is first needed: all, or the rules alone. An import loads nothing, and no init call
+ * is needed. A failed load is not cached: the next call tries again.
  */
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { Rules, RulesPlace, WasmPart, WasmSource } from './loader/source.js';
@@ -111,7 +111,9 @@ let all: Build | undefined;
 /** The rules alone, once a service has loaded them because the page does not have {@link all}. */
 let rules: Build | undefined;
 
-/** Notes that the build with all is at hand. It serves every service from now on, unless the rules are there already. */
+/**
+ * Notes that the build with all is at hand. It serves every service from now on, unless the rules are there already.
+ */
 export function provideAll({ glue, source }: WasmPart): Build {
   return (all ??= new Build(glue, 'wasmstorage_memory', source));
 }

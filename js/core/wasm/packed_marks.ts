@@ -84,8 +84,8 @@ export interface PartRequest {
   /** How many items; absent: all. */
   readonly count?: number | undefined;
   /**
-   * The index of the first known event. Before it are markers and the first events of the invocations that rewinds name.
-   * Absent: all events are known.
+   * The index of the first known event. Before it are markers and the first events of the invocations that rewinds
+   * name. Absent: all events are known.
    */
   readonly knownFrom?: number | undefined;
   /** Whether there are no events before these. */
@@ -178,7 +178,8 @@ export function askActiveEvents(marks: HistoryMarks): Uint32Array {
 }
 
 /**
- * Lists the branches of a history by the turns that they follow. Events of the kinds `message` and `answer` begin turns.
+ * Lists the branches of a history by the turns that they follow. Events of the kinds `message` and `answer` begin
+ * turns.
  *
  * @param from the event from whose turn on branches are wanted; below 0 for all
  * @param isFromStart whether there are no events before these

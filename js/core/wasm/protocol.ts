@@ -12,7 +12,10 @@ export const STALE_POLICIES = { merge: 0, append: 1, reject: 2 } as const;
  */
 export type StalePolicy = keyof typeof STALE_POLICIES;
 
-/** The most changed events that are told apart from a new session. With this many there may be more; `MOST_CHANGED` in `changes.rs`. */
+/**
+ * The most changed events that are told apart from a new session. With this many there may be more; `MOST_CHANGED` in
+ * `changes.rs`.
+ */
 export const MOST_CHANGED = 1001;
 
 /** The bits of the states that a write needs to read; see `bits_of` in `driven_write.rs`. */

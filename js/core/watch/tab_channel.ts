@@ -20,7 +20,9 @@ export interface TabHost {
  */
 const MIN_MESSAGE_INTERVAL = 50;
 
-/** The format's version. It changes when a message changes its meaning; new kinds, types and fields need no new version. */
+/**
+ * The format's version. It changes when a message changes its meaning; new kinds, types and fields need no new version.
+ */
 const FORMAT_VERSION = 1;
 
 /** A kind of messages. Its messages are values that can be cloned. */

@@ -23,7 +23,8 @@ export class TabLock {
   }
 
   /**
-   * Does the work while no other tab holds the lock. Without Web Locks, only work through this object excludes each other.
+   * Does the work while no other tab holds the lock. Without Web Locks, only work through this object excludes each
+   * other.
    *
    * @throws DOMException `AbortError` (as a rejection) if another tab takes the lock away; the work goes on
    */

@@ -254,7 +254,9 @@ function noticeKey(...names: (string | undefined)[]): string {
   return JSON.stringify(names);
 }
 
-/** One watcher: its request, and the notices that match it, for one reader who iterates or is called with each of them. */
+/**
+ * One watcher: its request, and the notices that match it, for one reader who iterates or is called with each of them.
+ */
 export class Watcher implements Notices {
   declare [Symbol.asyncDispose]: () => Promise<void>;
 

@@ -10,8 +10,8 @@ import type { ServerRuns } from '../runs/server_runs.js';
 const DELAY_MS = 150;
 
 /**
- * The reports of runs in one feed. The first one has the whole drafts, and later ones what was added. A slow reader gets
- * everything that was added since its last read at once, so it holds up no run.
+ * The reports of runs in one feed. The first one has the whole drafts, and later ones what was added. A slow reader
+ * gets everything that was added since its last read at once, so it holds up no run.
  */
 export class RunFeed {
   readonly #runs: ServerRuns;

@@ -34,8 +34,8 @@ function textResponse(
 }
 
 /**
- * Makes the response for the JSON text of a route's value. A `GET` is answered with an `ETag`, and with status 304 if the
- * client has the same value already.
+ * Makes the response for the JSON text of a route's value. A `GET` is answered with an `ETag`, and with status 304 if
+ * the client has the same value already.
  *
  * The tag is a hash of the whole response. The session's revision alone would not do: a change of `app:` or
  * `user:` state changes what the session shows, but not its revision.
@@ -67,7 +67,9 @@ function hasTag(header: string | null, etag: string): boolean {
   return tags.includes(etag) || tags.includes('*');
 }
 
-/** Milliseconds after which a silent stream sends a comment, so that proxies keep it open. Bun cuts it after 10 seconds. */
+/**
+ * Milliseconds after which a silent stream sends a comment, so that proxies keep it open. Bun cuts it after 10 seconds.
+ */
 export const HEARTBEAT_MS = 8000;
 
 /** Makes a response of server-sent events. */
@@ -185,8 +187,8 @@ export function isServerFault(error: unknown): boolean {
 }
 
 /**
- * Returns what a client may know of an error: its code, and its text if it is not the server's fault. Of what an agent threw,
- * the code alone.
+ * Returns what a client may know of an error: its code, and its text if it is not the server's fault. Of what an agent
+ * threw, the code alone.
  */
 export function publicErrorOf(error: unknown): NonNullable<RunReport['error']> {
   if (isSessionError(error) && error.code !== 'run_failed') {

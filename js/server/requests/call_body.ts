@@ -15,11 +15,11 @@ import { mayBeInPart, wholeDelta } from '../rights/public_view.js';
 import { keyOf, type RouteCall } from './route.js';
 
 /**
- * Takes the members of a body, which the schema of its route checks. `null` counts as absent where the schema does not admit
- * it: Python's clients send it so.
+ * Takes the members of a body, which the schema of its route checks. `null` counts as absent where the schema does not
+ * admit it: Python's clients send it so.
  *
- * @param isOwnClient whether unknown members are left out, because our own client may be of a later version; else they are
- *   refused
+ * @param isOwnClient whether unknown members are left out, because our own client may be of a later version; else they
+ *   are refused
  * @param hasPythonNames whether the names may also be in snake_case
  * @throws SessionError `invalid_argument` naming the wrong member
  */

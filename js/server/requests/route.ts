@@ -76,15 +76,17 @@ export interface Route<Query extends Parameters = Parameters> {
   /** Name of the response's schema in the OpenAPI document. */
   readonly response: ResponseName;
   /**
-   * Whether `adk api_server` has this route too: other clients than ours then speak its form. All other routes speak our own
-   * form alone.
+   * Whether `adk api_server` has this route too: other clients than ours then speak its form. All other routes speak
+   * our own form alone.
    */
   readonly isOfApiServer?: true;
-  /** Whether the body has the names of the app, the user and the session. It is then read before `authorize` is asked. */
+  /**
+   * Whether the body has the names of the app, the user and the session. It is then read before `authorize` is asked.
+   */
   readonly hasNamesInBody?: true;
   /**
-   * Whether our own client gets `null` if the session does not exist. A page asks for each conversation that it has just
-   * named, and a browser prints each status 404 as an error.
+   * Whether our own client gets `null` if the session does not exist. A page asks for each conversation that it has
+   * just named, and a browser prints each status 404 as an error.
    */
   readonly givesNull?: true;
   /** Returns the value of the response. */

@@ -34,7 +34,10 @@ export function summarisedIn(events: readonly Event[] = []): { summarised?: stri
   return summarised.length > 0 ? { summarised } : {};
 }
 
-/** Returns where the rewinds among a part of the events start. Absent without rewinds, and for a service of a user's own. */
+/**
+ * Returns where the rewinds among a part of the events start. Absent without rewinds, and for a service of a user's
+ * own.
+ */
 export async function startsOf(
   call: RouteCall,
   events: readonly Event[] = [],

@@ -6,8 +6,8 @@ import { JSON_TEXT, nameOf, type Schema } from '../../stores/http/schema.js';
 import { type ResponseName, SCHEMAS } from './schemas.js';
 
 /**
- * Returns the part of a response that a client may see: that of each JSON value in it, and of each JSON value whose text
- * is in it. The schema of the response says which members are such texts.
+ * Returns the part of a response that a client may see: that of each JSON value in it, and of each JSON value whose
+ * text is in it. The schema of the response says which members are such texts.
  *
  * @param maySeeCredentials whether the secrets of credentials stay
  */

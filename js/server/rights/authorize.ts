@@ -3,9 +3,9 @@ import type { MethodsWith } from '../../values/model/service_methods.js';
 import { HttpRefusal } from '../http/responses.js';
 
 /**
- * What a request wants to do: the method of the session service that it leads to, `'rewind'`, or `'run'`. A message that
- * the agent is to answer is decided on twice: as `'appendEvents'` or `'rewind'`, and as `'run'`. The cancelling of a run is
- * decided on as `'run'`.
+ * What a request wants to do: the method of the session service that it leads to, `'rewind'`, or `'run'`. A message
+ * that the agent is to answer is decided on twice: as `'appendEvents'` or `'rewind'`, and as `'run'`. The cancelling of
+ * a run is decided on as `'run'`.
  */
 export type SessionAction = MethodsWith<'isAction'> | 'rewind' | 'run';
 
@@ -58,8 +58,8 @@ export type Permission = boolean | 'unauthenticated' | 'forget' | Rights;
 
 /**
  * Decides whether a request is allowed. It is called before the request's body is read. Two cases differ: the bodies of
- * `/run` and `/run_sse` are read before, because they name the session. A fork is decided on twice: it reads its session,
- * and, when the body has been read, creates another one.
+ * `/run` and `/run_sse` are read before, because they name the session. A fork is decided on twice: it reads its
+ * session, and, when the body has been read, creates another one.
  *
  * If it throws, the request is answered with status 500, and `onError` gets the error.
  *

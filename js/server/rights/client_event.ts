@@ -63,8 +63,8 @@ export interface Answer {
 }
 
 /**
- * Finds what a user cannot write: an author other than the user, calls, actions besides a delta, all fields of agents, and
- * values of another type. Whether an answer belongs to an open call is not looked at; see {@link answersIn}.
+ * Finds what a user cannot write: an author other than the user, calls, actions besides a delta, all fields of agents,
+ * and values of another type. Whether an answer belongs to an open call is not looked at; see {@link answersIn}.
  *
  * @returns the path of the first such member; `undefined` if there is none
  */

@@ -40,7 +40,8 @@ const AUTH_TYPES = new Set<unknown>(
 
 /**
  * Returns the part of a JSON value that a client may see: without google-adk's internal metadata, and without the
- * secrets of credentials. The rule for credentials is that of google-adk 2.13. What has no such part is the same object.
+ * secrets of credentials. The rule for credentials is that of google-adk 2.13. What has no such part is the same
+ * object.
  *
  * @param maySeeCredentials whether the secrets stay
  */

@@ -1,7 +1,7 @@
 /**
- * What the routes have in common that let the agent answer a message. `askAgent` is for messages that a client appends with
- * `run`: the run goes on when the client has gone. The runs of `/run` and `/run_sse` are in `run_routes.ts`, and those of
- * edited messages in `history_routes.ts`.
+ * What the routes have in common that let the agent answer a message. `askAgent` is for messages that a client appends
+ * with `run`: the run goes on when the client has gone. The runs of `/run` and `/run_sse` are in `run_routes.ts`, and
+ * those of edited messages in `history_routes.ts`.
  */
 import { invalid, invalidValue, sessionNotFound } from '../../values/errors/invalid.js';
 import { SessionError } from '../../values/errors/errors.js';
@@ -40,13 +40,13 @@ export interface AskResult {
 }
 
 /**
- * Lets the agent answer the message of a body, and returns the message once it is stored. If it is stored already, no run
- * begins. The run goes on when the client has gone.
+ * Lets the agent answer the message of a body, and returns the message once it is stored. If it is stored already, no
+ * run begins. The run goes on when the client has gone.
  *
- * @param handle what the client knows of the session: the revision at which it was created, and the one that it must have
- *   if the body names none
- * @throws HttpRefusal 403, 409, 503; SessionError `unsupported`, `invalid_argument`, `not_found`, also if the session was
- *   created again; `run_failed` if a plugin refuses the message
+ * @param handle what the client knows of the session: the revision at which it was created, and the one that it must
+ *   have if the body names none
+ * @throws HttpRefusal 403, 409, 503; SessionError `unsupported`, `invalid_argument`, `not_found`, also if the session
+ *   was created again; `run_failed` if a plugin refuses the message
  */
 export async function askAgent(
   call: RouteCall,
@@ -114,8 +114,8 @@ function sentBefore(stored: Event, message: ClientMessage): Event {
 }
 
 /**
- * Returns what a run of a client's message needs. The rights decide on the message when the run begins, and again if others
- * have changed the session before it is stored.
+ * Returns what a run of a client's message needs. The rights decide on the message when the run begins, and again if
+ * others have changed the session before it is stored.
  *
  * @param expectedRevision the revision that the client expects
  */
@@ -145,7 +145,11 @@ export async function requireRuns(call: RouteCall): Promise<ServerRuns> {
   return runsOf(call);
 }
 
-/** Takes the only event of a body: a message, or answers to calls. @throws SessionError `invalid_argument`; HttpRefusal 403 */
+/**
+ * Takes the only event of a body: a message, or answers to calls.
+ *
+ * @throws SessionError `invalid_argument`; HttpRefusal 403
+ */
 function messageIn(call: RouteCall): ClientMessage {
   const [event, another] = eventsIn(call);
   if (event === undefined || another !== undefined) {

@@ -256,7 +256,10 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   return core.deletable.deleteUnchanged(appName, unchanged, { signal });
 }
 
-/** Reads what a session holds, as a client sees it, and adds its revisions to the headers. A service of a user's own does not tell them. */
+/**
+ * Reads what a session holds, as a client sees it, and adds its revisions to the headers. A service of a user's own
+ * does not tell them.
+ */
 async function infoFor(call: RouteCall): Promise<SessionInfo> {
   const { core, service, rights, signal } = call;
   if (core === undefined) return service.sessionInfo(keyOf(call));
@@ -267,7 +270,10 @@ async function infoFor(call: RouteCall): Promise<SessionInfo> {
   return info;
 }
 
-/** Takes the request to create a session from the body of a call: `createRequest` of our client writes it (js/stores/remote/write_request.ts). */
+/**
+ * Takes the request to create a session from the body of a call: `createRequest` of our client writes it
+ * (js/stores/remote/write_request.ts).
+ */
 async function createRequestIn(call: RouteCall) {
   const { appName, userId, body } = call;
   const { sessionId, state, events, stateDelta, lastUpdateTime, ...checked } =

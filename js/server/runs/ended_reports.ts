@@ -12,7 +12,9 @@ const MAX_REPORTS = 1000;
 /** The most bytes of draft text that are kept of a run. */
 const MAX_DRAFT_BYTES = 2 ** 16;
 
-/** How the last run of each session ended, if it failed or was cancelled. A deletion in this process drops the report. */
+/**
+ * How the last run of each session ended, if it failed or was cancelled. A deletion in this process drops the report.
+ */
 export class EndedReports {
   readonly #service: SessionService;
   readonly #onDeleted: (report: RunReport) => void;

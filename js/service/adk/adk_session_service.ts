@@ -68,18 +68,22 @@ export interface FrameworkIndexedDbSessionServiceClass {
 
 /** The services that {@link adkSessionService} returns. */
 export interface AdkSessionServices {
-  /** Takes the options of the package's own service, `view` and `numRecentEvents`. The default of `stale` is `'append'`. */
+  /**
+   * Takes the options of the package's own service, `view` and `numRecentEvents`. The default of `stale` is `'append'`.
+   */
   readonly InMemorySessionService: {
     /** @throws SessionError `invalid_argument` if an option is invalid */
     new (options?: SessionServiceOptions & ReadOptions): FrameworkInMemorySessionService;
     /** What all instances inherit. */
     readonly prototype: FrameworkInMemorySessionService;
   };
-  /** Takes the options of the package's own service, `view` and `numRecentEvents`. The default of `stale` is `'append'`. */
+  /**
+   * Takes the options of the package's own service, `view` and `numRecentEvents`. The default of `stale` is `'append'`.
+   */
   readonly IndexedDbSessionService: FrameworkIndexedDbSessionServiceClass;
   /**
-   * Takes the same options as the package's own function, `view` and `numRecentEvents`. It makes the same choice, and reports the same
-   * errors. The default of `stale` is `'append'`.
+   * Takes the same options as the package's own function, `view` and `numRecentEvents`. It makes the same choice, and
+   * reports the same errors. The default of `stale` is `'append'`.
    */
   readonly openSessionService: (
     options: OpenSessionServiceOptions & ReadOptions,

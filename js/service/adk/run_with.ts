@@ -57,7 +57,8 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
       throw invalid('event.id', 'is the id of the message that the run answers');
     }
     const { author, invocationId } = request.event;
-    // A compactor of the framework replaces events of earlier invocations. A message that is stored may be appended later.
+    // A compactor of the framework replaces events of earlier invocations. A message that is stored may be appended
+    // later.
     if (isStored || (store.isStored && author !== 'user')) return append(request);
     if (author !== 'user' || invocationId !== message.invocationId) {
       throw unknownFramework('runs a message');
@@ -113,7 +114,10 @@ const NO_RUN: RunStore = {
 type RunConfig = NonNullable<Parameters<Runner['runAsync']>[0]['runConfig']>;
 type StreamingMode = NonNullable<RunConfig['streamingMode']>;
 
-/** @throws SessionError `invalid_argument` if the runner is of another app, or its service not over the storage of the session */
+/**
+ * @throws SessionError `invalid_argument` if the runner is of another app, or its service not over the storage of the
+ * session
+ */
 function sessionServiceOf(
   { sessionService, appName }: Runner,
   { service, appName: asked }: RunContext,

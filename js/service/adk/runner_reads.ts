@@ -14,9 +14,9 @@ export interface ReadOptions {
    */
   view?: HistoryView | undefined;
   /**
-   * The number of last events of the view for models that the runner reads, a whole number from 0 up. Default: all. With
-   * it a turn costs the same however long the conversation is; the model sees no earlier events either. A read that has
-   * `config.numRecentEvents` or `config.afterTimestamp` gets what these say.
+   * The number of last events of the view for models that the runner reads, a whole number from 0 up. Default: all.
+   * With it a turn costs the same however long the conversation is; the model sees no earlier events either. A read
+   * that has `config.numRecentEvents` or `config.afterTimestamp` gets what these say.
    *
    * Earlier events come with them back to a message of the user, so that no turn is cut. If an agent runs by itself for
    * long, these are all events since the last message. The read reaches further back if
@@ -25,7 +25,8 @@ export interface ReadOptions {
    * - a summary of the framework's compactor is followed by events that it does not cover.
    *
    * An appended answer may belong to an earlier call. The append then adds the events from that call on to the handle
-   * before it resolves. If that read fails, the append still resolves, and the next append through the handle tries again.
+   * before it resolves. If that read fails, the append still resolves, and the next append through the handle tries
+   * again.
    */
   numRecentEvents?: number | undefined;
 }

@@ -92,8 +92,8 @@ export class AppendGroups {
   }
 
   /**
-   * Stores what waited for the wasm in memory, at once, so that it comes before later calls. Returns `false` if nothing is
-   * stored: {@link AppendGroups.#store} then tells each call why.
+   * Stores what waited for the wasm in memory, at once, so that it comes before later calls. Returns `false` if nothing
+   * is stored: {@link AppendGroups.#store} then tells each call why.
    */
   #storeNow(joined: JoinedAppends): boolean {
     try {
@@ -142,7 +142,8 @@ export class AppendGroups {
    * Starts groups once the store is loaded.
    *
    * After a group of several sessions the event loop goes on first: a storage may have taken milliseconds for it
-   * without a pause. Browsers have no immediates and no such storage, and the timers of a hidden page may take a minute.
+   * without a pause. Browsers have no immediates and no such storage, and the timers of a hidden page may take a
+   * minute.
    *
    * @param isAll whether to start more groups than should be under way at once
    */

@@ -59,7 +59,8 @@ export function applyWritten(
 }
 
 /**
- * Puts the stored content into the caller's event, since a plugin may have changed it. Returns the handle with the stored text.
+ * Puts the stored content into the caller's event, since a plugin may have changed it. Returns the handle with the
+ * stored text.
  */
 function takeStoredMessage(handle: ObservingHandle, message: string): ObservingHandle {
   const stored = parseEventText(message);
@@ -132,8 +133,8 @@ function updateHandle(
 const NONE: ReadonlyMap<number, number> = new Map();
 
 /**
- * Returns the revision of a handle after a retry that wrote nothing and brought it nothing. It covers no events of others:
- * a rewind or an end event may be among them.
+ * Returns the revision of a handle after a retry that wrote nothing and brought it nothing. It covers no events of
+ * others: a rewind or an end event may be among them.
  */
 function revisionAfter(since: number, unchanged: readonly UnchangedEvent[]): number {
   let last = since;
@@ -280,8 +281,9 @@ function insertMissed(
 ): readonly ParsedEvent[] {
   const belongs = handleWindowOf(session, facts, missed);
   const before = new Map<number, readonly Event[]>();
-  // The lacked events before the next event that the handle has. Only an event that was written since counts: `loadOlder`
-  // has put it on the handle. Before an older one, only late events are lacked: their clock was behind. They go to the end.
+  // The lacked events before the next event that the handle has. Only an event that was written since counts:
+  // `loadOlder` has put it on the handle. Before an older one, only late events are lacked: their clock was behind.
+  // They go to the end.
   let lacked: Event[] = [];
   const applied = missed.filter(({ seq, revision, event }) => {
     const isNew = revision > since;

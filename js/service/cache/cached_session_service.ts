@@ -52,8 +52,8 @@ export interface CachedGetSessionConfig extends GetSessionConfig {
  * in order and once, and fetches what others have written.
  *
  * It begins to send what an earlier visit left as soon as it is constructed. Tabs with the same owner share the copies,
- * and one of them sends. `close` settles what is under way, and closes the local database if the cache has opened it; what
- * waits stays stored. `ping` checks the local storage, without asking the remote.
+ * and one of them sends. `close` settles what is under way, and closes the local database if the cache has opened it;
+ * what waits stays stored. `ping` checks the local storage, without asking the remote.
  *
  * @example
  * ```ts
@@ -149,8 +149,8 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
   }
 
   /**
-   * Sends unsent changes and fetches what has changed: of one session or state, or of everything that is stored locally.
-   * Resolves when nothing is left that can be sent.
+   * Sends unsent changes and fetches what has changed: of one session or state, or of everything that is stored
+   * locally. Resolves when nothing is left that can be sent.
    *
    * @throws SessionError the reason why the remote cannot be reached; `invalid_argument`; `closed`
    */
@@ -236,8 +236,8 @@ export class CachedSessionService<S extends object = StateShape> extends StoredS
    * Runs an agent of `adk api_server`; see `RemoteSessionService.run`. What the server has stored is in the copy when
    * the iteration ends. A handle gets it when it is read again. The unsent changes of the session are sent first.
    *
-   * @throws SessionError (at a step) `unsupported` if the remote runs no agents, why the session's unsent changes cannot be
-   *   sent, and those of `run` there
+   * @throws SessionError (at a step) `unsupported` if the remote runs no agents, why the session's unsent changes
+   *   cannot be sent, and those of `run` there
    */
   async *run(request: RunRequest<S>): AsyncGenerator<Event, void, undefined> {
     const { core, remoteService, call } = this.#parts;

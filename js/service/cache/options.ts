@@ -11,7 +11,9 @@ import type { StateShape } from '../../values/state/state_shape.js';
 import type { CacheSettings } from '../../stores/cache/epoch.js';
 import type { LocalStore } from '../../stores/cache/local_store/local_store.js';
 
-/** The options of a cache: its remote service, its local store, the owner of its data, and the options of every service. */
+/**
+ * The options of a cache: its remote service, its local store, the owner of its data, and the options of every service.
+ */
 export interface CachedSessionOptions<
   S extends object = StateShape,
 > extends SessionServiceOptions<S> {

@@ -19,9 +19,9 @@ const SEND_TIMEOUT_MS = 5000;
 /** The options of {@link signOut}. */
 export interface SignOutOptions {
   /**
-   * What becomes of unsent changes. `'send'`: they are sent; if any cannot be sent, nobody is signed out. `'drop'`: they
-   * are given up. A function: they are sent; it gets those that cannot be sent, and decides whether they are given up. It
-   * is asked too about what is still being stored after `timeoutMs`, which has no entry.
+   * What becomes of unsent changes. `'send'`: they are sent; if any cannot be sent, nobody is signed out. `'drop'`:
+   * they are given up. A function: they are sent; it gets those that cannot be sent, and decides whether they are given
+   * up. It is asked too about what is still being stored after `timeoutMs`, which has no entry.
    */
   readonly unsent: 'send' | 'drop' | ((entries: readonly OutboxEntry[]) => Promise<boolean>);
   /** The most milliseconds to wait until the changes are stored and sent. Default 5,000. */

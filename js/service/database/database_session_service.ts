@@ -88,7 +88,8 @@ export interface DatabaseKyselyOptions<S extends object = StateShape>
  *
  * The URL is `sqlite:PATH` (`sqlite::memory:` for a database in memory), `postgresql://…`, `mysql://…` or
  * `mariadb://…`. Python's spelling with a driver in it (`sqlite+aiosqlite:///PATH`) is accepted too. Install
- * `kysely` and the driver beside this package: `better-sqlite3` (or use Node's built-in `node:sqlite`), `pg` or `mysql2`.
+ * `kysely` and the driver beside this package: `better-sqlite3` (or use Node's built-in `node:sqlite`), `pg` or
+ * `mysql2`.
  *
  * The constructor does not connect: the first call does, such as `ping`. Missing
  * tables are created.

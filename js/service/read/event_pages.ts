@@ -68,8 +68,8 @@ export class EventPages {
   /**
    * Reads a page.
    *
-   * @param walk the order of the walk that reads the page. Without a cursor, a walk in order `'asc'` begins with the first
-   *   events
+   * @param walk the order of the walk that reads the page. Without a cursor, a walk in order `'asc'` begins with the
+   *   first events
    */
   async list(
     request: ListEventsRequest,

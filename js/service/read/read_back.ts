@@ -22,9 +22,9 @@ export interface KnownEvents {
 const MOST = 2 ** 20;
 
 /**
- * Reads events before those that are known until they decide a part of a view. What a rewind has undone decides nothing, so
- * the next page is the one before that. It is as long as the first one. Any other page has four times as many events as
- * the one before, so that both the pages and the unused events stay few.
+ * Reads events before those that are known until they decide a part of a view. What a rewind has undone decides
+ * nothing, so the next page is the one before that. It is as long as the first one. Any other page has four times as
+ * many events as the one before, so that both the pages and the unused events stay few.
  *
  * @param markers the markers, read at the same revision as the known events
  * @param count the number of events of the first page

@@ -19,14 +19,14 @@ const ATTEMPTS = 3;
  *
  * A marker changes only events before it. So the last stored events are read first. If no marker is among them, they
  * decide the end of the view, with two exceptions in the view for models:
- * - If they do not decide it, the markers are read too: the call of a response may be earlier, and a compaction may hide
- *   it.
+ * - If they do not decide it, the markers are read too: the call of a response may be earlier, and a compaction may
+ *   hide it.
  * - An event that follows a compaction may have a time that the compaction covers, because its author's clock was
  *   behind. The whole view hides such an event, and this window shows it.
  *
  * If there is a marker, all markers are read, and then earlier events until they decide the end of the view; see
- * {@link readBack}. If the storage cannot read markers alone, all events are read instead. Without a marker among the last
- * events, a call that a compaction hides is then missing.
+ * {@link readBack}. If the storage cannot read markers alone, all events are read instead. Without a marker among the
+ * last events, a call that a compaction hides is then missing.
  */
 export function* readView(
   { computesViews }: StoreTraits,

@@ -167,7 +167,8 @@ const LOOK_BACK = 10_000;
 
 /**
  * Yields sessions. Each comes once, even if it moves in the list meanwhile. In a list by `lastUpdateTime` a session may
- * move to a place that the walk has passed. So the walk ends with a pass over the sessions that changed since its start.
+ * move to a place that the walk has passed. So the walk ends with a pass over the sessions that changed since its
+ * start.
  */
 export async function* walkSessions<S extends object>(
   { limit = 50, ...request }: SessionsRequest,

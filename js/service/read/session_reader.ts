@@ -146,7 +146,8 @@ export class SessionReader {
   }
 
   /**
-   * Called after an append. Adds the calls that the events answer, if the handle has the view for models and lacks them.
+   * Called after an append. Adds the calls that the events answer, if the handle has the view for models and lacks
+   * them.
    */
   async addMissingCalls(
     session: Session,

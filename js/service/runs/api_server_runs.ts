@@ -17,7 +17,10 @@ import { cancelledError, type Report, runFailed, storedStatus } from './agent/ru
 export { RunDisplay, unansweredMessage } from './run_display.js';
 export { answerMessage, requireAnswers } from './user_answers.js';
 
-/** Milliseconds that the server may take to store the message, and the end, of a run whose request has ended or was lost. */
+/**
+ * Milliseconds that the server may take to store the message, and the end, of a run whose request has ended or was
+ * lost.
+ */
 const MESSAGE_MS = 1000;
 const END_MS = 3000;
 const PAUSE_MS = 100;
@@ -43,8 +46,8 @@ interface Parts {
 }
 
 /**
- * A run of an agent of `adk api_server`. One request, which is sent once, is the run: who ends it ends the run. The server
- * stores the message under an id of its own, with the page's id in `customMetadata`.
+ * A run of an agent of `adk api_server`. One request, which is sent once, is the run: who ends it ends the run. The
+ * server stores the message under an id of its own, with the page's id in `customMetadata`.
  */
 class ApiServerRun implements PageRun {
   readonly stored: Promise<Event>;

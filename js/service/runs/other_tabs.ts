@@ -44,8 +44,8 @@ export interface TabRequests {
 }
 
 /**
- * The other tabs, as a feed of the runs of one session. A lock that a tab holds means that it runs an agent, also before
- * it has told of its run. If the lock is free, and no end was told, that tab is gone.
+ * The other tabs, as a feed of the runs of one session. A lock that a tab holds means that it runs an agent, also
+ * before it has told of its run. If the lock is free, and no end was told, that tab is gone.
  */
 export class OtherTabs {
   readonly #session: string;

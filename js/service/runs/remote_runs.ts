@@ -82,7 +82,9 @@ class RemoteRuns implements RunTransport {
     this.#sending = undefined;
   }
 
-  /** Releases what was held when the server has told the end of a run, or when the pause has passed that it asks for. */
+  /**
+   * Releases what was held when the server has told the end of a run, or when the pause has passed that it asks for.
+   */
   #release(refusal: unknown): void {
     const { appName, userId } = this.#key;
     const isOfAll = isSessionError(refusal, 'too_many_runs');

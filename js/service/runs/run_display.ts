@@ -117,8 +117,8 @@ export class RunDisplay {
   }
 
   /**
-   * The drafts of runs that have ended, whose last events may not have been read; `undefined` if no run has ended. Until they
-   * are read the drafts are shown, and the run is shown as running.
+   * The drafts of runs that have ended, whose last events may not have been read; `undefined` if no run has ended.
+   * Until they are read the drafts are shown, and the run is shown as running.
    */
   get ending(): readonly Draft[] | undefined {
     const { isRunning, drafts } = this.#runs;

@@ -1,6 +1,7 @@
 /**
  * The machine of runs: what a program knows of the runs of one session, and what it does when something happens. It is
- * pure. A page, its other tabs and a server differ only in who tells what has happened, and in who carries out what to do.
+ * pure. A page, its other tabs and a server differ only in who tells what has happened, and in who carries out what to
+ * do.
  *
  * | phase | what is known of the message | `run.status` |
  * |---|---|---|
@@ -11,8 +12,8 @@
  * | over | the agent has ended. The stored events tell whether it has answered or asks the user | absent |
  * | failed, cancelled | the run ended so | failed, cancelled |
  *
- * A message leaves the table if it was refused, if it was given up before it was stored, and if its program is gone. The
- * stored events alone tell of the last that it is `unanswered`.
+ * A message leaves the table if it was refused, if it was given up before it was stored, and if its program is gone.
+ * The stored events alone tell of the last that it is `unanswered`.
  */
 import type { Draft } from '../../core/run_report.js';
 import type { Report, SessionRun } from './agent/run_status.js';

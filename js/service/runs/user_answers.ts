@@ -16,8 +16,9 @@ export interface Question {
   /** The id of the call, which `answer` takes. */
   readonly callId: string;
   /**
-   * `confirmation`: whether a tool may run; answer `{ confirmed: true }` or `false`. `credential`: a login for a tool; answer
-   * its `authConfig` with the credential. `input`: an input for a workflow. `tool`: the result of a long-running tool.
+   * `confirmation`: whether a tool may run; answer `{ confirmed: true }` or `false`. `credential`: a login for a tool;
+   * answer its `authConfig` with the credential. `input`: an input for a workflow. `tool`: the result of a long-running
+   * tool.
    */
   readonly kind: 'confirmation' | 'credential' | 'input' | 'tool';
   /** The name of the tool that is to run, or of the call. */

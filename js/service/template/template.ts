@@ -291,8 +291,8 @@ export function injectSessionState(template: string, context: InstructionContext
   }
 }
 
-// Rust makes the messages and finds the near misses (`src/core/error/template_error.rs`, `src/core/template/missing.rs`), so
-// that both languages give the same text.
+// Rust makes the messages and finds the near misses (`src/core/error/template_error.rs`,
+// `src/core/template/missing.rs`), so that both languages give the same text.
 
 /** Makes one `missing_variable` error for all slots without a value. */
 function missingVariableError(

@@ -46,7 +46,9 @@ export class VertexService<S extends object = StateShape> extends StoredSessionS
   }
 }
 
-/** Removes the keys that are `null` from the state of an append's handle. Those that are not stored stay. Never throws. */
+/**
+ * Removes the keys that are `null` from the state of an append's handle. Those that are not stored stay. Never throws.
+ */
 function removeNulls(request: { readonly session: Session<object> }): void {
   try {
     const { state } = request.session;

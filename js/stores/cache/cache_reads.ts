@@ -134,7 +134,10 @@ export class CacheReads {
     return this.#read({ ...request, kind: 'info' }, need, call, isAnswered);
   }
 
-  /** Asks the remote for the sums of all events, and adds those of the unsent ones. `isNumber`: only their number counts. */
+  /**
+   * Asks the remote for the sums of all events, and adds those of the unsent ones. `isNumber`: only their number
+   * counts.
+   */
   async #sums(
     key: CompositeSessionKey,
     call: Call,
@@ -181,11 +184,13 @@ export class CacheReads {
   }
 
   /**
-   * Reads something of a session from its copy. While the copy is missing or too short, more is fetched. The read returns
-   * what was fetched for it, also if the copy is gone by then. It finds nothing only if the remote has said so.
+   * Reads something of a session from its copy. While the copy is missing or too short, more is fetched. The read
+   * returns what was fetched for it, also if the copy is gone by then. It finds nothing only if the remote has said so.
    *
-   * @param need the newest events that the copy should have. If they cannot be fetched, the read returns those of the copy
-   * @param isAnswered whether the result suffices, by the number of the newest events that the copy has, without the unsent
+   * @param need the newest events that the copy should have. If they cannot be fetched, the read returns those of the
+   *   copy
+   * @param isAnswered whether the result suffices, by the number of the newest events that the copy has, without the
+   *   unsent
    */
   async #read<Kind extends ReadKind>(
     request: SessionRead<Kind>,
@@ -242,7 +247,10 @@ export class CacheReads {
     }
   }
 
-  /** Reads a copy. If it does not suffice, reads what was fetched: limits may have deleted the copy, or there is no room for it. */
+  /**
+   * Reads a copy. If it does not suffice, reads what was fetched: limits may have deleted the copy, or there is no room
+   * for it.
+   */
   async #look<Kind extends ReadKind>(
     request: SessionRead<Kind>,
     call: Call,

@@ -2,10 +2,10 @@
  * A cache keeps copies of a remote service's sessions on this device, and an outbox of the changes that the remote has
  * not confirmed. Reads return the copy with the outbox over it.
  *
- * `records/` has the forms of what is stored, `local_store/` the storages, `data/` one transaction, `overlay/` what readers
- * see, `verbs/` local reads and writes, `copies/` fetches, `sending/` the outbox on its way, `tabs/` the other tabs. The folder
- * knows of the remote its store and its feed (`RemoteCore`). It knows no class of services and no user interface.
- * `ARCHITECTURE.md` has the words.
+ * `records/` has the forms of what is stored, `local_store/` the storages, `data/` one transaction, `overlay/` what
+ * readers see, `verbs/` local reads and writes, `copies/` fetches, `sending/` the outbox on its way, `tabs/` the other
+ * tabs. The folder knows of the remote its store and its feed (`RemoteCore`). It knows no class of services and no user
+ * interface. `ARCHITECTURE.md` has the words.
  */
 import type { Call } from '../../core/call/call.js';
 import { endsWithin } from '../../core/call/time_limit.js';
@@ -107,8 +107,8 @@ export class CacheStore implements Store {
   readonly write: Store['write'] = (write, call) => runWrite(this.#writeVerbs, write, call);
 
   /**
-   * Stores a write before the remote is asked anything. If it needs a session of which there is no copy, it then waits for
-   * the remote.
+   * Stores a write before the remote is asked anything. If it needs a session of which there is no copy, it then waits
+   * for the remote.
    */
   async #write<Kind extends StoredKind>(
     write: ReadyWrite<Kind>,
@@ -138,7 +138,10 @@ export class CacheStore implements Store {
     return this.#parts.limits.write(key, () => this.#writes.run(write, call));
   }
 
-  /** Stores a write to a session. If that was deleted here, the remote may have a new one: it is fetched, and the write repeated. */
+  /**
+   * Stores a write to a session. If that was deleted here, the remote may have a new one: it is fetched, and the write
+   * repeated.
+   */
   async #storeIn<Kind extends StoredKind>(
     key: CompositeSessionKey,
     write: ReadyWrite<Kind>,
@@ -180,8 +183,8 @@ export class CacheStore implements Store {
   }
 
   /**
-   * Waits until the remote has told whether it has the session of a write that needs one, for as long as a read waits; not
-   * at all while the cache knows that it is offline.
+   * Waits until the remote has told whether it has the session of a write that needs one, for as long as a read waits;
+   * not at all while the cache knows that it is offline.
    *
    * @throws SessionError `not_found`, or why else the remote refuses. The write is then taken back
    */
@@ -226,7 +229,9 @@ function isUnread(write: Writes[StoredKind]): boolean {
   return write.kind === 'append' && write.position.kind !== 'revision';
 }
 
-/** Whether an append without a read handle depends on the stored session: it computes from it, or may be refused for it. */
+/**
+ * Whether an append without a read handle depends on the stored session: it computes from it, or may be refused for it.
+ */
 function isDecidedByRemote(write: Writes[StoredKind]): boolean {
   if (write.kind !== 'append' || write.creation !== undefined || !isUnread(write)) return false;
   const { compute, stale, expectedRevision, expectedEvents } = write;

@@ -15,7 +15,8 @@ export interface FollowedRemote {
 
 /**
  * Follows the run of a session, as {@link ServerAgent.follow}. The end of a run is told once the copy has its events: a
- * reader that hears of it then finds them. A feed that the remote has ended is opened again after the next login, in each tab.
+ * reader that hears of it then finds them. A feed that the remote has ended is opened again after the next login, in
+ * each tab.
  */
 export function followRuns(
   { agent, board, bringUp, checkLogin }: FollowedRemote,

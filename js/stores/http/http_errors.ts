@@ -68,7 +68,9 @@ export function retryAfterOf(error: unknown): number {
   return HINTS.get(error as SessionError)?.delay ?? 0;
 }
 
-/** Whether the server refuses a message or a rewind because of the agents that run. It accepts the same request later. */
+/**
+ * Whether the server refuses a message or a rewind because of the agents that run. It accepts the same request later.
+ */
 export function isWaitingForRun(error: unknown): boolean {
   return isSessionError(error, 'agent_running') || isSessionError(error, 'too_many_runs');
 }

@@ -1,4 +1,6 @@
-/** The schemas of the handler's responses in our own form. Our client checks them, and the OpenAPI document has them. */
+/**
+ * The schemas of the handler's responses in our own form. Our client checks them, and the OpenAPI document has them.
+ */
 import { MAX_TIMESTAMP } from '../../values/model/values/time.js';
 import { SHARED_SCOPES } from '../../values/state/scope.js';
 import {

@@ -1,9 +1,10 @@
 /**
- * The protocol between the HTTP handler and the remote client: the REST interface of `adk api_server`, and routes of this
- * package. `messages.ts` and `request_bodies.ts` have its schemas.
+ * The protocol between the HTTP handler and the remote client: the REST interface of `adk api_server`, and routes of
+ * this package. `messages.ts` and `request_bodies.ts` have its schemas.
  *
  * Times are milliseconds, and names are those of this package, so that nothing is lost on the way. A request without
- * {@link PROTOCOL_HEADER} does not come from the remote client: the routes that `adk api_server` has too then speak its form.
+ * {@link PROTOCOL_HEADER} does not come from the remote client: the routes that `adk api_server` has too then speak its
+ * form.
  */
 
 /**
@@ -19,8 +20,8 @@ export const CREATED_HEADER = 'adk-session-created';
 export const REVISION_HEADER = 'adk-session-revision';
 
 /**
- * Of the answer to a message with `run`: the start of the server and the number of the run, with a space between them. A
- * feed of the same start that has told this number tells everything of the run.
+ * Of the answer to a message with `run`: the start of the server and the number of the run, with a space between them.
+ * A feed of the same start that has told this number tells everything of the run.
  */
 export const RUN_HEADER = 'adk-session-run';
 

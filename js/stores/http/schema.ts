@@ -1,4 +1,7 @@
-/** The part of JSON Schema that messages over HTTP are described and checked with. The OpenAPI document has the same schemas. */
+/**
+ * The part of JSON Schema that messages over HTTP are described and checked with. The OpenAPI document has the same
+ * schemas.
+ */
 import { isPlainObject } from '../../values/json/rules.js';
 
 /** How each type is checked, and the rule that a message of an error names. */

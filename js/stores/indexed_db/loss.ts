@@ -14,9 +14,9 @@ const NOTE = 'https://adk-session-wasm.invalid/note';
  * Remembers outside of IndexedDB that something is stored there. If it is gone although its marker is set, it
  * was lost. If it is not there and has no marker, it was never stored, or deleted on purpose.
  *
- * The marker is the name of a cache of the Cache API, which pages and workers of all browsers have. The cache has at most
- * a note. It is deleted when the user clears the site's data. Without a Cache API (a page without TLS, some private
- * modes) nothing is remembered, and nothing fails.
+ * The marker is the name of a cache of the Cache API, which pages and workers of all browsers have. The cache has at
+ * most a note. It is deleted when the user clears the site's data. Without a Cache API (a page without TLS, some
+ * private modes) nothing is remembered, and nothing fails.
  */
 export class PresenceFlag {
   readonly #name: string;

@@ -1,8 +1,8 @@
 import type { WasmStorage } from '../../core/wasm/core.js';
 
 /**
- * Suspends IndexedDB while the page is frozen: in the browser's back/forward cache, or as a tab in the background, which
- * only Chromium freezes.
+ * Suspends IndexedDB while the page is frozen: in the browser's back/forward cache, or as a tab in the background,
+ * which only Chromium freezes.
  *
  * Open transactions of a frozen page block other pages: all kinds in Firefox, WebKit and in a frozen tab, upgrades in
  * Chromium.
@@ -79,7 +79,10 @@ export async function untilShown(): Promise<void> {
   }
 }
 
-/** Runs what is safe to repeat, unless the page is frozen. After a failure it runs again if the page was frozen meanwhile. */
+/**
+ * Runs what is safe to repeat, unless the page is frozen. After a failure it runs again if the page was frozen
+ * meanwhile.
+ */
 export async function whileShown<T>(run: () => Promise<T>): Promise<T> {
   for (;;) {
     await untilShown();

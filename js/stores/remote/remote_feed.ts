@@ -13,8 +13,8 @@ import { Subscription, type SubscriptionParts } from './subscription.js';
  * of a user and of its sessions share one connection. The first begins with `resync`, because changes may have
  * been missed before it was open. A later one continues where the one before was cut.
  *
- * `adk api_server` has no notices. There the feed delivers what this service has done, and watchers hear `resync` when the
- * page gets the focus.
+ * `adk api_server` has no notices. There the feed delivers what this service has done, and watchers hear `resync` when
+ * the page gets the focus.
  */
 export class RemoteFeed extends Feed {
   readonly #connection: HttpConnection;

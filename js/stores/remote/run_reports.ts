@@ -17,7 +17,10 @@ interface ToldRuns {
   readonly owner: StateOwner;
   /** The last reports, by session. */
   readonly reports: Map<string, RunReport>;
-  /** The start of the server, and the number up to which the feed has told its runs. Absent from servers that do not tell it. */
+  /**
+   * The start of the server, and the number up to which the feed has told its runs. Absent from servers that do not
+   * tell it.
+   */
   readonly start: unknown;
   number: number;
 }
@@ -101,8 +104,8 @@ export class RunReports {
   }
 
   /**
-   * Notes that the server runs a message, as its answer says. The run counts as told, until the feed tells it or has told
-   * later ones. A feed of another process of the server tells nothing of it: then the stored events decide.
+   * Notes that the server runs a message, as its answer says. The run counts as told, until the feed tells it or has
+   * told later ones. A feed of another process of the server tells nothing of it: then the stored events decide.
    */
   noteBegun(run: MessageOfRun, runId: ServerRunId): void {
     const feed = this.#feedOf(run);

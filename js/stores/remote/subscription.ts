@@ -120,8 +120,8 @@ export class Subscription {
   }
 
   /**
-   * Follows `adk api_server`, which has no feed. A user who comes back to the page sees what others have changed. It lists no
-   * sessions of an app.
+   * Follows `adk api_server`, which has no feed. A user who comes back to the page sees what others have changed. It
+   * lists no sessions of an app.
    */
   #followFocus(): void {
     if (this.#owner.userId === undefined) return this.#finish();

@@ -105,7 +105,9 @@ const REQUESTS: WriteRequests = {
   },
 };
 
-/** Returns the position of a handle as the protocol has it: without a member `kind`, and none at all without a handle. */
+/**
+ * Returns the position of a handle as the protocol has it: without a member `kind`, and none at all without a handle.
+ */
 function positionBody({ kind, ...position }: HandlePosition): object | undefined {
   return kind === 'latest' ? undefined : position;
 }

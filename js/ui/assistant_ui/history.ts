@@ -57,7 +57,8 @@ export interface SessionHistory {
   load(): Promise<LoadedMessages>;
   /**
    * Stores a message as events. Messages are stored in the order of the calls. If the message follows another one than
-   * the last, as an edited one does, its branch is shown first, by a rewind: agents read the branch that the chat shows.
+   * the last, as an edited one does, its branch is shown first, by a rewind: agents read the branch that the chat
+   * shows.
    *
    * @throws SessionError as `appendEvents` of the service; `not_found` if the session was deleted; `invalid_argument`
    *   with the `key` if the message is not one of assistant-ui

@@ -153,7 +153,9 @@ export interface GivenItem {
 export interface MessageMetadata {
   readonly messageId: string;
   readonly parentId: string | null;
-  /** Only if it does not follow from the events: an incomplete message, or a complete one with a call without a result. */
+  /**
+   * Only if it does not follow from the events: an incomplete message, or a complete one with a call without a result.
+   */
   readonly status?: MessageStatus;
   /** The last parts of the message belong to these attachments, `length` parts to each. */
   readonly attachments?: readonly (AttachmentName & { readonly length: number })[];

@@ -33,8 +33,8 @@ export class AppendHandle<S extends object> {
 
   /**
    * Takes another handle for the next append. Does nothing while appends are under way: a service keeps the order of
-   * appends only if they go through one handle. Does nothing while an invocation is under way either: it is no run that the
-   * service remembers, so only the position of this handle tells that a later rewind has undone it.
+   * appends only if they go through one handle. Does nothing while an invocation is under way either: it is no run that
+   * the service remembers, so only the position of this handle tells that a later rewind has undone it.
    */
   replace(session: Session<S>): void {
     if (this.#appends === 0 && this.#invocations.size === 0)
@@ -69,7 +69,8 @@ export class AppendHandle<S extends object> {
   /**
    * Returns the handle; `undefined` if there is no session.
    *
-   * @param creates when a session is created that is not there. Only a cache can do so `'with append'`. It asks nothing before
+   * @param creates when a session is created that is not there. Only a cache can do so `'with append'`. It asks nothing
+   *   before
    */
   open(service: SessionService<S>, creates?: 'now' | 'with append'): OpenedHandle<S> {
     if (this.opening !== undefined) return this.opening;

@@ -72,13 +72,19 @@ export class StoreRuns {
     this.#agent = agent;
   }
 
-  /** The agent of the server. `undefined` if the page has one, without a server, and once the server has said that it has none. */
+  /**
+   * The agent of the server. `undefined` if the page has one, without a server, and once the server has said that it
+   * has none.
+   */
   serverAgent(service: SessionService): ServerAgent | undefined {
     const agent = this.#agent === undefined ? coreOf(service)?.serverAgent : undefined;
     return agent?.isThere === false ? undefined : agent;
   }
 
-  /** Returns {@link StoreRuns.serverAgent} once the server has told whether it has an agent. A cache does not ask: it stores the message in any case. */
+  /**
+   * Returns {@link StoreRuns.serverAgent} once the server has told whether it has an agent. A cache does not ask: it
+   * stores the message in any case.
+   */
   async findServerAgent(service: SessionService): Promise<ServerAgent | undefined> {
     const agent = this.serverAgent(service);
     if (agent?.isThere === undefined && coreOf(service)?.epochs === undefined) await agent?.find();
@@ -113,7 +119,9 @@ export class StoreRuns {
     });
   }
 
-  /** Whether a session has to be there before a message is stored: a Runner reads it, and `adk api_server` creates none. */
+  /**
+   * Whether a session has to be there before a message is stored: a Runner reads it, and `adk api_server` creates none.
+   */
   get needsSession(): boolean {
     return this.#agent?.[STORES_MESSAGE] === true || this.#loaded?.isOfApiServer === true;
   }

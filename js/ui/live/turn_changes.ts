@@ -67,8 +67,8 @@ export class KnownBranches {
   }
 
   /**
-   * Notes an appended event. It adds an alternative only if undone turns stand at the end. Returns whether the branches may
-   * have changed.
+   * Notes an appended event. It adds an alternative only if undone turns stand at the end. Returns whether the branches
+   * may have changed.
    */
   noteAppended({ invocationId }: Event, last: Event | undefined): boolean {
     const isOpen = this.#known.at(-1)?.alternatives.every(({ isShown }) => !isShown) === true;

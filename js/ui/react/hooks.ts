@@ -230,8 +230,8 @@ function useFirst<Value>(value: Value, store: LiveSession, key: string): Value {
 }
 
 /**
- * Returns what the provider's `CachedSessionService` is doing: whether it is online, whether its remote wants another login,
- * and how much waits. Over another service the status is always online, and nothing waits.
+ * Returns what the provider's `CachedSessionService` is doing: whether it is online, whether its remote wants another
+ * login, and how much waits. Over another service the status is always online, and nothing waits.
  *
  * @throws SessionError `invalid_argument` without a provider
  *
@@ -252,8 +252,8 @@ export function useCacheStatus(): CacheStatus {
 }
 
 /**
- * Returns what the provider's `CachedSessionService` has not sent, in all sessions: what waits, and what its remote refused.
- * Over another service there is nothing.
+ * Returns what the provider's `CachedSessionService` has not sent, in all sessions: what waits, and what its remote
+ * refused. Over another service there is nothing.
  *
  * @throws SessionError `invalid_argument` without a provider
  *

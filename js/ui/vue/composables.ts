@@ -193,8 +193,8 @@ export function useSessionState<Value>(
 }
 
 /**
- * Returns what the provided `CachedSessionService` is doing: whether it is online, whether its remote wants another login,
- * and how much waits. Over another service the status is always online, and nothing waits.
+ * Returns what the provided `CachedSessionService` is doing: whether it is online, whether its remote wants another
+ * login, and how much waits. Over another service the status is always online, and nothing waits.
  *
  * @throws SessionError `invalid_argument` if nothing is provided
  *
@@ -216,8 +216,8 @@ export function useCacheStatus(): Readonly<ShallowRef<CacheStatus>> {
 }
 
 /**
- * Returns what the provided `CachedSessionService` has not sent, in all sessions: what waits, and what its remote refused.
- * Over another service there is nothing.
+ * Returns what the provided `CachedSessionService` has not sent, in all sessions: what waits, and what its remote
+ * refused. Over another service there is nothing.
  *
  * @throws SessionError `invalid_argument` if nothing is provided
  *

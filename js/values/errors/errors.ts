@@ -16,7 +16,8 @@ export const SESSION_ERROR_CODES = [
   'not_found',
   /**
    * The session has changed since the handle was read. The service's option `stale` is `'reject'`, or the append
-   * has an `expectedRevision` or `expectedEvents`. Or a rewind has undone the append's run, or it was cancelled; see `staleReason`.
+   * has an `expectedRevision` or `expectedEvents`. Or a rewind has undone the append's run, or it was cancelled; see
+   * `staleReason`.
    */
   'stale_session',
   /** JSON cannot represent a value; `path` leads to it. */
@@ -79,8 +80,8 @@ export type SessionErrorCode = (typeof SESSION_ERROR_CODES)[number];
  * Why an append is refused with `stale_session`. `other_revision`: the session has another revision than the append
  * requires. `handle_behind`: the session was changed since the handle was read, other than through this handle.
  * `later_events`: events follow the last event of a handle whose revision is not known. `undone`: a rewind has undone
- * the run to which the events belong, since the handle was read. `cancelled`: the run was cancelled since. `answered`: the call
- * that the events answer is answered already. All policies refuse these three.
+ * the run to which the events belong, since the handle was read. `cancelled`: the run was cancelled since. `answered`:
+ * the call that the events answer is answered already. All policies refuse these three.
  */
 export type StaleReason =
   'other_revision' | 'handle_behind' | 'later_events' | 'undone' | 'cancelled' | 'answered';

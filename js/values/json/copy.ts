@@ -14,7 +14,10 @@ export function copyJson<T>(value: T): T {
   return copy as T;
 }
 
-/** Copies an array or a plain object of a request that a part may read later. What the caller changes then has no effect. */
+/**
+ * Copies an array or a plain object of a request that a part may read later. What the caller changes then has no
+ * effect.
+ */
 export function ownMembers<Value>(value: Value): Value {
   if (Array.isArray(value)) return [...(value as unknown[])] as Value;
   return isPlainObject(value) ? { ...value } : value;

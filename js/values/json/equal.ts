@@ -1,4 +1,6 @@
-/** When two JSON values are equal: whatever the order of their keys. The core compares stored texts by the same rule. */
+/**
+ * When two JSON values are equal: whatever the order of their keys. The core compares stored texts by the same rule.
+ */
 import { parseJson } from './parse.js';
 import { isObject } from './rules.js';
 

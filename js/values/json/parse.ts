@@ -1,6 +1,6 @@
 /**
- * Parses JSON text that others have written: bodies and answers of HTTP, session files, rows of a storage. The parser of
- * JavaScript accepts any depth, and whatever visits such a value by recursion would overflow the stack.
+ * Parses JSON text that others have written: bodies and answers of HTTP, session files, rows of a storage. The parser
+ * of JavaScript accepts any depth, and whatever visits such a value by recursion would overflow the stack.
  */
 import { MAX_EVENT_LEVELS } from './rules.js';
 

@@ -85,9 +85,9 @@ export interface HiddenMembers extends WriteIdentity {
   /** Of a deletion: deletes only the session that was created at this revision. */
   readonly created?: number | undefined;
   /**
-   * Of an append: it succeeds only if no event with one of the ids is stored, or if this append has stored it before: its
-   * answer may have been lost. A text that no other append has. The last event is the message of a run, which begins in
-   * this process: see `RunRevisions`. `js/service/runs/agent/run_storage.ts` gives it.
+   * Of an append: it succeeds only if no event with one of the ids is stored, or if this append has stored it before:
+   * its answer may have been lost. A text that no other append has. The last event is the message of a run, which
+   * begins in this process: see `RunRevisions`. `js/service/runs/agent/run_storage.ts` gives it.
    */
   readonly idempotencyKey?: string | undefined;
 }

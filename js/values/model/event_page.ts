@@ -42,9 +42,9 @@ export interface EventsPage {
    */
   after?: string | undefined;
   /**
-   * The number of all events of the session, or of the view. Absent on a page at a cursor without `withCount: true`, with
-   * `withCount: false`, and if the storage cannot count: Vertex AI, a storage whose `readPage` does not, or a cache without a
-   * connection whose copy lacks older events and does not know their number.
+   * The number of all events of the session, or of the view. Absent on a page at a cursor without `withCount: true`,
+   * with `withCount: false`, and if the storage cannot count: Vertex AI, a storage whose `readPage` does not, or a
+   * cache without a connection whose copy lacks older events and does not know their number.
    */
   eventCount?: number | undefined;
 }
@@ -98,7 +98,9 @@ export interface StoredEvents {
 export interface ListChangesRequest extends CompositeSessionKey, Abortable {
   /** A revision of the session: that of an earlier {@link ChangesSince}, or what `revisionOf` gives. */
   since: number;
-  /** The {@link ChangesSince.created} that the caller knows. By default `since` tells whether it is still that session. */
+  /**
+   * The {@link ChangesSince.created} that the caller knows. By default `since` tells whether it is still that session.
+   */
   created?: number | undefined;
 }
 
@@ -117,11 +119,14 @@ export interface ChangesSince<S extends object = StateShape> {
   /** Whether the session was deleted since, and created again. */
   isRecreated: boolean;
   /**
-   * The events that were appended or replaced since, by `seq`: one with a `seq` up to `since` was there before. An event may be there that the caller has already:
-   * put each by its id. Absent if the caller has to read the session as a whole: it was created again, more than 1,000
-   * events have changed, or `since` is later than its revision.
+   * The events that were appended or replaced since, by `seq`: one with a `seq` up to `since` was there before. An
+   * event may be there that the caller has already: put each by its id. Absent if the caller has to read the session as
+   * a whole: it was created again, more than 1,000 events have changed, or `since` is later than its revision.
    */
   events?: StoredEvent[];
-  /** The state of the session, with `user:` and `app:` keys. Present if there are `events` and the revision is not `since`. */
+  /**
+   * The state of the session, with `user:` and `app:` keys. Present if there are `events` and the revision is not
+   * `since`.
+   */
   state?: Partial<S>;
 }

@@ -19,8 +19,8 @@ const COMPOSED = { isAsync: true, isReported: false, isAction: false } as const;
 const AT_ONCE = { isAsync: false, isReported: false, isAction: false } as const;
 
 /**
- * All methods of a service. The wrappers for `@google/adk` forward them, diagnostics name them, and `authorize` is asked
- * about them.
+ * All methods of a service. The wrappers for `@google/adk` forward them, diagnostics name them, and `authorize` is
+ * asked about them.
  */
 export const SERVICE_METHODS = {
   createSession: CALL,

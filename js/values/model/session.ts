@@ -1,8 +1,10 @@
 /**
- * The public types of sessions, events and requests, and functions of them that need no store: final responses, automatic
- * titles, snapshots of a caller's event. `event/` has the events, `values/` names with few values, such as views.
+ * The public types of sessions, events and requests, and functions of them that need no store: final responses,
+ * automatic titles, snapshots of a caller's event. `event/` has the events, `values/` names with few values, such as
+ * views.
  *
- * The types are those of `@google/adk` where it has them. The folder converts nothing: other forms are `js/values/python`.
+ * The types are those of `@google/adk` where it has them. The folder converts nothing: other forms are
+ * `js/values/python`.
  */
 import type { AskedRun } from './asked_run.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
@@ -82,7 +84,10 @@ export interface CreateSessionRequest<S extends object = StateShape> extends Abo
   labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A session from elsewhere, as `importSession` and the route of `adk api_server` create it. Every `createSession` takes it. */
+/**
+ * A session from elsewhere, as `importSession` and the route of `adk api_server` create it. Every `createSession` takes
+ * it.
+ */
 export interface ImportedSessionRequest<
   S extends object = StateShape,
 > extends CreateSessionRequest<S> {
@@ -126,8 +131,8 @@ export interface SessionChanges {
 /** Selects the events that a read returns. */
 export interface GetSessionConfig {
   /**
-   * Only the last n events in append order. `'all'`: the whole history, also for a `Runner` that reads less; over a cache
-   * that cannot fetch what its copy lacks, the read fails with `connection_lost`.
+   * Only the last n events in append order. `'all'`: the whole history, also for a `Runner` that reads less; over a
+   * cache that cannot fetch what its copy lacks, the read fails with `connection_lost`.
    */
   numRecentEvents?: number | 'all' | undefined;
   /** Only events with `timestamp >= afterTimestamp` (milliseconds), at any position. */
@@ -160,9 +165,9 @@ export interface RevisionCheck {
   expectedRevision?: number | undefined;
   /**
    * The versions of stored events that the append may replace, by id: the `revision` that `getEvents` and `listChanges`
-   * return with an event. `null`: no event with this id may be stored. If another version is stored, the append fails with
-   * `stale_session` and `actualEvents`, and nothing is written. An event that is stored already with the same content
-   * is no conflict. Absent: any version.
+   * return with an event. `null`: no event with this id may be stored. If another version is stored, the append fails
+   * with `stale_session` and `actualEvents`, and nothing is written. An event that is stored already with the same
+   * content is no conflict. Absent: any version.
    */
   expectedEvents?: ExpectedEvents | undefined;
 }
@@ -175,9 +180,9 @@ export interface AppendEventRequest<S extends object = StateShape, E extends New
   /** The event; the call sets its missing members. */
   event: E;
   /**
-   * Lets the server's agent answer the event: the user's message, or answers to calls. The call returns when the event is
-   * stored, and the run goes on. If an event with its id is stored already, no run begins, and the call returns that event.
-   * Fails with `unsupported` over a service that has no server.
+   * Lets the server's agent answer the event: the user's message, or answers to calls. The call returns when the event
+   * is stored, and the run goes on. If an event with its id is stored already, no run begins, and the call returns that
+   * event. Fails with `unsupported` over a service that has no server.
    */
   run?: AskedRun | undefined;
 }

@@ -48,7 +48,8 @@ export interface ListSessionsPageRequest<K extends string = string> extends Omit
   'withTotal'
 > {
   /**
-   * Only sessions with all of these labels. The result has no total, and `page` cannot be given. Sessions are read until there are enough: a page costs what the sessions up to its end cost.
+   * Only sessions with all of these labels. The result has no total, and `page` cannot be given. Sessions are read
+   * until there are enough: a page costs what the sessions up to its end cost.
    */
   labels?: Readonly<Record<string, string>> | undefined;
   /**

@@ -211,15 +211,15 @@ export interface SessionService<S extends object = StateShape> {
   /**
    * Stores the event and its delta atomically. Resolves to the same event object.
    *
-   * The call sets the id and the timestamp (milliseconds) that the event lacks, and then its actions. So a retry with the
-   * same object stores it once. If an event with that id is stored, an equal one changes nothing, and a different one replaces it in its place.
-   * A partial event is not stored.
+   * The call sets the id and the timestamp (milliseconds) that the event lacks, and then its actions. So a retry with
+   * the same object stores it once. If an event with that id is stored, an equal one changes nothing, and a different
+   * one replaces it in its place. A partial event is not stored.
    *
    * @throws {SessionError} `invalid_argument` and `unserializable` for an event or delta that cannot be stored;
    * `unsupported` for an event of `@google/adk` without `asAdkService`; `not_found` if the session was deleted;
    * `stale_session` if the handle is behind and the service has
-   * `stale: 'reject'`, or if the session has another revision than `expectedRevision`; `schema_violation`; `aborted`; `closed`; and the codes of the storage, such as `quota_exceeded`
-   * and `connection_lost`
+   * `stale: 'reject'`, or if the session has another revision than `expectedRevision`; `schema_violation`; `aborted`;
+   * `closed`; and the codes of the storage, such as `quota_exceeded` and `connection_lost`
    */
   appendEvent<E extends NewEvent>(request: AppendEventRequest<S, E>): Promise<AppendedEvent<E>>;
   /** Stores all events or none, in order. */
@@ -308,8 +308,8 @@ export interface SessionService<S extends object = StateShape> {
    * loop, by `return()`, or when the service is closed.
    *
    * An append is reported by one notice, whatever states it changed. Appends to one session at the same moment may
-   * share one. A slow reader gets one notice for each session and each shared state, the newest. A tab that ends right after a
-   * commit may fail to notify the others, although the data is stored.
+   * share one. A slow reader gets one notice for each session and each shared state, the newest. A tab that ends right
+   * after a commit may fail to notify the others, although the data is stored.
    *
    * @throws SessionError `invalid_argument`, `closed`
    */
@@ -330,8 +330,8 @@ export interface SessionService<S extends object = StateShape> {
    */
   revisionOf(session: Pick<Session, 'state'>): number | undefined;
   /**
-   * Asks the storage whether it answers, for the start of a program and for its health check. Opens the storage first if
-   * no call has done so, and loads the wasm without blocking the page.
+   * Asks the storage whether it answers, for the start of a program and for its health check. Opens the storage first
+   * if no call has done so, and loads the wasm without blocking the page.
    *
    * A server is asked by a read of its own. Memory and IndexedDB are ready once they are open. A storage of
    * your own is asked by its verb `read`, for the state of an app that does not exist.

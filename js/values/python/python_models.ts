@@ -66,8 +66,8 @@ export interface Field {
 export type Accepted = Leaf | List | Dictionary | Model;
 
 /**
- * What stands before names of fields: a {@link Leaf}, the name of one of the {@link PYDANTIC_MODELS}, `list of` one of these
- * or `values of` one of these.
+ * What stands before names of fields: a {@link Leaf}, the name of one of the {@link PYDANTIC_MODELS}, `list of` one of
+ * these or `values of` one of these.
  */
 type FieldsByTerm = Readonly<Record<string, string>>;
 

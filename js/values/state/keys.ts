@@ -1,4 +1,6 @@
-/** The keys of a state: how a delta changes them, and how their prefixes tell scopes apart. The rules are Rust's too. */
+/**
+ * The keys of a state: how a delta changes them, and how their prefixes tell scopes apart. The rules are Rust's too.
+ */
 import { defineMember } from '../members.js';
 import {
   isTemp,
@@ -19,7 +21,9 @@ export function writeKey(state: StateShape, key: string, value: unknown): void {
   else defineMember(state, key, value);
 }
 
-/** Returns the scope whose state stores a key that is not a `temp:` key, and the key's name there, without its prefix. */
+/**
+ * Returns the scope whose state stores a key that is not a `temp:` key, and the key's name there, without its prefix.
+ */
 export function scopedKey(key: string): readonly [scope: StoredScope, name: string] {
   const scope = storedScopeOf(key);
   return [scope, scope === 'session' ? key : key.slice(SHARED_PREFIXES[scope].length)];

@@ -16,8 +16,8 @@ import { type Found, type Listing, NO_ROWS, type PageRows, type SharedRows } fro
 import type { Storage } from '../storage.js';
 
 /**
- * Checks the rows that a storage of a user returns or gives to `decide`. So an error names the verb and the field that was
- * wrong, and not a later consequence.
+ * Checks the rows that a storage of a user returns or gives to `decide`. So an error names the verb and the field that
+ * was wrong, and not a later consequence.
  */
 export function checkedStorage(storage: Storage): Storage {
   const verbs: Partial<Storage> = {
@@ -48,7 +48,9 @@ export function checkedStorage(storage: Storage): Storage {
   });
 }
 
-/** Returns a `decide` that refuses malformed rows itself, so that its write fails even if the storage hides the error. */
+/**
+ * Returns a `decide` that refuses malformed rows itself, so that its write fails even if the storage hides the error.
+ */
 function checkedDecide(verb: string, decide: Decide): Decide {
   return (found) => {
     try {

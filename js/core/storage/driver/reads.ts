@@ -173,8 +173,8 @@ function mergedState(
 }
 
 /**
- * Reads a page of a session's events. Of a storage without `readPage` it reads the whole session, so it gives the rest of a
- * walk at once.
+ * Reads a page of a session's events. Of a storage without `readPage` it reads the whole session, so it gives the rest
+ * of a walk at once.
  */
 export async function pageThrough(
   storage: Pick<Storage, 'read' | 'readPage'>,

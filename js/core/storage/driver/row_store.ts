@@ -75,7 +75,8 @@ import { requestOf, settled } from './storage_calls.js';
 /**
  * Runs the rules over a {@link Storage}. The storage reads and writes rows; the core decides what to write.
  *
- * It trusts the rows: those of a user's storage are checked by `checkedStorage`. Errors that the storage throws become a `SessionError`.
+ * It trusts the rows: those of a user's storage are checked by `checkedStorage`. Errors that the storage throws become
+ * a `SessionError`.
  */
 export class RowStore implements Store, ReadVerbs, WriteVerbs {
   readonly traits: StoreTraits;

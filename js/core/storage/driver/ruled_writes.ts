@@ -1,4 +1,6 @@
-/** The writes that the core decides. Each is run by a verb that reads rows, calls `decide` and stores what it returns. */
+/**
+ * The writes that the core decides. Each is run by a verb that reads rows, calls `decide` and stores what it returns.
+ */
 import type { SessionError } from '../../../values/errors/errors.js';
 import type { WriteIdentity } from '../../../values/model/diagnostic.js';
 import type { EventTexts } from '../../../values/model/event/snapshot.js';

@@ -1,6 +1,7 @@
 /**
- * Packs what enters the wasm as a list, and unpacks what leaves it as one: where an object would cost much of the call. All
- * other requests and results are objects. The numbers of the lists have their names from `src/wasm/bindings/packed/numbers.rs`.
+ * Packs what enters the wasm as a list, and unpacks what leaves it as one: where an object would cost much of the call.
+ * All other requests and results are objects. The numbers of the lists have their names from
+ * `src/wasm/bindings/packed/numbers.rs`.
  */
 import type { Description } from '../../../values/model/description.js';
 import type { CompositeSessionKey, ExpectedEvents } from '../../../values/model/session.js';

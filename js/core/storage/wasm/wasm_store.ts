@@ -110,7 +110,9 @@ export interface CoreStorage {
   readonly mutations?: MemoryMutations;
 }
 
-/** A function for each kind of writes and of reads, but for those of histories, and for those that the service computes. */
+/**
+ * A function for each kind of writes and of reads, but for those of histories, and for those that the service computes.
+ */
 type CoreVerbs = {
   readonly [Kind in StoredKind]: CoreWrite<Kind>;
 } & {

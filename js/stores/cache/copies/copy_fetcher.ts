@@ -121,7 +121,8 @@ export class CopyFetcher {
       if (changes !== undefined && isAsCopied(changes, copy)) return NO_WINDOW;
       return this.#take(key, start, changes);
     }
-    // A handle that was read before the copy was deleted may lack any event. One of a session that is new here has none.
+    // A handle that was read before the copy was deleted may lack any event. One of a session that is new here has
+    // none.
     const isWhole = (need === 0 && copy === undefined && !isNew) || copy?.hasOlder === false;
     const last = isWhole || need === 'all' ? 'all' : Math.max(need, size, SMALLEST_WINDOW);
     return this.#take(key, start, await remote.session(key, last));
@@ -199,8 +200,8 @@ function isAsCopied(session: RemoteSession, copy: Copy): boolean {
 }
 
 /**
- * Whether a creation waits to be sent. One with events that was sent without an answer does not: others may have replaced its
- * events meanwhile.
+ * Whether a creation waits to be sent. One with events that was sent without an answer does not: others may have
+ * replaced its events meanwhile.
  */
 function isToSend(mutation: Mutation<'create'>): boolean {
   const { refusal, base, sent, numbers } = mutation;

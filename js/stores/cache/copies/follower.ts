@@ -95,8 +95,9 @@ export class Follower {
   }
 
   /**
-   * Sends one request when a feed is cut or silent, and when it is open again after an outage. Without this request, a page
-   * that has nothing to send would not notice that it is offline, or online again. A feed that a proxy holds back is no outage.
+   * Sends one request when a feed is cut or silent, and when it is open again after an outage. Without this request, a
+   * page that has nothing to send would not notice that it is offline, or online again. A feed that a proxy holds back
+   * is no outage.
    */
   #look(): void {
     const { feed, remote } = this.#parts;

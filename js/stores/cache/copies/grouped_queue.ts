@@ -1,8 +1,8 @@
 import { KeyedQueue } from '../../../core/call/scheduling.js';
 
 /**
- * A queue whose calls run in groups, so that many calls need few requests and transactions: the calls that come before a
- * group begins share its run and its result.
+ * A queue whose calls run in groups, so that many calls need few requests and transactions: the calls that come before
+ * a group begins share its run and its result.
  */
 export class GroupedQueue<Item, Result = void> extends KeyedQueue {
   readonly #run: (items: readonly [Item, ...Item[]]) => Promise<Result>;

@@ -40,8 +40,8 @@ export interface Committed {
 }
 
 /**
- * A transaction over the records of one owner: the unit of work of the outbox, the copies and the states. It draws their
- * numbers, and shows a session as a reader sees it: the copy with the outbox over it.
+ * A transaction over the records of one owner: the unit of work of the outbox, the copies and the states. It draws
+ * their numbers, and shows a session as a reader sees it: the copy with the outbox over it.
  */
 export class CacheTransaction extends OwnerChanges {
   readonly copies: CopyRecords;

@@ -119,8 +119,8 @@ export class IndexedDbLocalStore implements LocalStore {
   }
 
   /**
-   * Aborts the transactions, and closes the connection. A connection closes only after its transactions, which do not end
-   * in a frozen page of Firefox or WebKit. Until then no tab could write, or delete the database.
+   * Aborts the transactions, and closes the connection. A connection closes only after its transactions, which do not
+   * end in a frozen page of Firefox or WebKit. Until then no tab could write, or delete the database.
    */
   #suspend(): void {
     this.#hideCount += 1;

@@ -55,8 +55,8 @@ export interface LocalTransaction {
  */
 export interface LocalStore {
   /**
-   * Runs work in one transaction. It commits when the promise of the work resolves, and nothing is stored if it rejects.
-   * The work awaits only the transaction's own requests. Transactions that write run one after the other.
+   * Runs work in one transaction. It commits when the promise of the work resolves, and nothing is stored if it
+   * rejects. The work awaits only the transaction's own requests. Transactions that write run one after the other.
    */
   transaction<T>(
     mode: 'readonly' | 'readwrite',

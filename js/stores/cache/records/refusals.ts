@@ -14,8 +14,8 @@ const remembered = new WeakMap<readonly Mutation[], Blockers>();
  * Returns which of the mutations of one session or state wait for a refused one.
  *
  * A refused event blocks what depends on it: its later versions, the other events of an agent in its invocation, and
- * a rewind to it. After a refused creation, rewind or deletion, and after `not_found`, everything waits. `docs/cache.md` has
- * the table.
+ * a rewind to it. After a refused creation, rewind or deletion, and after `not_found`, everything waits.
+ * `docs/cache.md` has the table.
  */
 export function blockersOf(mutations: readonly Mutation[]): Blockers {
   if (mutations.every(({ refusal }) => refusal === undefined)) return NONE;
@@ -78,7 +78,10 @@ function placesNeeded(mutation: Mutation): string[] {
   return author === 'user' || !invocationId ? [own] : [own, invocationPlace(invocationId)];
 }
 
-/** Returns the place of what a rewind undoes first. Other rewinds, to which it may go back, block everything behind by themselves. */
+/**
+ * Returns the place of what a rewind undoes first. Other rewinds, to which it may go back, block everything behind by
+ * themselves.
+ */
 function placesOf(place: RewindPlace): string[] {
   if ('turn' in place) return [eventPlace(place.turn)];
   if (!('before' in place)) return [];

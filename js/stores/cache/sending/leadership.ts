@@ -4,8 +4,8 @@ import { newEventId } from '../../../values/model/event/create_event.js';
 import type { LocalData } from '../data/local_data.js';
 
 /**
- * A tab that shows no sign of life for this time loses the leadership. Another one looks up to 250 ms later, so it takes
- * over within 5 seconds.
+ * A tab that shows no sign of life for this time loses the leadership. Another one looks up to 250 ms later, so it
+ * takes over within 5 seconds.
  */
 export const LEADERSHIP_MS = 4500;
 /** It is renewed this often. */

@@ -9,7 +9,10 @@ import type { CacheFailure, StatusMessage } from '../records/status.js';
 export interface TabContents {
   /** The local data of a client was forgotten; `''` if there was none. */
   readonly forget: readonly [client: string];
-  /** A tab has opened the cache, has lost its data, or may have missed messages. It asks for the status and what others read. */
+  /**
+   * A tab has opened the cache, has lost its data, or may have missed messages. It asks for the status and what others
+   * read.
+   */
   readonly opened: readonly [];
   /** The status has changed. */
   readonly status: readonly [StatusMessage];

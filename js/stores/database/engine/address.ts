@@ -1,6 +1,6 @@
 /**
- * Parses the URL of a database. Has what differs between engines before Kysely is loaded. Accepts Python's spelling too (`postgresql+asyncpg://`,
- * `sqlite+aiosqlite:///`), so that both sides can use the same URL.
+ * Parses the URL of a database. Has what differs between engines before Kysely is loaded. Accepts Python's spelling too
+ * (`postgresql+asyncpg://`, `sqlite+aiosqlite:///`), so that both sides can use the same URL.
  *
  * No error shows the URL or the message of `new URL`: most invalid URLs hold a password with a stray
  * character.

@@ -114,9 +114,16 @@ type Select<DB, Table extends keyof DB, Row> = SelectQueryBuilder<DB, Table, Row
 export interface EngineTransactions {
   /** The statements that begin a transaction. */
   readonly begin: Begin;
-  /** Whether {@link EngineTransactions.lock} locks rows. If not, the begin locks the whole database: there is one writer. */
+  /**
+   * Whether {@link EngineTransactions.lock} locks rows. If not, the begin locks the whole database: there is one
+   * writer.
+   */
   readonly locksRows: boolean;
-  /** Locks the rows of a query until the transaction ends. @param skipsLocked leaves out rows that others have locked */
+  /**
+   * Locks the rows of a query until the transaction ends.
+   *
+   * @param skipsLocked leaves out rows that others have locked
+   */
   readonly lock: <DB, Table extends keyof DB, Row>(
     query: Select<DB, Table, Row>,
     skipsLocked?: boolean,
@@ -199,7 +206,9 @@ export interface TableRules {
   readonly columnTypes: (collation: string) => ColumnTypes;
   /** Whether the columns limit the length of ids, and hold no NUL in them. */
   readonly limitsIds: boolean;
-  /** Whether the keys between tables are enforced on every connection. If not, rows of a deleted session may be left. */
+  /**
+   * Whether the keys between tables are enforced on every connection. If not, rows of a deleted session may be left.
+   */
   readonly enforcesKeys: boolean;
   readonly catalog: Catalog;
   /** The product that a scheme of an address names, or a version of the database. */
@@ -230,8 +239,8 @@ export interface TableRules {
 }
 
 /**
- * The differences between the engines. All other SQL is the same, and no code outside of `engines/` asks which engine it
- * has. Only the forms of addresses and the rules of options stand in `address.ts`: they are checked without Kysely.
+ * The differences between the engines. All other SQL is the same, and no code outside of `engines/` asks which engine
+ * it has. Only the forms of addresses and the rules of options stand in `address.ts`: they are checked without Kysely.
  */
 export interface Engine {
   readonly kind: EngineKind;

@@ -46,8 +46,8 @@ export type SessionValues = Key & { state: string; updated: StoredTime };
 export function writeStatements(database: Database, engine: Engine) {
   const { hasJsonRows } = engine.queries;
   /**
-   * Changes several sessions, if the engine `hasJsonRows`. The last condition is always true. It makes the planner expect few
-   * rows, so that it uses the index; otherwise it would read the whole table while that is small, and then
+   * Changes several sessions, if the engine `hasJsonRows`. The last condition is always true. It makes the planner
+   * expect few rows, so that it uses the index; otherwise it would read the whole table while that is small, and then
    * repeat the plan when it is large.
    */
   const many = (setsState: boolean) =>

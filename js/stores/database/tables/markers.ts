@@ -7,9 +7,9 @@ import { LOOK_BACK_MICROS } from '../../../values/python/micros.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 
 /**
- * Each of these events has a text of one of these patterns: Python's names or ours, in an event that may also be stored as
- * its own JSON, which escapes quotes. Each append tests all patterns. So they are few, and most begin with a rare letter,
- * since SQLite compares further wherever the first letter occurs. That takes 1 µs less than five whole names.
+ * Each of these events has a text of one of these patterns: Python's names or ours, in an event that may also be stored
+ * as its own JSON, which escapes quotes. Each append tests all patterns. So they are few, and most begin with a rare
+ * letter, since SQLite compares further wherever the first letter occurs. That takes 1 µs less than five whole names.
  */
 const PATTERNS = [
   // rewind_before_invocation_id, rewindBeforeInvocationId
@@ -32,8 +32,8 @@ const RESPONSE = '%unction_response%';
 const BY_USER = ['%author":"user"%', '%author": "user"%'];
 
 /**
- * Returns the condition that an event may be a marker, or may tell what waits. Messages with such texts fulfil it too. It
- * has literals instead of parameters, because the index has the same condition.
+ * Returns the condition that an event may be a marker, or may tell what waits. Messages with such texts fulfil it too.
+ * It has literals instead of parameters, because the index has the same condition.
  */
 export function mayBeMarker({ queries: { json } }: Engine): RawBuilder<boolean> {
   const text = json(sql.ref('event_data'));

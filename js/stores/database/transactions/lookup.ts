@@ -94,7 +94,10 @@ function asJsonRows(rows: readonly object[]): JsonRows {
   return { rows: JSON.stringify(rows.map((row, position) => ({ ...row, position }))) };
 }
 
-/** Makes a table `given` of a JSON array, if the engine `hasJsonRows`. Each object has texts with these names and its position. */
+/**
+ * Makes a table `given` of a JSON array, if the engine `hasJsonRows`. Each object has texts with these names and its
+ * position.
+ */
 export function jsonRows<Name extends string>(
   rows: Expression<unknown> | string,
   names: readonly Name[],

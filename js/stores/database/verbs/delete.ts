@@ -106,8 +106,9 @@ export function deleteStatements(database: Database, engine: Engine, layout: Lay
  * revision, so that no revision is given twice.
  *
  * While there are sessions, a deleted state is replaced by an empty one with a higher revision, because Python cannot
- * append if the row is missing. SQLite deletes the row if there are no sessions: creating one inserts it again. On servers
- * it stays: a create may run beside the deletion, and MariaDB's locks of the missing row made such writes deadlock.
+ * append if the row is missing. SQLite deletes the row if there are no sessions: creating one inserts it again. On
+ * servers it stays: a create may run beside the deletion, and MariaDB's locks of the missing row made such writes
+ * deadlock.
  */
 export function* remove(
   context: VerbContext,

@@ -60,7 +60,9 @@ const UP_TO = { asc: '<=', desc: '>=' } as const;
  */
 const MARGIN = 0.001;
 
-/** The times of a page that is wanted: how many, in which order, and whether they lie after a place or within a bound. */
+/**
+ * The times of a page that is wanted: how many, in which order, and whether they lie after a place or within a bound.
+ */
 type TimesKey = readonly [
   most: number,
   order: 'asc' | 'desc',

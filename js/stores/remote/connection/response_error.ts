@@ -78,7 +78,8 @@ export function refusalOf(status: number, headers: Headers, answer: string): Ses
     ...(translated === 'remote' && { body: answer.slice(0, MAX_SHOWN_BODY) }),
     ...(status >= 500 && { storage: SERVER.storage }),
   });
-  // Status 500 with a code does not pass. `too_many_runs` is not repeated here: its caller waits for a run to end, without a time limit.
+  // Status 500 with a code does not pass. `too_many_runs` is not repeated here: its caller waits for a run to end,
+  // without a time limit.
   const isFinal = (status === 500 && known !== undefined) || translated === 'too_many_runs';
   // A redirection leads to the login page of a network.
   const isTransient = status < 400 || (TRANSIENT.includes(status) && !isFinal);

@@ -72,7 +72,9 @@ async function readAndPost(
   sessions.seen.record(address.url, created, [...recent.rows(), ...rows]);
 }
 
-/** Sets the title that the append gives to the session. The events are stored, so a failure must not fail the append. */
+/**
+ * Sets the title that the append gives to the session. The events are stored, so a failure must not fail the append.
+ */
 async function setTitle(sessions: Sessions, address: SessionAddress, title: string): Promise<void> {
   try {
     await describeSession(sessions, address, { title });

@@ -39,7 +39,9 @@ export function useAction(): Action {
   return { ...state, run };
 }
 
-/** Returns the value once it has stayed the same for a moment, so that a text that is being typed is not searched for. */
+/**
+ * Returns the value once it has stayed the same for a moment, so that a text that is being typed is not searched for.
+ */
 export function useSettled<Value>(value: Value, milliseconds = 200): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

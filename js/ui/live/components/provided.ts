@@ -50,8 +50,9 @@ export const LOADING_LIST: LiveSessionsSnapshot = {
 // only while the program still refers to it, for example to send the rest of an answer.
 
 /**
- * Milliseconds for which a store with a snapshot stays after its last use. A suspended React boundary renders all of its
- * components again after each load, and they subscribe only when the last store is loaded. A load may take a minute.
+ * Milliseconds for which a store with a snapshot stays after its last use. A suspended React boundary renders all of
+ * its components again after each load, and they subscribe only when the last store is loaded. A load may take a
+ * minute.
  */
 const UNUSED_MS = 120_000;
 

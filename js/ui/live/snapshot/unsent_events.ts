@@ -53,7 +53,10 @@ export class UnsentEvents {
     return [...this.#sends.values()].map(({ event }) => event);
   }
 
-  /** The ids of the events that a cache has set aside: refused ones, and those that wait for them. What is sent comes before them. */
+  /**
+   * The ids of the events that a cache has set aside: refused ones, and those that wait for them. What is sent comes
+   * before them.
+   */
   get setAside(): string[] {
     return [...this.#waiting].flatMap(([id, { error, blockedBy }]) =>
       (error ?? blockedBy) === undefined ? [] : [id],
@@ -104,8 +107,8 @@ export class UnsentEvents {
   /**
    * Sets what a cache lists of the session.
    *
-   * @returns the events whose places may have changed: those that it had before and has no more, since they were sent or
-   *   given up, and those that stand behind what is sent
+   * @returns the events whose places may have changed: those that it had before and has no more, since they were sent
+   *   or given up, and those that stand behind what is sent
    */
   setOutbox(entries: readonly OutboxEntry[]): ReadonlySet<string> {
     const outbox = JSON.stringify(

@@ -184,8 +184,8 @@ export interface NewEvent extends Omit<Event, FilledField | 'content'> {
   /** Default: empty actions. */
   actions?: EventActions | undefined;
   /**
-   * What was said, called or answered. A text becomes `{ role, parts: [{ text }] }`, with the role `user` if the author is
-   * `'user'`, and otherwise `model`.
+   * What was said, called or answered. A text becomes `{ role, parts: [{ text }] }`, with the role `user` if the author
+   * is `'user'`, and otherwise `model`.
    */
   content?: Content | string | undefined;
 }

@@ -3,7 +3,8 @@
  * values that the handle gets. Later changes of the caller's objects never reach storage.
  *
  * Nothing here stores anything or touches a handle. A snapshot changes the caller's event only by
- * setting a missing `id` and `timestamp`, and the content that a text stands for. {@link applySnapshot} does the rest after the commit.
+ * setting a missing `id` and `timestamp`, and the content that a text stands for. {@link applySnapshot} does the rest
+ * after the commit.
  */
 import { kindOf } from '../../errors/describe.js';
 import { invalid } from '../../errors/invalid.js';
@@ -150,7 +151,10 @@ export function isRewind(actions: object): boolean {
   return typeof rewindBeforeInvocationId === 'string' && rewindBeforeInvocationId !== '';
 }
 
-/** Returns the text of a delta as the marker of a rewind has it: Python's marker sets a key to `null` that did not exist. */
+/**
+ * Returns the text of a delta as the marker of a rewind has it: Python's marker sets a key to `null` that did not
+ * exist.
+ */
 function withNulls(deltaText: string): string {
   const delta = JSON.parse(deltaText) as Record<string, unknown>;
   for (const [key, value] of Object.entries(delta)) {

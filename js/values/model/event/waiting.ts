@@ -1,4 +1,6 @@
-/** The members of an event by which an invocation waits for somebody; the rule is in `src/core/view_rules/waiting.rs`. */
+/**
+ * The members of an event by which an invocation waits for somebody; the rule is in `src/core/view_rules/waiting.rs`.
+ */
 import { isPlainObject } from '../../json/rules.js';
 import type { FunctionCall } from './content.js';
 import type { Event } from './event.js';

@@ -147,7 +147,9 @@ export const POSTGRESQL: Engine = {
 /** PostgreSQL's types that compare all characters. `citext` ignores case, and `character` blanks at the end. */
 const EXACT_TYPES = ['character varying', 'text'];
 
-/** Checks the types and the collations that columns name. The default collation of a database is always deterministic. */
+/**
+ * Checks the types and the collations that columns name. The default collation of a database is always deterministic.
+ */
 function* requireDeterministic(
   engine: Engine,
   { database, names }: EngineTables,

@@ -36,8 +36,8 @@ interface NodeStatement {
  * Neither driver waits for a lock. That would block the thread; see `Attempts`.
  *
  * @param options passed to the driver; with `readonly: true` a missing file is not created
- * @throws SessionError `storage_unavailable` if neither driver is there; `unsupported` if `better-sqlite3` is not for this
- *   Node
+ * @throws SessionError `storage_unavailable` if neither driver is there; `unsupported` if `better-sqlite3` is not for
+ *   this Node
  */
 export async function openSqlite(
   engine: Engine,
