@@ -84,7 +84,7 @@ export function endsElsewhere(
       await remote.close();
     });
 
-    it('by a device and another process at once has its end event once', async () => {
+    it('by a device and another process at once stores its end event once', async () => {
       const { message, reported, remote } = await beginRun('both');
       const answers = await Promise.all(
         [one, other].map(({ origin }) => cancel(origin, 'both', message)),

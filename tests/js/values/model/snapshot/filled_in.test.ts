@@ -60,7 +60,7 @@ const unwritable: readonly (readonly [string, () => object])[] = [
   ['without timestamp', () => Object.preventExtensions({ id: 'e', actions: { stateDelta: {} } })],
   ['without actions', () => Object.preventExtensions({ id: 'e', timestamp: 1 })],
   ['with frozen actions', () => complete({ actions: Object.freeze({ stateDelta: {} }) })],
-  ['with ended actions without delta', () => complete({ actions: Object.seal({}) })],
+  ['with sealed actions without delta', () => complete({ actions: Object.seal({}) })],
   [
     'with a delta that is a getter',
     () =>
