@@ -17,7 +17,7 @@ import type {
 import type { StateShape } from '../values/state/state_shape.js';
 import * as reads from './read/on_demand.js';
 import { WasmStore } from '../core/storage/wasm/wasm_store.js';
-import { MemoryMutations } from '../core/storage/operations.js';
+import { MemoryMutations } from '../core/storage/mutations.js';
 import { parseTexts } from '../core/storage/stored_events.js';
 import { ServiceCore, takeDeletion } from './service_core.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';

@@ -49,7 +49,7 @@ import {
   describeOnce,
   updateOnce,
   deleteCreated,
-} from '../operations.js';
+} from '../mutations.js';
 import type { DeleteTarget, StorageDeleteUnchangedRequest } from '../requests.js';
 import { storageKey } from '../scopes.js';
 import {

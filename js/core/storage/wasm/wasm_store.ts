@@ -61,7 +61,7 @@ import {
   updateOnce,
   deleteCreated,
   type MemoryMutations,
-} from '../operations.js';
+} from '../mutations.js';
 import type { StorageKey } from '../rows.js';
 import { storageKey } from '../scopes.js';
 import {

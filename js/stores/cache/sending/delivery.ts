@@ -55,7 +55,7 @@ import {
   applyCreation,
   applyExistingSession,
   mergeCreation,
-} from './landed_writes.js';
+} from './event_answers.js';
 import type { Leadership } from './leadership.js';
 import {
   adoptRevision,

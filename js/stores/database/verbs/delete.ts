@@ -4,7 +4,7 @@ import type {
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
 } from '../../../core/storage/requests.js';
-import { DELETED } from '../../../core/storage/operations.js';
+import { DELETED } from '../../../core/storage/mutations.js';
 import type { Deleted } from '../../../core/storage/rows.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import type { Layout } from '../tables/layout.js';

@@ -1,6 +1,6 @@
 /** The mutations of clients that a write has applied; see {@link MutationId}. */
 import type { MutationId } from '../../../values/model/diagnostic.js';
-import { KEPT_MS, MOST_CLIENTS, refuseApplied, UNKNOWN } from '../../../core/storage/operations.js';
+import { KEPT_MS, MOST_CLIENTS, refuseApplied, UNKNOWN } from '../../../core/storage/mutations.js';
 import type { Engine } from '../engine/engine.js';
 import { MUTATIONS } from '../tables/table_names.js';
 import type { Database } from '../tables/tables.js';
