@@ -11,16 +11,16 @@ const PATIENCE = 5_000;
 const NOTE = 'https://adk-session-wasm.invalid/note';
 
 /**
- * Remembers outside of IndexedDB that something is stored there. If it is gone although its marker is set, it
- * was lost. If it is not there and has no marker, it was never stored, or deleted on purpose.
+ * Remembers outside of IndexedDB that something is stored there. If it is gone although its flag is set, it
+ * was lost. If it is not there and has no flag, it was never stored, or deleted on purpose.
  *
- * The marker is the name of a cache of the Cache API, which pages and workers of all browsers have. The cache has at
+ * The flag is the name of a cache of the Cache API, which pages and workers of all browsers have. The cache has at
  * most a note. It is deleted when the user clears the site's data. Without a Cache API (a page without TLS, some
  * private modes) nothing is remembered, and nothing fails.
  */
 export class PresenceFlag {
   readonly #name: string;
-  /** The cache that this marker has set. If others delete it, what is put into it is gone as well. */
+  /** The cache that this flag has set. If others delete it, what is put into it is gone as well. */
   #cache: Cache | undefined;
   /** The last request. Requests run one after another, so that the last one decides. */
   #last: Promise<unknown> = Promise.resolve();
@@ -40,7 +40,7 @@ export class PresenceFlag {
     });
   }
 
-  /** Returns the note; `''` if there is none, `undefined` if the marker is not set. */
+  /** Returns the note; `''` if there is none, `undefined` if the flag is not set. */
   note(): Promise<string | undefined> {
     return this.#ask(undefined, async (caches) => {
       if (!(await caches.has(this.#name))) return undefined;
@@ -49,7 +49,7 @@ export class PresenceFlag {
     });
   }
 
-  /** Changes the note of a marker that was set here. A marker that was removed since is not set again. */
+  /** Changes the note of a flag that was set here. A flag that was removed since is not set again. */
   putNote(text: string): Promise<void> {
     return this.#ask(undefined, async () => this.#cache?.put(NOTE, new Response(text)));
   }
@@ -94,7 +94,7 @@ export class PresenceFlag {
 }
 
 /**
- * Returns the loss of what is not in IndexedDB. Without a message of the browser, the marker decides.
+ * Returns the loss of what is not in IndexedDB. Without a message of the browser, the flag decides.
  *
  * @param stored names what is not there, in a sentence
  * @param message Chromium's message about the loss
