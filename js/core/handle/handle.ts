@@ -88,18 +88,18 @@ export interface LaterChanges {
 }
 
 /**
- * The records of one service's handles, keyed by the handle's `state` object.
+ * What one service knows of its handles, keyed by the handle's `state` object.
  *
  * - Not a field of the session: google-adk for Python refuses to read a session with an unknown
  *   field.
- * - Keyed by the state and not by the session, so that a copy by spread shares the record, and so does a
+ * - Keyed by the state and not by the session, so that a copy by spread shares the facts, and so does a
  *   reactive proxy of Vue.
  * - One map per service: revisions of one storage mean nothing in another.
  */
 export class Handles {
   readonly #facts = new WeakMap<object, HandleFacts>();
 
-  /** Returns the record of a handle. Makes one for a handle that is not known. */
+  /** Returns the facts of a handle. Makes new ones for a handle that is not known. */
   factsOf(session: Session): HandleFacts {
     let facts = this.#factsAt(session.state);
     if (facts === undefined) {
@@ -140,7 +140,7 @@ export class Handles {
   /** Returns the revision of a handle; `undefined` if it is not known. */
   revisionOf(state: object): number | undefined {
     const facts = this.#factsAt(state);
-    // A record without this number belongs to a handle that has not been read or appended through.
+    // Facts without this number belong to a handle that has not been read or appended through.
     return Number.isNaN(facts?.createdRevision) ? undefined : facts?.revision;
   }
 

@@ -2,7 +2,7 @@
  * Changes a handle after the commit of an append: gives it the stored events and those that it had missed.
  *
  * Every write of a session has a revision. An append stores its events at the revisions up to `Appended.revision`, one
- * each. What a handle has is told by four members of its `HandleRecord`:
+ * each. Four members of `HandleFacts` say what a handle has:
  *
  * | member         | what the handle has                                                     | after an append                   |
  * | -------------- | ----------------------------------------------------------------------- | --------------------------------- |

@@ -136,8 +136,8 @@ export function countRetry(calls: readonly WaitingAppend[]): void {
 /**
  * Removes the calls of the next write from the queue.
  *
- * They all come through the same object with unchanged fields. A copy by spread
- * shares the record, but it may name another session and has a `lastUpdateTime` of its own.
+ * They all come through the same object with unchanged fields. A copy by spread shares the facts, but it may name
+ * another session and has a `lastUpdateTime` of its own.
  *
  * An event id that comes a second time ends the write. Otherwise, if the answer of the write was lost and its
  * calls were then stored one by one, the earlier event would be applied again, on top of the later one.

@@ -286,7 +286,7 @@ function optionalKeys(keys: unknown): ReadonlySet<string> | undefined {
 const MAX_COPIED_VALUES = 2 ** 25;
 
 /**
- * Makes handles from listed records.
+ * Makes handles from listed sessions.
  *
  * @param stateKeys the keys to put into the states; `undefined` for all
  * @throws SessionError `corrupt_record` naming the first record that cannot be read
