@@ -242,7 +242,7 @@ function UntilForgotten({ service, onForgotten, show }: UntilForgottenProps): VN
   if (!isForgotten) return show();
   return (
     <section class="inspector" aria-label="Session inspector">
-      <p role="status">The local data was forgotten.</p>
+      <p role="status">The cache has forgotten its local data.</p>
       <Button label="Show again" onClick={() => setForgotten(false)} />
     </section>
   );

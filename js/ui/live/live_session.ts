@@ -75,7 +75,7 @@ export class LiveSessionStore<S extends object>
     if (event.partial === true) {
       throw invalid(
         'event.partial',
-        'must not be true: an agent yields pieces; see the option run',
+        'must not be true: only an agent yields partial events; see the option run',
       );
     }
     if (this.history.undone.has(event.invocationId)) {

@@ -46,7 +46,7 @@ export function cachesIn(name: BrowserName): void {
         await second.call('see', 'a private draft');
         await first.call('forget');
         for (const page of [first, second]) {
-          await page.call('see', 'The local data was forgotten.');
+          await page.call('see', 'The cache has forgotten its local data.');
           for (const text of ['private', 'tea-talk']) await page.call('seeNot', text);
           const [appName, userId, sessionId] = await page.call('properties');
           assert.deepEqual([appName, userId, sessionId ?? 'none'], ['shop', 'ada', 'none']);
@@ -57,7 +57,7 @@ export function cachesIn(name: BrowserName): void {
         await second.call('see', 'a private text');
         await second.call('click', 'Template');
         await second.call('seeNot', 'a private draft');
-        await first.call('see', 'The local data was forgotten.');
+        await first.call('see', 'The cache has forgotten its local data.');
       }));
 
     it('shows that the browser has lost the local data of a cache', () =>

@@ -58,7 +58,7 @@ function lineOf({ run, events, drafts }: LiveSessionSnapshot): string {
 }
 
 const steps = (...all: readonly object[]): string => JSON.stringify(all);
-const piece = { say: 'tea', partial: true };
+const partial = { say: 'tea', partial: true };
 const whole = { say: 'tea is asked' };
 
 describe('Pages over adk api_server in several tabs', { timeout: 180_000 }, () => {
@@ -84,7 +84,7 @@ describe('Pages over adk api_server in several tabs', { timeout: 180_000 }, () =
 
       it('show a run in all of them, and take place one after the other', async () => {
         await inTabs<ReturnType<typeof page>>(browser, urls('queue'), async ([one, other]) => {
-          await one!.call('askSoon', steps(piece, { wait: 1.5 }, whole));
+          await one!.call('askSoon', steps(partial, { wait: 1.5 }, whole));
           await one!.call('waitFor', 'running|…|(tea)');
           await other!.call('askSoon', steps({ say: 'next' }));
           await one!.call('waitFor', 'idle|…|tea is asked');
@@ -98,7 +98,7 @@ describe('Pages over adk api_server in several tabs', { timeout: 180_000 }, () =
         await inTabs<ReturnType<typeof page>>(browser, urls('stop'), async ([one, other]) => {
           await one!.call('askSoon', steps({ say: 'first' }));
           for (const tab of [one, other]) await tab!.call('waitFor', 'idle|…|first');
-          await one!.call('askSoon', steps(piece, { wait: 20 }, whole));
+          await one!.call('askSoon', steps(partial, { wait: 20 }, whole));
           await one!.call('waitFor', 'running|…|first|…|(tea)');
           await other!.call('waitFor', 'running|…|first|(tea)');
           await other!.call('cancel');

@@ -137,9 +137,9 @@ describe('Over adk api_server', { timeout: 180_000 }, () => {
 
       for (const [at, binding] of (Object.keys(BINDINGS) as Binding[]).entries()) {
         it(`${binding} asks, shows the draft and the answer, and stops a run`, async () => {
-          const piece = { say: 'tea', partial: true };
-          const asked = JSON.stringify([piece, { wait: 0.5 }, { say: 'tea is asked' }]);
-          const stopped = JSON.stringify([piece, { wait: 20 }, { say: 'never' }]);
+          const partial = { say: 'tea', partial: true };
+          const asked = JSON.stringify([partial, { wait: 0.5 }, { say: 'tea is asked' }]);
+          const stopped = JSON.stringify([partial, { wait: 20 }, { say: 'never' }]);
           const address = `${site.origin}/#${server.url},${name}${at}`;
           await inTabs<ReturnType<typeof page>>(browser, [address], async ([tab]) => {
             const shown = await tab!.call('converse', binding, asked, stopped);
