@@ -105,8 +105,8 @@ impl MemoryStorage {
         self.contents()?.list(request, visit)
     }
 
-    /// Reads the head of a session, and its markers. The rows have no edges if `event_id` is not stored, or if places of
-    /// markers are lost.
+    /// Reads the head of a session, and its markers. The rows have no edges if `event_id` is not stored, or if places
+    /// of markers are lost.
     ///
     /// # Errors
     /// Fails with `quota_exceeded` if memory has no room.

@@ -18,7 +18,7 @@ pub struct SessionPosition {
 }
 
 impl SessionPosition {
-    /// NameMap a session of which nothing is known: no append is stale.
+    /// Names a session of which nothing is known: no append is stale.
     pub fn latest(key: SessionKey) -> Self {
         Self { key, known: None, policy: StalePolicy::Append }
     }

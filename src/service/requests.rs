@@ -40,8 +40,8 @@ pub struct GetRequest {
 pub struct ListRequest {
     /// The app.
     pub app_name: String,
-    /// The user of the app. [`SessionService::list_app`](super::SessionService::list_app) lists all users, so a forgotten user id
-    /// never lists all sessions.
+    /// The user of the app. [`SessionService::list_app`](super::SessionService::list_app) lists all users, so a
+    /// forgotten user id never lists all sessions.
     pub user_id: String,
 }
 
@@ -76,8 +76,8 @@ pub struct ListPage {
     pub limit: Option<usize>,
     /// How many sessions to skip; `None` for 0.
     pub offset: Option<usize>,
-    /// Only the sessions after this place, see [`Session::place`](super::Session::place). A page costs the same wherever it
-    /// begins. `None` for all.
+    /// Only the sessions after this place, see [`Session::place`](super::Session::place). A page costs the same
+    /// wherever it begins. `None` for all.
     pub after: Option<ListPlace>,
     /// The order of the sessions. The default is by last update, oldest first.
     pub order: ListOrder,

@@ -16,7 +16,7 @@ use crate::service::session::read_state;
 use crate::service::to_text::{new_delta, new_event};
 
 impl<S: Storage> StoredSessionService<S> {
-    /// Returns a user's state, or the app's if no user is named. NameMap have no prefix.
+    /// Returns a user's state, or the app's if no user is named. Names have no prefix.
     ///
     /// # Errors
     /// Fails with `invalid_argument` if a name is invalid, and with `corrupt_record` if the state cannot

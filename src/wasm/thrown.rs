@@ -47,7 +47,8 @@ impl From<Thrown> for Error {
     }
 }
 
-/// An error as `js/core/wasm/core.ts` gets it. Most members are those that some errors have in `js/values/errors/errors.ts`.
+/// An error as `js/core/wasm/core.ts` gets it. Most members are those that some errors have in
+/// `js/values/errors/errors.ts`.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct ThrownError {

@@ -74,8 +74,8 @@ impl NewEvent {
         Self::marked(id, timestamp, delta, text, may_be_marker, None)
     }
 
-    /// The same without reading the text: the caller knows whether the event may be a marker. A stored event may have the
-    /// hidden member of `customMetadata` besides, and be the same.
+    /// The same without reading the text: the caller knows whether the event may be a marker. A stored event may have
+    /// the hidden member of `customMetadata` besides, and be the same.
     ///
     /// # Errors
     /// Fails as [`Self::new`] does.

@@ -20,9 +20,9 @@ pub enum Change {
     Remove,
 }
 
-/// The changes of one scope, in order. NameMap have no prefix.
+/// The changes of one scope, in order. Names have no prefix.
 ///
-/// NameMap and values are reference-counted, so a repeated decision clones them cheaply.
+/// Names and values are reference-counted, so a repeated decision clones them cheaply.
 pub type StateChanges = Vec<(Arc<str>, Change)>;
 
 /// A delta, split by scope. `temp:` keys are left out: they are never stored.

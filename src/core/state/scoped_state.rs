@@ -17,7 +17,7 @@ const MAX_TEXT: usize = (1 << 29) - 25;
 // All scopes but `temp:` are merged into one text. Another scope lowers `MAX_SIZE`.
 const _: () = assert!(MAX_SIZE * (Scope::ALL.len() - 1) <= MAX_TEXT);
 
-/// The state of one session, one user or one app. NameMap have no prefix. They keep the order in
+/// The state of one session, one user or one app. Names have no prefix. They keep the order in
 /// which they were first set, as members of a JavaScript object do.
 ///
 /// Cloning is cheap: the members are shared until one of the states changes.

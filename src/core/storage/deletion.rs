@@ -4,8 +4,8 @@ use crate::core::session::{Revision, SessionKey};
 
 /// A deletion. If there is nothing to delete, it succeeds.
 ///
-/// It is not behind [`Decide`](crate::write::Decide): [`Deletion::is_allowed`] is its only decision. A plan would have to name
-/// all sessions of a user, and the changes all their rows. Storages delete them by a range and read none
+/// It is not behind [`Decide`](crate::write::Decide): [`Deletion::is_allowed`] is its only decision. A plan would have
+/// to name all sessions of a user, and the changes all their rows. Storages delete them by a range and read none
 /// of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deletion {

@@ -10,7 +10,7 @@
 //! | `\{name}` | `{name}` |
 //! | `\\{name}` | one backslash, then the value |
 //!
-//! NameMap are Unicode identifiers (`{이름}`). A string prints as it is, null as nothing, any other
+//! Names are Unicode identifiers (`{이름}`). A string prints as it is, null as nothing, any other
 //! value as its compact JSON. Inserted values are never expanded again, so a user who writes
 //! `{app:secret}` into a chat cannot read that key.
 //!

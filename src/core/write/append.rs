@@ -51,7 +51,8 @@ pub enum HandlePosition {
 enum Need {
     /// The last event of a handle whose revision is not known.
     LastEvent,
-    /// The stored events with the ids of the new ones, the states that these change, and the events that the policy needs.
+    /// The stored events with the ids of the new ones, the states that these change, and the events that the policy
+    /// needs.
     Policy,
     /// Also the events that were stored since the revision of the handle or the run, among which a rewind may be; and
     /// all states, for a handle that gets these events.
@@ -207,8 +208,8 @@ impl Append {
         self.unended_until().filter(|_| !needs_none).unwrap_or(NEVER)
     }
 
-    /// Returns the revision after which rewinds and end events are looked for: that of the handle, or the earlier one of
-    /// the run. `None` without a handle.
+    /// Returns the revision after which rewinds and end events are looked for: that of the handle, or the earlier one
+    /// of the run. `None` without a handle.
     fn unended_until(&self) -> Option<Revision> {
         self.since().map(|since| self.run.map_or(since, |run| since.min(run)))
     }

@@ -74,7 +74,7 @@ impl Appended {
     /// [`HandlePosition`](crate::core::write::HandlePosition). A handle with a later revision keeps that one.
     ///
     /// It is not always that of the session. A retry that wrote nothing, and brought the handle nothing that it had
-    /// missed, does not go past events of others: a rewind or a end event may be among them.
+    /// missed, does not go past events of others: a rewind or an end event may be among them.
     pub fn handle_revision(&self) -> Revision {
         let Some(since) = self.since else { return self.head.revision };
         if self.unchanged.len() < self.stored_at.len() {

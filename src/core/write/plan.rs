@@ -30,7 +30,7 @@ impl ScopeSet {
     }
 }
 
-/// NameMap a session, a user or an app. The user is `None` for an app; the session is `None` for a
+/// Names a session, a user or an app. The user is `None` for an app; the session is `None` for a
 /// user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {

@@ -8,7 +8,7 @@ use crate::core::session::{Revision, SessionKey};
 use crate::core::storage::Storage;
 use crate::service::text_service::TextService;
 
-/// NameMap an event of a session. It stays valid while others append and replace events.
+/// Names an event of a session. It stays valid while others append and replace events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventCursor {
     key: SessionKey,

@@ -149,7 +149,7 @@ impl<S: Storage> TextService<S> {
         self.storage.carry_out(write, &()).await
     }
 
-    /// Returns the JSON object of a user's state, or of the app's if no user is named. NameMap have
+    /// Returns the JSON object of a user's state, or of the app's if no user is named. Names have
     /// no prefix.
     pub async fn get_shared_state(
         &self,

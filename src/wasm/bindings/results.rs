@@ -1,4 +1,5 @@
-//! Results as JavaScript objects with named members. Their forms are those of `js/core/read.ts` and `js/core/storage/store.ts`.
+//! Results as JavaScript objects with named members. Their forms are those of `js/core/read.ts` and
+//! `js/core/storage/store.ts`.
 //!
 //! Numbers cross as `f64`, since larger types would link code for `BigInt`. What JavaScript holds is passed
 //! on as it is.

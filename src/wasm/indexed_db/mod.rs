@@ -4,8 +4,8 @@
 //! events that the handle may have missed. It decides, writes and commits. It succeeds when the
 //! browser reports `complete`. Appends that JavaScript groups share a transaction
 //! (`writing::group`). Writes run one after the other, in the order of their calls
-//! (`connection::access`); reads wait only for the transactions that have begun. A background task puts single events into page records of
-//! `records::page::PAGE` (`writing::page_writer`).
+//! (`connection::access`); reads wait only for the transactions that have begun. A background task
+//! puts single events into page records of up to `records::page::PAGE` events (`writing::page_writer`).
 //!
 //! | module | what it holds |
 //! |---|---|

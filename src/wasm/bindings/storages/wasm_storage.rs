@@ -90,8 +90,8 @@ impl WasmStorage {
         self.write(Box::new(creation), caller)
     }
 
-    /// Changes the title and the labels of a session, see `DescriptionChange` of the library. Returns whether the session
-    /// exists.
+    /// Changes the title and the labels of a session, see `DescriptionChange` of the library. Returns whether the
+    /// session exists.
     pub fn describe(
         &self,
         request: &DescribeObject,

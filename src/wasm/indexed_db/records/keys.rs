@@ -1,6 +1,6 @@
 //! Keys and key ranges.
 //!
-//! NameMap are never joined into one string: a key is an array with one element per name. The one
+//! Names are never joined into one string: a key is an array with one element per name. The one
 //! exception is an event's id in the index, `number/id`: its first `/` ends the number.
 
 use adk_session::read::ListPlace;

@@ -29,8 +29,8 @@
 //! 3. An open connection closes as soon as another tab asks for another version, and opens again at
 //!    its next call. A tab that does not close its connection blocks the other: `storage_blocked`.
 //! 4. Packages of the same version may differ in what they store. Each leaves members that it does
-//!    not know as they are. Event records are the exception: the page writer builds them from the known
-//!    members, so a new member there needs a new version.
+//!    not know as they are. Event records are the exception: the page writer builds them from the
+//!    known members, so a new member there needs a new version.
 
 use adk_session::error::StorageProblem;
 use wasm_bindgen::{JsCast, JsValue};

@@ -1,7 +1,8 @@
 //! Puts single events together into page records.
 //!
-//! It is one transaction: a crash leaves the events as they were, each stored exactly once. Events of
-//! page records precede all open ones, so a session's record stores only the `seq` at which they end.
+//! The work is one transaction: a crash leaves the events as they were, each stored exactly once.
+//! The single events that are not in a page record yet are called open. They follow the events of all
+//! page records, so a session's record stores only the `seq` at which these end.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -28,7 +29,7 @@ const LARGEST_TEXT: u32 = 16 * PAGE_TEXT;
 /// How many records to read first, while their size is unknown.
 const FIRST: u32 = 8;
 
-/// Writes page records in the background, each at most once at a time.
+/// Writes page records in the background, for each session at most once at a time.
 pub(crate) struct PageWriter {
     access: Rc<Access>,
     /// The sessions whose page records are to be written, or are being written.
@@ -40,7 +41,7 @@ impl PageWriter {
         Rc::new(Self { access, pending: RefCell::default() })
     }
 
-    /// Begins to write the page records of a session, unless that is pending.
+    /// Begins to write the page records of a session, unless it is among the pending ones.
     pub(crate) fn write_pages(self: &Rc<Self>, key: SessionKey) {
         if self.pending.borrow().contains(&key) {
             return;
