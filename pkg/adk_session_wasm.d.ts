@@ -715,8 +715,8 @@ export class WasmStorage {
      */
     delete(request: DeleteObject, caller?: Function | null): any;
     /**
-     * Changes the title and the labels of a session, see `DescriptionChange` of the library. Returns whether the session
-     * exists.
+     * Changes the title and the labels of a session, see `DescriptionChange` of the library. Returns whether the
+     * session exists.
      */
     describe(request: DescribeObject, caller?: Function | null): any;
     /**

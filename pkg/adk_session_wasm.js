@@ -292,8 +292,8 @@ export class WasmStorage {
         return takeFromExternrefTable0(ret[0]);
     }
     /**
-     * Changes the title and the labels of a session, see `DescriptionChange` of the library. Returns whether the session
-     * exists.
+     * Changes the title and the labels of a session, see `DescriptionChange` of the library. Returns whether the
+     * session exists.
      * @param {DescribeObject} request
      * @param {Function | null} [caller]
      * @returns {any}
