@@ -42,11 +42,22 @@ export function takeBody(
     }
     const isAbsent = value === null && mismatchIn(value, properties[name]!, name) !== undefined;
     // Of both names, Python takes the camelCase one too.
-    if (!isAbsent && (name === given || !Object.hasOwn(body, name))) members[name] = value;
+    if (isAbsent || (name !== given && Object.hasOwn(body, name))) continue;
+    members[name] = withoutNulls(value, properties[name]!);
   }
   const wrong = mismatchIn(members, schema, '');
   if (wrong !== undefined) throw invalidValue(wrong.path, wrong.rule, wrong.value);
   return members;
+}
+
+/** Returns a member without those of its own that are null, which counts as absent. */
+function withoutNulls(value: unknown, { properties }: Schema): unknown {
+  if (!isPlainObject(value) || properties === undefined) return value;
+  const isGiven = ([name, member]: [string, unknown]): boolean =>
+    member !== null ||
+    !Object.hasOwn(properties, name) ||
+    mismatchIn(null, properties[name]!, name) === undefined;
+  return Object.fromEntries(Object.entries(value).filter(isGiven));
 }
 
 /** The right that the keys of a shared state need. */

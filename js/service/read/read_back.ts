@@ -23,8 +23,9 @@ const MOST = 2 ** 20;
 
 /**
  * Reads events before those that are known until they decide a part of a view. What a rewind has undone decides
- * nothing, so the next page is the one before that. It is as long as the first one. Any other page has four times as
- * many events as the one before, so that both the pages and the unused events stay few.
+ * nothing, so the next page is the one before that. The first such page is as long as the first page of all, and each
+ * further one twice as long, since the page before one rewind may be what another has undone. Any other page has four times
+ * as many events as the one before. So both the pages and the unused events stay few.
  *
  * @param markers the markers, read at the same revision as the known events
  * @param count the number of events of the first page
@@ -39,7 +40,7 @@ export function* readBack<Part extends object>(
   decide: (known: KnownEvents) => Part | Undecided,
 ): ReadPlan<Part | 'needsAll' | 'changed'> {
   const page = { key, skipCorrupt, direction: 'before', withCount: false, isToEnd: true } as const;
-  let [known, limit] = [start, 0];
+  let [known, limit, skips] = [start, 0, 0];
   for (;;) {
     const part = decide(known);
     if (!isUndecided(part)) return part;
@@ -47,8 +48,8 @@ export function* readBack<Part extends object>(
     const undone = known.earlier.slice(part.before);
     const eventId = undone[0]?.id ?? known.firstId;
     // To read as many events as there are markers takes no longer than the markers took.
-    const isNext = limit > 0 && undone.length === 0;
-    limit = isNext ? Math.min(MOST, 4 * Math.max(limit, markers.events.length)) : count;
+    if (undone.length > 0) limit = Math.min(MOST, count * 2 ** skips++);
+    else limit = limit > 0 ? Math.min(MOST, 4 * Math.max(limit, markers.events.length)) : count;
     const read = yield* find({ ...page, eventId, limit, kind: 'page' });
     const isSame = read?.created === markers.created && read.revision === markers.revision;
     if (!isSame || read.events === undefined) return 'changed';

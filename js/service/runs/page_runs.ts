@@ -193,10 +193,12 @@ export class PageRuns implements RunTransport {
   }
 
   async endUndone(): Promise<void> {
-    if (this.#undoneRun.length === 0 || (await this.#hasUnsentRewind())) return;
+    if (this.#undoneRun.length === 0) return;
+    // What cannot be read now is looked at again with the outbox.
+    if (await this.#hasUnsentRewind().catch(() => true)) return;
     // Each rewind was sent or given up. A message that one still undoes gets no end event.
     for (const undone of this.#undoneRun.splice(0)) {
-      const run = { ...undone, key: this.#key, isUnanswered: false, isRecent: true };
+      const run = { ...undone, key: this.#key, isUnanswered: false };
       await endRun(this.#service, run).catch(() => void this.#undoneRun.push(undone));
     }
   }

@@ -85,6 +85,8 @@ describe('Events over HTTP', () => {
     assert.deepEqual(await texts(undefined, 'e2'), []);
     assert.deepEqual(await texts({ created, revision }, 'e3'), ['e2']);
     assert.deepEqual(await texts({ lastEventId: 'e2' }, 'e4'), ['e3']);
+    // A member that is null is absent.
+    assert.deepEqual(await texts({ created: null, lastEventId: 'e3' }, 'e5'), ['e4']);
   });
 
   it('a name in the casing of Python is refused, and a time in seconds is none', async () => {

@@ -113,8 +113,6 @@ export interface CancelledRun extends EndingRun {
   readonly key: CompositeSessionKey;
   /** Whether to do nothing if the message has an answer meanwhile. */
   readonly isUnanswered: boolean;
-  /** Whether to look for the message only among the newest events. */
-  readonly isRecent?: boolean;
   /** Default: `cancelled`. */
   readonly endedAs?: EndedAs | undefined;
 }
@@ -128,7 +126,7 @@ export interface CancelledRun extends EndingRun {
  */
 export async function endRun(
   service: SessionService,
-  { key, message, drafts, agentName, isUnanswered, isRecent, endedAs }: CancelledRun,
+  { key, message, drafts, agentName, isUnanswered, endedAs }: CancelledRun,
 ): Promise<readonly NewEvent[]> {
   for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
     const session = await service.getSession({
@@ -136,7 +134,7 @@ export async function endRun(
       config: { numRecentEvents, view: 'transcript' },
     });
     const { events = [] } = session ?? {};
-    const isWhole = isRecent === true || events.length < numRecentEvents;
+    const isWhole = events.length < numRecentEvents;
     const isFound = events.some(({ id }) => id === message.id);
     if (session === undefined || (isWhole && !isFound)) return [];
     if (!isFound) continue;

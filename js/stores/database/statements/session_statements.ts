@@ -126,7 +126,7 @@ export function revisionColumns({ queries: { time } }: Engine) {
   ] as const;
 }
 
-/** Orders a query of events as {@link Engine.eventOrder} says. */
+/** Orders a query of events as `eventOrder` of the engine says. */
 export function inOrder<Known, From extends keyof Known, Columns>(
   engine: Engine,
   events: SelectQueryBuilder<Known, From, Columns>,

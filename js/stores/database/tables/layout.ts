@@ -64,7 +64,10 @@ export const SQLITE_LAYOUT: Layout = {
   time: (micros) => micros / 1e6,
   timeOf: toSeconds,
   mergesInSql: true,
-  engineOf: (engine) => ({ ...engine, eventOrder: APPEND_ORDER }),
+  engineOf: (engine): Engine => {
+    const queries: EngineQueries = { ...engine.queries, eventOrder: APPEND_ORDER };
+    return { ...engine, queries };
+  },
 };
 
 /**

@@ -36,7 +36,7 @@ const partsOf: Record<string, () => ServiceParts> = {
 
 /** A service that counts the events that its store reads. */
 function counting(parts: ServiceParts) {
-  const counted = { events: 0 };
+  const counted = { events: 0, reads: 0 };
   const openStore: ServiceParts['openStore'] = (options) => {
     const store = parts.openStore(options);
     const read = store.read.bind(store);
@@ -44,6 +44,7 @@ function counting(parts: ServiceParts) {
       const found = await read(request, call);
       const { events = [] } = (found ?? {}) as { readonly events?: readonly unknown[] };
       counted.events += events.length;
+      counted.reads += 1;
       return found as never;
     };
     return store;
@@ -94,6 +95,30 @@ describe('A view after a rewind far back', () => {
         );
         assert.ok(counted.events < 12 * LAST, `${counted.events} for two pages`);
       }
+      await service.close();
+    });
+  }
+
+  for (const [name, parts] of Object.entries(partsOf)) {
+    it(`takes few reads after many rewinds in a row over ${name}`, async () => {
+      const { counted, service } = counting(parts());
+      const session = await service.createSession(key);
+      const events = Array.from({ length: 300 }, (_, at) => [
+        ...[event(`m${at}`, `i${at}`), event(`a${at}`, `i${at}`)],
+        event(`r${at}`, `r${at}`, { rewindBeforeInvocationId: `i${at}` }),
+      ]).flat();
+      await service.appendEvents({
+        session,
+        events: [event('e', 'e'), ...events, event('l', 'l')],
+      });
+      counted.reads = 0;
+      const config = { view: 'transcript', numRecentEvents: 2 } as const;
+      const window = (await service.getSession({ ...key, config }))!;
+      assert.deepEqual(
+        window.events.map(({ id }) => id),
+        ['e', 'l'],
+      );
+      assert.ok(counted.reads < 15, `${counted.reads} reads`);
       await service.close();
     });
   }
