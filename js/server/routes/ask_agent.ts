@@ -27,9 +27,13 @@ export type ClientMessage = NewEvent & { readonly id: string };
 
 /** What a client knows of a session. Absent members: nothing. */
 interface SeenSession {
-  readonly created?: number | undefined;
-  readonly revision?: number | undefined;
+  readonly created: number | undefined;
+  readonly revision: number | undefined;
 }
+
+/** How a message is answered and stored. */
+type AnswerOptions = Pick<ServerMessage, 'streaming'> &
+  Pick<AdmittedMessage, 'expectedRevision' | 'firstTitle'>;
 
 /** What a client gets when the agent answers its message. */
 export interface AskResult {
@@ -45,21 +49,21 @@ export interface AskResult {
  *
  * @param handle what the client knows of the session: the revision at which it was created, and the one that it must
  *   have if the body names none
+ * @param firstTitle the title that the session gets with the message, if it has none
  * @throws HttpRefusal 403, 409, 503; SessionError `unsupported`, `invalid_argument`, `not_found`, also if the session
  *   was created again; `run_failed` if a plugin refuses the message
  */
 export async function askAgent(
   call: RouteCall,
   { streaming = false }: AskedRun,
-  handle: SeenSession = {},
+  handle: SeenSession,
+  firstTitle: string | undefined,
 ): Promise<AskResult> {
   const runs = await requireRuns(call);
   const message = messageIn(call);
   const { expectedRevision: expected } = call.body as RevisionCheck;
-  const storing = storeOrFind(call, runs, message, streaming, {
-    created: handle.created,
-    revision: expected ?? handle.revision,
-  });
+  const options = { streaming, expectedRevision: expected ?? handle.revision, firstTitle };
+  const storing = storeOrFind(call, runs, message, options, handle.created);
   const stored = await raceSignal(call.signal, storing);
   tellRunId(call, runs, message.id);
   return { stored, isAsSent: isEqualJson(stored.content, message.content) };
@@ -76,15 +80,15 @@ async function storeOrFind(
   call: RouteCall,
   runs: ServerRuns,
   message: ClientMessage,
-  streaming: boolean,
-  { created, revision }: SeenSession,
+  options: AnswerOptions,
+  created: number | undefined,
 ): Promise<Event> {
   const before = await readStored(call, message, created);
   if (before !== undefined) return before;
   try {
     const running = runs.find(call.key, message.id);
     if (running !== undefined) return sentBefore(await running.stored, message);
-    return await runs.begin(answeredMessage(call, message, streaming, revision)).stored;
+    return await runs.begin(answeredMessage(call, message, options)).stored;
   } catch (error) {
     // Another process has begun its run.
     const stored = isStoredAlready(error) ? await readStored(call, message) : undefined;
@@ -117,16 +121,18 @@ function sentBefore(stored: Event, message: ClientMessage): Event {
  * Returns what a run of a client's message needs. The rights decide on the message when the run begins, and again if
  * others have changed the session before it is stored.
  *
- * @param expectedRevision the revision that the client expects
+ * @param options the revision is the one that the client expects
  */
 export function answeredMessage(
   { service, key, rights, report }: RouteCall,
   message: ClientMessage,
-  streaming: boolean,
-  expectedRevision?: number,
+  { streaming, expectedRevision, firstTitle }: AnswerOptions,
 ): ServerMessage {
   const request = { service, key, rights, expectedRevision };
-  const admit = (): Promise<AdmittedMessage> => admitMessage(request, message);
+  const admit = async (): Promise<AdmittedMessage> => ({
+    ...(await admitMessage(request, message)),
+    firstTitle,
+  });
   return { key, messageId: message.id, streaming, admit, onError: report };
 }
 

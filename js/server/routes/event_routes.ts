@@ -141,7 +141,7 @@ async function append(call: RouteCall): Promise<AppendResponse> {
   if (run === undefined) return appendBody(call, append);
   const { created, revision } = position.kind === 'revision' ? position : {};
   const seen = { created, revision: stale === 'reject' ? revision : undefined };
-  const { stored, isAsSent } = await askAgent(call, run, seen);
+  const { stored, isAsSent } = await askAgent(call, run, seen, firstTitle);
   const appended = await append([stored], {});
   return isAsSent ? appended : { ...appended, message: JSON.stringify(stored) };
 }

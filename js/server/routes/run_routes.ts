@@ -138,7 +138,7 @@ async function begin(
   const message = messageIn(call);
   await requireSession(call, { numRecentEvents: 0 });
   signal.throwIfAborted();
-  const run = runs.begin({ ...answeredMessage(call, message, streaming), onEvent });
+  const run = runs.begin({ ...answeredMessage(call, message, { streaming }), onEvent });
   const cancel = (): void => void run.stop('cancelled');
   const ignore = onAbort(gone, cancel);
   void run.ended.then(ignore);

@@ -49,7 +49,7 @@ type HandleRequest = Pick<
   AppendEventRequest,
   'session' | 'expectedRevision' | 'expectedEvents' | 'run'
 > &
-  Pick<HiddenMembers, 'idempotencyKey'>;
+  Pick<HiddenMembers, 'idempotencyKey' | 'firstTitle'>;
 
 /** The parts that an {@link Appender} works with. */
 interface AppenderParts extends Pick<ReaderParts, 'callStore' | 'handles'> {
@@ -136,7 +136,7 @@ export class Appender {
         idempotencyKey === undefined ? expectedEvents : noneOf(snapshots),
         snapshots,
       ),
-      firstTitle: mayTitle ? firstTitleOf(snapshots) : undefined,
+      firstTitle: (mayTitle ? firstTitleOf(snapshots) : undefined) ?? request.firstTitle,
     };
     const handle = {
       session,

@@ -90,6 +90,8 @@ export interface HiddenMembers extends WriteIdentity {
    * begins in this process: see `RunRevisions`. `js/service/runs/agent/run_storage.ts` gives it.
    */
   readonly idempotencyKey?: string | undefined;
+  /** Of an append: the title that the client gives a session without one. That of the service's `autoTitle` precedes. */
+  readonly firstTitle?: string | undefined;
 }
 
 /**

@@ -75,6 +75,18 @@ describe('POST …/events with run', () => {
     assert.deepEqual(textsOf(await events()), ['m1', 'm1!']);
   });
 
+  it('gives a session without a title the one that its client sends', async () => {
+    const { run } = echoing();
+    const { ask, until, service } = await serveSession({ run });
+    const titles: unknown[] = [];
+    for (const [at, id] of ['m1', 'm2'].entries()) {
+      await ask(EVENTS, asked(id, { firstTitle: `title of ${id}` }));
+      await until(2 * at + 2);
+      titles.push((await service.sessionInfo(KEY)).title);
+    }
+    assert.deepEqual(titles, ['title of m1', 'title of m1']);
+  });
+
   it('starts nothing for an id that is stored, whatever its text', async () => {
     const { run, seen } = echoing();
     const { ask, until } = await serveSession({ run });

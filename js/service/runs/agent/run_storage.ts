@@ -20,6 +20,8 @@ export interface AdmittedMessage {
   readonly isStored: boolean;
   /** The revision at which it was admitted. If the session has another one by now, the message is admitted again. */
   readonly expectedRevision?: number | undefined;
+  /** See `HiddenMembers`. */
+  readonly firstTitle?: string | undefined;
   /** The handle that stores the message, if it also creates the session. Absent: it is read. */
   readonly session?: Session | undefined;
   /** The event with the first call that the message answers. */
@@ -150,7 +152,7 @@ export class RunStorage implements RunStore {
 
   async #storeMessage(given: MessageHandle | undefined): Promise<void> {
     for (let admissions = 1; ; admissions += 1) {
-      const { message, expectedRevision, session: created } = this.#admitted!;
+      const { message, session: created, ...admitted } = this.#admitted!;
       const { isStored } = this;
       const service = given?.service ?? this.#service;
       const content = given?.content;
@@ -158,7 +160,7 @@ export class RunStorage implements RunStore {
       try {
         const session = given?.session ?? created ?? (await openHandle(this.#run));
         // A plugin may have changed a message that is stored already.
-        if (!isStored) await storeMessageOnce(service, session, event, expectedRevision);
+        if (!isStored) await storeMessageOnce(service, session, event, admitted);
         else if (content !== undefined) await service.appendEvent({ session, event });
         this.#service = service;
         this.#handle = session;
@@ -166,7 +168,7 @@ export class RunStorage implements RunStore {
         if (!isStored) this.#noteStored(event);
         return;
       } catch (error) {
-        const mayRepeat = expectedRevision !== undefined && admissions < MAX_ADMISSIONS;
+        const mayRepeat = admitted.expectedRevision !== undefined && admissions < MAX_ADMISSIONS;
         if (!mayRepeat || !isSessionError(error, 'stale_session')) throw error;
         await this.admit();
       }
@@ -194,17 +196,17 @@ export async function openHandle({
  * other fails. If the storage's answer is lost, the append is repeated. It recognises its own event by the key, which
  * only the stored text has.
  *
- * @param expectedRevision the revision at which the message was admitted, which the session must still have
+ * @param admitted the revision at which the message was admitted, which the session must still have, and its title
  * @throws SessionError `already_exists` if the message is stored; any error of `appendEvent`
  */
 export async function storeMessageOnce(
   service: Appends,
   session: Session,
   message: Event,
-  expectedRevision?: number,
+  { expectedRevision, firstTitle }: Pick<AdmittedMessage, 'expectedRevision' | 'firstTitle'> = {},
 ): Promise<void> {
   const request: AppendEventRequest & HiddenMembers = {
-    ...{ session, event: message, expectedRevision },
+    ...{ session, event: message, expectedRevision, firstTitle },
     idempotencyKey: newEventId(),
   };
   try {

@@ -79,6 +79,18 @@ describe('Messages that a cache sends to the agent of its remote', () => {
     await cache.close();
   });
 
+  it('give their session the title that autoTitle of the cache makes', async () => {
+    const { server } = serve();
+    await server.service.createSession(KEY);
+    const { cache } = openCache(server, { autoTitle: true });
+    const session = (await cache.getSession(KEY))!;
+    await cache.appendEvent({ session, event: message('m1'), run });
+    await cache.sync();
+    await until(async () => (await storedIds(server)).length === 2);
+    assert.equal((await server.service.getSession(KEY))?.title, 'say m1');
+    await cache.close();
+  });
+
   it('wait while another run is under way, without holding up another session', async () => {
     const { server, runs, gate } = serve();
     await server.service.createSession(KEY);
