@@ -34,13 +34,14 @@ export const RESPONSES = {
     { id: TEXT, timestamp: { type: 'number', description: 'Milliseconds since 1970.' } },
     { author: TEXT, invocationId: TEXT, content: OBJECT, actions: OBJECT },
   ),
+  Labels: LABELS,
   Session: objectOf(
     {
       ...{ id: TEXT, appName: TEXT, userId: TEXT, state: OBJECT },
       ...{ events: listOf(ref('Event')), lastUpdateTime: MILLISECONDS },
     },
     {
-      ...{ title: TEXT, labels: LABELS, parent: PARENT },
+      ...{ title: TEXT, labels: ref('Labels'), parent: PARENT },
       ...{ summarised: listOf(TEXT), rewindStarts: REWIND_STARTS },
     },
   ),
@@ -67,7 +68,13 @@ export const RESPONSES = {
       ...{ lastUpdateTime: MILLISECONDS, eventCount: WHOLE, bytes: WHOLE },
       usage: { type: 'object', additionalProperties: OBJECT },
     },
-    { createTime: MILLISECONDS, title: TEXT, labels: LABELS, parent: PARENT, initialState: OBJECT },
+    {
+      createTime: MILLISECONDS,
+      title: TEXT,
+      labels: ref('Labels'),
+      parent: PARENT,
+      initialState: OBJECT,
+    },
   ),
   SessionsPage: objectOf(
     {
@@ -107,7 +114,7 @@ export const RESPONSES = {
     { created: WHOLE, revision: WHOLE, lastUpdateTime: MILLISECONDS, isRecreated: FLAG },
     {
       title: TEXT,
-      labels: LABELS,
+      labels: ref('Labels'),
       events: listOf(ref('StoredEvent')),
       state: OBJECT,
       rewindStarts: REWIND_STARTS,
@@ -140,5 +147,8 @@ export const RESPONSES = {
 /** The name of a response's schema. */
 export type ResponseName = keyof typeof RESPONSES;
 
-/** Returns where a message breaks its schema. */
-export const mismatchIn = mismatchFinder(RESPONSES);
+/**
+ * Returns where a message breaks its schema. Events and labels need only be objects: a service stores events whose
+ * `author` is no text, and a damaged one makes no session unreadable.
+ */
+export const mismatchIn = mismatchFinder({ ...RESPONSES, Event: OBJECT, Labels: OBJECT });

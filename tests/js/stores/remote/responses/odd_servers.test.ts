@@ -4,7 +4,12 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../../../js/stores/http/protocol.js';
-import { type Diagnostic, isSessionError } from '../../../../../js/index.js';
+import {
+  createEvent,
+  type Diagnostic,
+  type Event,
+  isSessionError,
+} from '../../../../../js/index.js';
 import type { RemoteSessionOptions } from '../../../../../js/service/remote/index.js';
 import { fetchFrom, KEY, openRemote } from '../fixture.js';
 
@@ -86,6 +91,43 @@ describe('A remote service refuses', () => {
     });
     await assert.rejects(remote.createSession(KEY), { code: 'connection_lost' });
   });
+});
+
+it('An event whose author and invocation are no texts is read over HTTP', async () => {
+  const { service, remote } = openBehind(() => undefined);
+  const session = await service.createSession(KEY);
+  const event = { ...createEvent({ id: 'e1', author: 'user' }), author: 5, invocationId: 7 };
+  await service.appendEvent({ session, event: event as unknown as Event });
+  const { events } = (await remote.getSession(KEY))!;
+  assert.deepEqual(events, (await service.getSession(KEY))!.events);
+  assert.deepEqual((await remote.listEvents(KEY)).events, events);
+  const changes = await remote.listChanges({ ...KEY, since: 1 });
+  assert.deepEqual(
+    changes.events?.map(({ event }) => event),
+    events,
+  );
+  assert.deepEqual((await remote.getEvents({ ...KEY, eventIds: ['e1'] })).events, changes.events);
+});
+
+it('A damaged event and damaged labels make neither a session nor a list unreadable', async () => {
+  const damaged = { id: 5, timestamp: null };
+  const { appName, userId, sessionId: id } = KEY;
+  const labels = { a: 1, b: '2' };
+  const session = { id, appName, userId, state: {}, lastUpdateTime: 5, labels };
+  const { remote } = openBehind((url) => {
+    if (url.includes('/sessions/s1')) return Response.json({ ...session, events: [{}, damaged] });
+    if (!url.includes('/sessions')) return undefined;
+    const revisions = [{ created: 1, revision: 1 }];
+    const page = { page: 1, limit: 1000, totalItems: 1, totalPages: 1 };
+    return Response.json({ ...page, sessions: [{ ...session, events: [] }], revisions });
+  });
+  const read = await remote.getSession(KEY);
+  assert.deepEqual([read?.events, read?.labels], [[{}, damaged], labels]);
+  const { sessions } = await remote.listSessions({ appName, userId });
+  assert.deepEqual(
+    sessions.map(({ labels }) => labels),
+    [labels],
+  );
 });
 
 it('A list ends although each of its pages is empty and names a next one', async () => {
