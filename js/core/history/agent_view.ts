@@ -5,6 +5,7 @@ import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
 import { partsOf } from '../../values/model/event/parts.js';
 import { compactionOf, isFilled, isMarker, marksOf } from './marks.js';
+import { requireWasm } from '../wasm/all.js';
 import { historyItems } from '../wasm/packed_marks.js';
 import { itemsOf, activeEvents, summaryEvent } from './view.js';
 
@@ -18,7 +19,7 @@ import { itemsOf, activeEvents, summaryEvent } from './view.js';
  * of other agents, and calls without responses are as they are stored.
  *
  * @param events all events of a session, in append order; `getSession` returns them so by default
- * @throws SessionError `invalid_argument`; `not_loaded` in the slim entry before its wasm is loaded
+ * @throws SessionError `invalid_argument`, `wasm_unavailable`
  *
  * @example
  * ```ts
@@ -47,6 +48,8 @@ export function historyView(events: readonly Event[], reader: HistoryReader): Ev
   const active = activeEvents(events);
   const isRead = agentFilter(active, taken);
   if (!active.some(isMarker)) return active.filter(isRead);
+  // There may be no service that has loaded a build.
+  requireWasm();
   const marks = marksOf(active, {
     counts: isRead,
     visibilityOf: (event) => (isRead(event) ? 'content' : 'filtered'),

@@ -89,6 +89,25 @@ describe('The two builds of the wasm', () => {
     assert.deepEqual(result, { states: [{ a: 1 }], compiled: { all: 1, rules: 0 } });
   });
 
+  for (const [host, conditions] of [
+    ['a page', AS_PAGE],
+    ['Node', []],
+  ] as const) {
+    it(`${host} that imports the history alone views one with a rewind`, async () => {
+      const shown = await inChild<readonly string[]>(
+        `const { historyView } = await import('adk-session-wasm/history');
+        const event = (invocationId) => ({
+          id: invocationId, invocationId, author: 'user', timestamp: 1, content: { role: 'user', parts: [{ text: 'hi' }] },
+        });
+        const rewind = { ...event('i3'), content: undefined, actions: { rewindBeforeInvocationId: 'i2' } };
+        const view = historyView([event('i1'), event('i2'), rewind], { agentName: 'guide' });
+        return view.map(({ id }) => id);`,
+        [...conditions],
+      );
+      assert.deepEqual(shown, ['i1']);
+    });
+  }
+
   it('the rules whose load failed are loaded by the next call', async () => {
     const [failed, ...result] = await inChild<[Outcome, unknown]>(
       `${CACHE}
