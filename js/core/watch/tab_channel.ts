@@ -161,17 +161,26 @@ export class TabChannel {
 
   readonly #flush = (): void => {
     if (this.#outbox.size === 0) return;
-    const kinds = [...this.#outbox].map(([kind, messages]) => [kind.name, kind.merge(messages)]);
+    const kinds = [...this.#outbox].map(
+      ([kind, messages]) => [kind.name, kind.merge(messages)] as const,
+    );
     this.#outbox.clear();
     this.#nextSendTime = performance.now() + MIN_MESSAGE_INTERVAL;
     this.#openChannel();
-    try {
-      this.#channel?.postMessage({ format: FORMAT_VERSION, ...Object.fromEntries(kinds) });
-    } catch {
-      // Ignored: a message is best effort, and its change is committed.
-    }
+    // A kind that cannot be cloned, such as the drafts of some agents, must not keep back the others.
+    if (!this.#post(kinds)) for (const kind of kinds) this.#post([kind]);
     this.update();
   };
+
+  /** Returns whether it succeeds. A failure is ignored: a message is best effort, and its change is committed. */
+  #post(kinds: readonly (readonly [name: string, messages: readonly unknown[]])[]): boolean {
+    try {
+      this.#channel?.postMessage({ format: FORMAT_VERSION, ...Object.fromEntries(kinds) });
+      return true;
+    } catch {
+      return false;
+    }
+  }
 
   #receive(data: unknown): void {
     if (!isObject(data) || data.format !== FORMAT_VERSION) return;

@@ -366,6 +366,24 @@ describe('The channel between tabs', () => {
     assert.deepEqual([here.opened, there.opened], [1, 1]);
   });
 
+  it('sends the other kinds if the messages of one kind cannot be cloned', async () => {
+    const { here, there, one, other } = begin();
+    const notices = listen(other);
+    const receiver = new Texts(there);
+    const drafts: TabKind<unknown> = { ...TEXTS, name: 'runs', merge: (all) => all };
+    const listener = { deliver: () => undefined, missed: () => undefined };
+    const runs = here.channel.port(drafts, listener);
+    runs.start();
+    runs.send([{ stateDelta: { 'temp:x': () => undefined } }]);
+    new Texts(here).port.send(['wake']);
+    await one.createSession(KEY);
+    await arrived();
+    assert.deepEqual([notices, receiver.texts], [[created()], ['wake']]);
+    new Texts(here).port.send(['later']);
+    await arrived();
+    assert.deepEqual(receiver.texts, ['wake', 'later']);
+  });
+
   it('stays open for users of other kinds when the last service closes', async () => {
     const { here, there, one, other } = begin();
     const receiver = new Texts(here);
