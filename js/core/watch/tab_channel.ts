@@ -41,6 +41,8 @@ export interface TabKind<Message> {
 
 /** Receives the messages of one kind. */
 export interface TabListener<Message> {
+  /** Whether it wants a message. It is asked before the message is copied for it. Absent: it wants all. */
+  wants?(message: Message): boolean;
   deliver(messages: readonly Message[]): void;
   /** Called when messages may have been missed. */
   missed(): void;
@@ -149,7 +151,7 @@ export class TabChannel {
     const { kind } = sender;
     queueMicrotask(() => {
       const others = this.#listening().filter((port) => port !== sender && port.kind === kind);
-      for (const { listener } of others) listener.deliver(cloneOf(messages));
+      for (const { listener } of others) deliver(listener, messages, cloneOf);
     });
     if (this.name === undefined || this.#host.open === undefined) return;
     // Send later, so that the caller that waits for the commit continues first.
@@ -190,7 +192,7 @@ export class TabChannel {
       if (!Array.isArray(values)) continue;
       const decoded = values.map((value) => kind.decode(value));
       const messages = decoded.filter((message) => message !== undefined);
-      for (const port of ports) if (port.kind === kind) port.listener.deliver(messages);
+      for (const port of ports) if (port.kind === kind) deliver(port.listener, messages);
     }
   }
 
@@ -247,6 +249,15 @@ export function tabChannelOf(name: string, host?: TabHost): TabChannel {
   const channel = channels.get(name) ?? new TabChannel(name, host);
   channels.set(name, channel);
   return channel;
+}
+
+function deliver(
+  listener: TabListener<unknown>,
+  messages: readonly unknown[],
+  copy = (wanted: readonly unknown[]) => wanted,
+): void {
+  const wanted = messages.filter((message) => listener.wants?.(message) !== false);
+  if (wanted.length > 0) listener.deliver(copy(wanted));
 }
 
 function cloneOf(messages: readonly unknown[]): readonly unknown[] {

@@ -71,8 +71,9 @@ export class OtherTabs {
     this.#session = session;
     if (channelName !== undefined) {
       this.#port = tabChannelOf(channelName).port(RUN_MESSAGES, {
+        wants: (message) => message.session === session,
         deliver: (messages) => {
-          for (const message of messages) if (message.session === session) this.#receive(message);
+          for (const message of messages) this.#receive(message);
         },
         missed: () => void this.#find(),
       });

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { TabLock } from '../../../../js/core/watch/tab_lock.js';
+import type { Report } from '../../../../js/service/runs/agent/run_status.js';
+import { OtherTabs } from '../../../../js/service/runs/other_tabs.js';
+
+it('a report of a run is copied for those that follow its session, and for no others', async () => {
+  let copies = 0;
+  const report: Report = {
+    ...{ messageId: 'm1', invocationId: 'i1', status: 'running', wholes: [] },
+    get drafts() {
+      return [
+        {
+          get event() {
+            copies += 1;
+            return { id: 'e1', invocationId: 'i1', author: 'guide', timestamp: 1 };
+          },
+        },
+      ];
+    },
+  };
+  const told: string[] = [];
+  const open = (session: string, name: string): OtherTabs =>
+    new OtherTabs(session, 'copies of reports', new TabLock(undefined), {
+      told: (report) => void told.push(`${name}: ${report?.messageId}`),
+      stop: () => undefined,
+      tellNow: () => undefined,
+    });
+  const running = open('s1', 'running');
+  const followers = [open('s1', 'same'), open('s2', 'other'), open('s3', 'third')];
+  const stops = followers.map((each) => each.follow());
+  running.tell(report);
+  await new Promise(setImmediate);
+  for (const stop of stops) stop();
+  assert.deepEqual(told, ['same: m1']);
+  assert.equal(copies, 1);
+});
