@@ -6,6 +6,7 @@ import { untilAborted } from '../../core/call/time_limit.js';
 import { coreOf } from '../../core/core_of.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { onDemand } from '../../core/wasm/loader/chunk.js';
+import { loadWasm } from '../../core/wasm/loading.js';
 import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
 import { Background, epochStore, type Epoch, openEpoch } from '../../stores/cache/epoch.js';
@@ -208,6 +209,10 @@ export function openParts(options: TakenOptions) {
       tabs.post('lost');
     });
   const outbox = new Outbox({ clock: tab.clock, call });
+  // A page that is offline at its first write has the rules then. After a failure the write loads them again.
+  void Promise.resolve()
+    .then(() => loadWasm(false, rules))
+    .catch(() => undefined);
   // Sends what an earlier visit left.
   void Promise.resolve()
     .then(() => tabs.post('opened'))

@@ -6,8 +6,8 @@ import { inChild, type Outcome } from './child.js';
 /** Programs with this condition load the package as pages do; those without it as Node does. */
 const AS_PAGE = ['--conditions=browser'];
 
-/** A cache without a connection, whose writes the wasm decides, and the number of compilations of each build. */
-const CACHE = `
+/** The number of compilations of each build. */
+const COUNTING = `
   const { statSync } = await import('node:fs');
   const sizes = ['wasm', 'rules'].map((name) => statSync('pkg/adk_session_' + name + '_bg.wasm').size);
   const compiled = { all: 0, rules: 0 };
@@ -20,6 +20,10 @@ const CACHE = `
   WebAssembly.Module = class extends WebAssembly.Module {
     constructor(bytes) { super(bytes); note(bytes); }
   };
+`;
+
+/** A cache without a connection, whose writes the wasm decides. */
+const OPEN_CACHE = `
   const { CachedSessionService } = await import('adk-session-wasm/cache');
   const { RemoteSessionService } = await import('adk-session-wasm/remote');
   const fetch = async () => { throw new TypeError('offline'); };
@@ -31,6 +35,8 @@ const CACHE = `
     return (await cache.getSession({ ...key, sessionId })).state;
   };
 `;
+
+const CACHE = `${COUNTING} ${OPEN_CACHE}`;
 
 interface Result {
   readonly states: readonly unknown[];
@@ -49,10 +55,22 @@ describe('The two builds of the wasm', () => {
     });
   });
 
-  it('a page that has all at hand loads no rules beside it', async () => {
+  it('a cache in a page loads the rules when it is made, so its first write needs no connection', async () => {
     const result = await inChild<Result>(
       `${CACHE}
-      const { Template } = await import('adk-session-wasm');
+      const { setTimeout: wait } = await import('node:timers/promises');
+      for (let tries = 0; compiled.rules === 0 && tries < 500; tries += 1) await wait(10);
+      WebAssembly.compile = () => Promise.reject(new Error('offline'));
+      return { states: [await write()], compiled };`,
+      AS_PAGE,
+    );
+    assert.deepEqual(result, { states: [{ a: 1 }], compiled: { all: 0, rules: 1 } });
+  });
+
+  it('a page that has all at hand loads no rules beside it', async () => {
+    const result = await inChild<Result>(
+      `const { Template } = await import('adk-session-wasm');
+      ${CACHE}
       const { length } = new Template('{a}').placeholders;
       return { states: [length, await write()], compiled };`,
       AS_PAGE,
@@ -110,9 +128,10 @@ describe('The two builds of the wasm', () => {
 
   it('the rules whose load failed are loaded by the next call', async () => {
     const [failed, ...result] = await inChild<[Outcome, unknown]>(
-      `${CACHE}
+      `${COUNTING}
       const { compile: counted } = WebAssembly;
       WebAssembly.compile = () => Promise.reject(new Error('out of memory'));
+      ${OPEN_CACHE}
       const failed = await codeOf(() => write());
       WebAssembly.compile = counted;
       return [failed, await write(), compiled];`,
