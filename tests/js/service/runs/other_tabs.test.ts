@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
+import { createEvent } from '../../../../js/index.js';
 import { TabLock } from '../../../../js/core/watch/tab_lock.js';
 import type { Report } from '../../../../js/service/runs/agent/run_status.js';
 import { OtherTabs } from '../../../../js/service/runs/other_tabs.js';
@@ -14,7 +15,7 @@ it('a report of a run is copied for those that follow its session, and for no ot
         {
           get event() {
             copies += 1;
-            return { id: 'e1', invocationId: 'i1', author: 'guide', timestamp: 1 };
+            return createEvent({ id: 'e1', author: 'guide' });
           },
         },
       ];
