@@ -131,8 +131,8 @@ const SIZES: readonly [
   kilobytes: number,
   measured: () => number | Promise<number>,
 ][] = [
-  ['the wasm', 130.1, () => gzipped(wasm())],
-  ['the wasm with the rules alone', 63.2, () => gzipped(wasm('rules'))],
+  ['the wasm', 128.5, () => gzipped(wasm())],
+  ['the wasm with the rules alone', 61.7, () => gzipped(wasm('rules'))],
   [
     'a page bundled with esbuild',
     186.5,
@@ -145,7 +145,7 @@ const SIZES: readonly [
     183,
     async () => (await esbuildPage('size-slim', main('adk-session-wasm/slim'))) + gzipped(wasm()),
   ],
-  ['the remote client', 10.9, () => sizeBeside('remote', '', REMOTE)],
+  ['the remote client', 11.9, () => sizeBeside('remote', '', REMOTE)],
   ['live stores', 8.4, () => sizeBeside('live', '', LIVE)],
   ['the hooks for React', 0.9, () => sizeBeside('react', LIVE, hooksOf('react'))],
   ['the composables for Vue', 0.9, () => sizeBeside('vue', LIVE, hooksOf('vue'))],
