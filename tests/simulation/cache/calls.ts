@@ -230,6 +230,11 @@ export async function settleRefusal(
     );
   if (how === 'retry') {
     for (const retried of all) journal.movedEvents.add(retried);
+    // A write of a state tells no event.
+    for (const write of journal.writes) {
+      const isOwn = write.device === device.number && write.owner === owner;
+      if (isOwn && write.eventId === undefined && write.session === session) write.isMoved = true;
+    }
     await outbox.retry(refused);
   } else {
     // Another tab may read before the call ends.

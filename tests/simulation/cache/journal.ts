@@ -28,6 +28,8 @@ export interface Write extends NewWrite {
   ended: number;
   /** Whether it may be missing: it was refused and dropped, or its local store is lost. */
   isGivenUp: boolean;
+  /** Whether it was sent again after a refusal, and so perhaps behind later ones. */
+  isMoved: boolean;
   /** Whether its device has forgotten it. Offline, a read there lacks it. */
   isForgotten: boolean;
 }
@@ -72,7 +74,15 @@ export class Journal {
   }
 
   begin(device: number, owner: string, writes: readonly NewWrite[], began = this.now()): Write[] {
-    const common = { device, owner, began, ended: Infinity, isGivenUp: false, isForgotten: false };
+    const common = {
+      device,
+      owner,
+      began,
+      ended: Infinity,
+      isGivenUp: false,
+      isMoved: false,
+      isForgotten: false,
+    };
     const begun = writes.map((write) => ({ ...write, ...common }));
     this.writes.push(...begun);
     return begun;
@@ -270,9 +280,10 @@ export class Journal {
     if (place < 0) return undefined;
     // After a device has forgotten, it is another client.
     const late = this.#rivalsOf(write).find(
-      ({ ended, value, isForgotten, eventId = '' }) =>
+      ({ ended, value, isForgotten, isMoved, eventId = '' }) =>
         ended < write.began &&
         !isForgotten &&
+        !isMoved &&
         !this.movedEvents.has(eventId) &&
         values.lastIndexOf(value) > place,
     );
