@@ -10,7 +10,7 @@ import { InMemorySessionService } from '../service/in_memory_session_service.js'
 import { splitByScope } from '../values/state/keys.js';
 import { IS_OF_USER, SHARED_SCOPES, type SharedScope } from '../values/state/scope.js';
 import type { StateShape } from '../values/state/state_shape.js';
-import { eventsOf, type Line, nameOf, type Report, withReport } from './file_lines.js';
+import { eventsOf, type Line, lineName, type Report, withReport } from './file_lines.js';
 
 /** Called for each session that TO has as FROM has it. */
 export type OnSession = (line: Line, isNew: boolean) => void;
@@ -26,7 +26,7 @@ export async function copyToService(
   onSession: OnSession,
 ): Promise<void> {
   for await (const line of lines) {
-    await withReport(report, nameOf(line), async () => {
+    await withReport(report, lineName(line), async () => {
       const isNew = await importLine(service, line);
       if (eventsOf(line) === undefined) return compareState(service, line, report);
       if (await hasSession(service, line, report)) onSession(line, isNew);
@@ -63,7 +63,7 @@ async function hasSession(service: SessionService, line: Line, report: Report): 
   }
   if (isDeepStrictEqual(comparable(given), comparable(stored))) return true;
   const [there, here] = [stored, given].map((file) => eventsOf(file)?.length ?? 0);
-  report(nameOf(line), `TO has a different session: ${there} events, ${here} in FROM.`);
+  report(lineName(line), `TO has a different session: ${there} events, ${here} in FROM.`);
   return false;
 }
 
@@ -97,6 +97,6 @@ function reportKeys(
 ): void {
   for (const [key, value] of given) {
     if (isDeepStrictEqual(stored.get(key), value)) continue;
-    report(nameOf(owner), `TO has another value of ${JSON.stringify(key)}.`);
+    report(lineName(owner), `TO has another value of ${JSON.stringify(key)}.`);
   }
 }

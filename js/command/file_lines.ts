@@ -55,7 +55,7 @@ export async function withReport<T>(
 }
 
 /** Returns what a line holds, for messages. */
-export function nameOf({ appName, userId, id, ...line }: Line): string {
+export function lineName({ appName, userId, id, ...line }: Line): string {
   const [app, user] = [JSON.stringify(appName), JSON.stringify(userId)];
   const owners: Readonly<Record<SharedScope, string>> = {
     app: `the app ${app}`,

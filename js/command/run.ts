@@ -12,7 +12,7 @@ import {
   USAGE,
 } from './arguments.js';
 import { copyToService, type OnSession } from './copy.js';
-import { fileLines, eventsOf, type Line, nameOf, type Report, withReport } from './file_lines.js';
+import { fileLines, eventsOf, type Line, lineName, type Report, withReport } from './file_lines.js';
 import type { ReadOnlyDatabase } from '../service/database/read_only_database.js';
 import { exportSession } from '../service/files/export_sessions.js';
 import { invalid } from '../values/errors/invalid.js';
@@ -222,7 +222,7 @@ async function* databaseLines(
   for (const appName of await database.apps()) {
     if (apps.length > 0 && !apps.includes(appName)) continue;
     const read = (key: object, work: () => Promise<Line | undefined>) =>
-      withReport(report, nameOf({ appName, ...key }), work);
+      withReport(report, lineName({ appName, ...key }), work);
     const line = await read({ appState: {} }, async () => {
       return { appName, appState: await database.getAppState({ appName }) };
     });

@@ -81,7 +81,7 @@ export interface Core {
   readonly epochs?: Epochs | undefined;
   /** Present if the sessions are on a server, which may have an agent. */
   readonly serverAgent?: ServerAgent | undefined;
-  readonly feed: { readonly feed: SharedFeed };
+  readonly publisher: { readonly feed: SharedFeed };
   /** Notes that a live session is storing what its user has written. Signing out waits until it has. */
   noteStoring(work: Promise<unknown>): void;
   readonly deletable: {

@@ -69,11 +69,11 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
   createSessionSync(request: ImportedSessionRequest<S>): Session<S>;
   createSessionSync(request: ImportedSessionRequest<S>): Session<S> {
     return this.#runNow(request, (request, call) =>
-      this.#core.callMemory(call, ({ now }) => {
+      this.#core.callMemory(call, ({ sync }) => {
         const newSession = this.#core.takeNew({ ...request, mutation: undefined }, false);
         // Without `ifAbsent` it is created, or the call fails.
-        const created = now.create(newSession, call)!;
-        this.#core.feed.publish(newSession, created);
+        const created = sync.create(newSession, call)!;
+        this.#core.publisher.publish(newSession, created);
         return this.#core.reader.open<S>(newSession, created);
       }),
     );
@@ -112,9 +112,9 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
   /** Like `deleteSession`, but synchronous. */
   deleteSessionSync(request: DeleteSessionRequest): void {
     this.#runNow(request, (request, call) =>
-      this.#core.callMemory(call, ({ now }) => {
+      this.#core.callMemory(call, ({ sync }) => {
         const write = takeDeletion({ ...request, created: undefined, mutation: undefined });
-        if (write !== undefined) this.#core.feed.publish(write, now.delete(write, call));
+        if (write !== undefined) this.#core.publisher.publish(write, sync.delete(write, call));
       }),
     );
   }

@@ -74,7 +74,7 @@ export class ServiceCore implements Core {
   readonly storage: StorageInfo;
   readonly calls: Calls;
   readonly handles = new Handles();
-  readonly feed: ServiceFeed;
+  readonly publisher: ServiceFeed;
   /** What live sessions are storing. */
   readonly storing = new Set<Promise<unknown>>();
   readonly appender: Appender;
@@ -140,7 +140,7 @@ export class ServiceCore implements Core {
     this.loadReads = parts.loadReads ?? loadReads;
     this.reader = new SessionReader(readerParts, this.loadReads);
     // After the checks of all options: a service that does not exist never releases the feed.
-    this.feed = new ServiceFeed(parts.feed);
+    this.publisher = new ServiceFeed(parts.feed);
     this.appender = new Appender({
       calls: this.calls,
       handles,
@@ -152,7 +152,7 @@ export class ServiceCore implements Core {
       newId: this.newId,
       load: (atOnce) => this.#load(atOnce),
       store: () => this.#openStore(),
-      feed: this.feed,
+      feed: this.publisher,
       reader: this.reader,
       traits: this.#traits,
       serverAgent: parts.serverAgent,
@@ -247,7 +247,7 @@ export class ServiceCore implements Core {
   /** Stores a write, and tells what it has changed. */
   async write<Kind extends WriteKind>(write: ReadyWrite<Kind>, call: Call): Promise<Results[Kind]> {
     const written = await this.callStore<Results[Kind]>(call, (store) => store.write(write, call));
-    this.feed.publish(write, written);
+    this.publisher.publish(write, written);
     return written;
   }
 
@@ -371,7 +371,7 @@ export class ServiceCore implements Core {
     } finally {
       limit.end();
       this.calls.end();
-      this.feed.close();
+      this.publisher.close();
       this.#store?.close?.();
       this.#store = undefined;
     }

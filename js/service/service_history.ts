@@ -26,7 +26,7 @@ const END_MS = 1000;
 interface HistoryParts extends Pick<ReaderParts, 'callStore'> {
   readonly calls: Calls;
   readonly reader: SessionReader;
-  readonly feed: ServiceFeed;
+  readonly publisher: ServiceFeed;
   readonly newId: () => string;
   /** Stores a write, and publishes what it has changed. */
   write<Kind extends 'rewind' | 'fork'>(
@@ -54,7 +54,7 @@ export function serviceHistory(core: HistoryParts): ServiceHistory {
         const { run, ...rewound } = await core.write({ ...write, options }, call);
         const { isNew, message, revision } = rewound;
         if (options.idempotencyKey !== undefined && isNew && message !== undefined) {
-          core.feed.feed.runRevisions.begin(write.key, message.invocationId, revision);
+          core.publisher.feed.runRevisions.begin(write.key, message.invocationId, revision);
         }
         // What the run still appends is refused.
         await endsWithin(END_MS, run?.abort());
@@ -108,7 +108,7 @@ export function withHistories(store: Store, rules: StoreHistories): Store {
     : {};
   return {
     traits: store.traits,
-    now: store.now,
+    sync: store.sync,
     get writeAll() {
       return store.writeAll;
     },

@@ -73,13 +73,13 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
 
   readonly storage: StorageInfo;
   readonly #core: ServiceCore;
-  readonly #run: Calls['run'];
+  readonly #call: Calls['run'];
 
   /** @internal */
   constructor(core: ServiceCore) {
     this.storage = core.storage;
     this.#core = core;
-    this.#run = core.calls.run.bind(core.calls);
+    this.#call = core.calls.run.bind(core.calls);
   }
 
   /** @internal */
@@ -91,19 +91,19 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   /** @internal */
   createSession(request: ImportedSessionRequest<S>): Promise<Session<S>>;
   createSession(request: ImportedSessionRequest<S>): Promise<Session<S>> {
-    return this.#run('createSession', request, (request, call) =>
+    return this.#call('createSession', request, (request, call) =>
       this.#core.create(request, false, call),
     );
   }
 
   getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>> {
-    return this.#run('getOrCreateSession', request, (request, call) =>
+    return this.#call('getOrCreateSession', request, (request, call) =>
       this.#core.create(request, true, call),
     );
   }
 
   getSession(request: GetSessionRequest): Promise<Session<S> | undefined> {
-    return this.#run('getSession', request, (request, call) =>
+    return this.#call('getSession', request, (request, call) =>
       this.#core.reader.get<S>(request, call),
     );
   }
@@ -111,7 +111,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   listSessions(request: ListSessionsRequest<keyof S & string>): Promise<ListSessionsResponse<S>>;
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>>;
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>> {
-    return this.#run('listSessions', request, async ({ labels, stateKeys, ...rest }, call) => {
+    return this.#call('listSessions', request, async ({ labels, stateKeys, ...rest }, call) => {
       const own = { ...rest, labels: ownMembers(labels), stateKeys: ownMembers(stateKeys) };
       return (await this.#core.lists(call)).list(own, call);
     });
@@ -132,20 +132,20 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   listEvents(request: ListEventsRequest): Promise<EventsPage> {
-    return this.#run('listEvents', request, async (request, call) =>
+    return this.#call('listEvents', request, async (request, call) =>
       (await this.#core.pages(call)).list(request, call),
     );
   }
 
   getEvents(request: GetEventsRequest): Promise<StoredEvents> {
-    return this.#run('getEvents', request, async ({ eventIds, ...key }, call) => {
+    return this.#call('getEvents', request, async ({ eventIds, ...key }, call) => {
       const own = { ...key, eventIds: ownMembers(eventIds) };
       return (await this.#core.pages(call)).byIds(own, call);
     });
   }
 
   listChanges(request: ListChangesRequest): Promise<ChangesSince<S>> {
-    return this.#run('listChanges', request, async (request, call) =>
+    return this.#call('listChanges', request, async (request, call) =>
       (await this.#core.pages(call)).changes<S>(request, call),
     );
   }
@@ -163,26 +163,28 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   loadOlder(session: Session<S>, limit?: number, options: Abortable = {}): Promise<boolean> {
-    return this.#run('loadOlder', { session, limit }, async (request, call) =>
+    return this.#call('loadOlder', { session, limit }, async (request, call) =>
       (await this.#core.pages(call)).addOlder(request, options, call),
     );
   }
 
   deleteSession(request: DeleteSessionRequest): Promise<void> {
-    return this.#run('deleteSession', request, (request, call) => this.#core.delete(request, call));
+    return this.#call('deleteSession', request, (request, call) =>
+      this.#core.delete(request, call),
+    );
   }
 
   deleteSessions(
     request: DeleteSessionsRequest,
     options: DeleteSessionsOptions = {},
   ): Promise<number> {
-    return this.#run('deleteSessions', request, (request, call) =>
+    return this.#call('deleteSessions', request, (request, call) =>
       deleteSessions(this.#core.deletable, request, options, call),
     );
   }
 
   appendEvent<E extends NewEvent>(request: AppendEventRequest<S, E>): Promise<AppendedEvent<E>> {
-    return this.#run('appendEvent', request, async (request, call) => {
+    return this.#call('appendEvent', request, async (request, call) => {
       const { event } = request;
       await this.#core.appender.append(request, [event], call);
       const appended: unknown = event;
@@ -193,7 +195,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   appendEvents<E extends NewEvent>(
     request: AppendEventsRequest<S, E>,
   ): Promise<AppendedEvent<E>[]> {
-    return this.#run('appendEvents', request, async (request, call) => {
+    return this.#call('appendEvents', request, async (request, call) => {
       const { events } = request;
       if (!Array.isArray(events)) throw invalidValue('events', 'must be an array', events);
       await this.#core.appender.append(request, [...events], call);
@@ -203,45 +205,45 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   updateState(request: UpdateStateRequest<S>): Promise<void> {
-    return this.#run('updateState', request, (request, call) => this.#core.update(request, call));
+    return this.#call('updateState', request, (request, call) => this.#core.update(request, call));
   }
 
   updateSession(key: CompositeSessionKey & Abortable, changes: SessionChanges): Promise<void> {
-    return this.#run('updateSession', key, (key, call) => this.#core.describe(key, changes, call));
+    return this.#call('updateSession', key, (key, call) => this.#core.describe(key, changes, call));
   }
 
   sessionInfo(request: SessionInfoRequest): Promise<SessionInfo<S>> {
-    return this.#run('sessionInfo', request, async (request, call) =>
+    return this.#call('sessionInfo', request, async (request, call) =>
       (await this.#core.pages(call)).info<S>(request, call),
     );
   }
 
   getUserState(request: UserRequest): Promise<StateShape> {
-    return this.#run('getUserState', request, (request, call) =>
+    return this.#call('getUserState', request, (request, call) =>
       this.#core.reader.sharedState('user', request, call),
     );
   }
 
   getAppState(request: AppRequest): Promise<StateShape> {
-    return this.#run('getAppState', request, (request, call) =>
+    return this.#call('getAppState', request, (request, call) =>
       this.#core.reader.sharedState('app', request, call),
     );
   }
 
   deleteUser(request: UserRequest): Promise<void> {
-    return this.#run('deleteUser', request, (request, call) =>
+    return this.#call('deleteUser', request, (request, call) =>
       this.#core.removeOf('user', request, call),
     );
   }
 
   deleteUserState(request: UserRequest): Promise<void> {
-    return this.#run('deleteUserState', request, (request, call) =>
+    return this.#call('deleteUserState', request, (request, call) =>
       this.#core.removeOf('userState', request, call),
     );
   }
 
   deleteAppState(request: AppRequest): Promise<void> {
-    return this.#run(
+    return this.#call(
       'deleteAppState',
       request,
       async (request: AppRequest & WriteIdentity, call) => {
@@ -256,7 +258,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   watch(request: WatchRequest, options?: WatchOptions): Notices;
   watch(request: WatchRequest, options: ListenOptions | WatchOptions = {}): Notices | StopWatching {
     this.#core.calls.requireOpen();
-    return this.#core.feed.watch(request, options);
+    return this.#core.publisher.watch(request, options);
   }
 
   revisionOf(session: Pick<Session, 'state'>): number | undefined {
@@ -265,7 +267,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   ping(request: Abortable = {}): Promise<void> {
-    return this.#run('ping', request, (_, call) => this.#core.open(call));
+    return this.#call('ping', request, (_, call) => this.#core.open(call));
   }
 
   async close(options: CloseOptions = {}): Promise<void> {

@@ -5,7 +5,7 @@
 import { SessionError } from '../../values/errors/errors.js';
 import type { MutationId } from '../../values/model/diagnostic.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import { sessionName } from '../../values/model/values/ids.js';
+import { keyText } from '../../values/model/values/ids.js';
 import type { Call } from '../call/call.js';
 import type { SinceRequest, ReadSession } from '../read.js';
 import { NEVER } from '../wasm/protocol.js';
@@ -191,7 +191,7 @@ export class MemoryMutations {
     createdOf: (result: T) => number | undefined,
   ): T {
     if (mutation === undefined) return write();
-    const name = sessionName(key);
+    const name = keyText(key);
     const earlier = this.#applied.get(name)?.get(mutation.client);
     refuseApplied(mutation, earlier);
     const result = write();

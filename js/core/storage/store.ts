@@ -222,7 +222,7 @@ export interface SynchronousStore {
 export interface Store {
   readonly traits: StoreTraits;
   /** Present over memory. */
-  readonly now?: SynchronousStore | undefined;
+  readonly sync?: SynchronousStore | undefined;
   /** Opens the storage, or checks that it still responds. */
   open(call: Call): Promise<void>;
   write<Kind extends WriteKind>(write: ReadyWrite<Kind>, call: Call): Promise<Results[Kind]>;
@@ -252,7 +252,7 @@ export interface Store {
 }
 
 /** The store over memory. */
-export type MemoryStore = Store & { readonly now: SynchronousStore };
+export type MemoryStore = Store & { readonly sync: SynchronousStore };
 
 // What only the storages of this package do: those of databases and of Vertex AI.
 

@@ -33,7 +33,7 @@ export function callWasmStorage<T>(holdsData: boolean, call: () => T): T {
 }
 
 /** Converts an error within the result of a `WasmStorage`. */
-export function storageError(thrown: unknown): Error {
+export function wasmStorageError(thrown: unknown): Error {
   return coreError(thrown, all);
 }
 

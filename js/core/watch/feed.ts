@@ -95,7 +95,7 @@ export class RunRevisions {
 
   /** Begins a run, or begins it again, at the revision of its message. */
   begin(key: CompositeSessionKey, invocationId: string, revision: number): void {
-    putLast(this.#revisions, nameOf(key, invocationId), revision, MOST_RUNS);
+    putLast(this.#revisions, invocationName(key, invocationId), revision, MOST_RUNS);
   }
 
   /**
@@ -105,7 +105,7 @@ export class RunRevisions {
     if (this.#revisions.size === 0) return undefined;
     let lowest: number | undefined;
     for (const { invocationId } of events) {
-      const revision = this.#revisions.get(nameOf(key, invocationId));
+      const revision = this.#revisions.get(invocationName(key, invocationId));
       if (revision !== undefined && !(revision > lowest!)) lowest = revision;
     }
     return lowest;
@@ -122,7 +122,7 @@ export class RunRevisions {
     { created, revision }: { readonly created: number; readonly revision: number },
   ): void {
     for (const { invocationId } of events) {
-      const name = nameOf(key, invocationId);
+      const name = invocationName(key, invocationId);
       const known = this.#revisions.get(name);
       if (known !== undefined && known >= created) {
         putLast(this.#revisions, name, Math.max(known, revision), MOST_RUNS);
@@ -132,6 +132,9 @@ export class RunRevisions {
 }
 
 /** Other sessions and invocations have other names. The lengths take less time than JSON. */
-function nameOf({ appName, userId, sessionId }: CompositeSessionKey, invocation: string): string {
+function invocationName(
+  { appName, userId, sessionId }: CompositeSessionKey,
+  invocation: string,
+): string {
   return `${appName.length},${userId.length},${invocation.length},${appName}${userId}${invocation}${sessionId}`;
 }

@@ -96,7 +96,7 @@ class FeedSource implements UnderlyingDefaultSource<Uint8Array> {
     const { log, watched } = this.#feed;
     const { position, notice } = log.next(this.#position, watched);
     this.#position = position;
-    const text = notice === undefined ? this.#runs?.take() : JSON.stringify(notice);
+    const text = notice === undefined ? this.#runs?.next() : JSON.stringify(notice);
     return text === undefined ? undefined : this.#eventOf(`data: ${text}`);
   }
 

@@ -202,6 +202,6 @@ export class ForeignChanges {
     const last = this.#states.get(name);
     putLast(this.#states, name, revision, MAX_REMEMBERED);
     if (last === undefined || last === revision || (last === 0 && isEmpty)) return false;
-    return !this.#core.feed.hasWrittenState(scope, owner, revision);
+    return !this.#core.publisher.hasWrittenState(scope, owner, revision);
   }
 }

@@ -1,4 +1,4 @@
-import { sessionName } from '../../values/model/values/ids.js';
+import { keyText } from '../../values/model/values/ids.js';
 import type { Draft, DraftChange, RunChange, RunReport } from '../../core/run_report.js';
 import { belongsTo } from '../../core/storage/scopes.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -54,7 +54,7 @@ export class RunFeed {
   }
 
   /** Returns the JSON of the next report, if one is due. */
-  take(): string | undefined {
+  next(): string | undefined {
     if (!this.#isDue) return undefined;
     for (const [name, run] of this.#changed) {
       this.#changed.delete(name);
@@ -77,7 +77,7 @@ export class RunFeed {
 
   #note(run: RunReport): void {
     if (!belongsTo(run, this.#watched)) return;
-    this.#changed.set(sessionName(run), run);
+    this.#changed.set(keyText(run), run);
     if (run.status !== 'running') return this.#fire();
     this.#timer ??= setTimeout(() => this.#fire(), DELAY_MS);
   }
@@ -98,7 +98,7 @@ export class RunFeed {
       drafts: hasDrafts ? drafts.map((draft) => this.#shownDraft(draft)) : [],
       wholes: hasDrafts ? wholes : [],
     };
-    const name = sessionName(run);
+    const name = keyText(run);
     if (run.status === 'running') this.#sent.set(name, report);
     else this.#sent.delete(name);
     return report;

@@ -2,7 +2,7 @@
 import { EVENTS_PER_TASK, mapInTasks } from '../../core/call/scheduling.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { publicView } from '../rights/public_view.js';
-import { JSON_TEXT, nameOf, type Schema } from '../../stores/http/schema.js';
+import { JSON_TEXT, refName, type Schema } from '../../stores/http/schema.js';
 import { type ResponseName, SCHEMAS } from './schemas.js';
 
 /**
@@ -78,7 +78,7 @@ function shownText(text: string, maySeeCredentials: boolean): string {
 
 function resolved(schema: Schema): Schema {
   const { $ref } = schema;
-  return $ref === undefined ? schema : SCHEMAS[nameOf($ref) as ResponseName];
+  return $ref === undefined ? schema : SCHEMAS[refName($ref) as ResponseName];
 }
 
 const KNOWN = new Map<Schema, boolean>();

@@ -5,7 +5,7 @@ import { putLast } from '../../values/bounded_map.js';
 import { partsOf } from '../../values/model/event/parts.js';
 import type { Notice } from '../../values/model/notice.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { sessionName } from '../../values/model/values/ids.js';
+import { keyText } from '../../values/model/values/ids.js';
 
 /** The most sessions whose last failed or cancelled run is kept. */
 const MAX_REPORTS = 1000;
@@ -34,14 +34,14 @@ export class EndedReports {
 
   put(report: RunReport): void {
     const { appName } = report;
-    putLast(this.#reports, sessionName(report), { ...report, drafts: kept(report) }, MAX_REPORTS);
+    putLast(this.#reports, keyText(report), { ...report, drafts: kept(report) }, MAX_REPORTS);
     if (this.#watches.has(appName)) return this.#endWatches();
     const onNotice = (notice: Notice): void => this.#drop(appName, notice);
     try {
       this.#watches.set(appName, this.#service.watch({ appName }, { onNotice }));
     } catch {
       // Nobody would tell of deletions, so the report is not kept.
-      this.#reports.delete(sessionName(report));
+      this.#reports.delete(keyText(report));
     }
   }
 

@@ -13,7 +13,7 @@ import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { sessionName } from '../../values/model/values/ids.js';
+import { keyText } from '../../values/model/values/ids.js';
 import { LocalRun, type RunEnd, type StopReason } from '../../service/runs/agent/local_run.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
@@ -189,17 +189,17 @@ export class ServerRuns {
 
   /** Returns the run of this message, which may not be stored yet. */
   find(key: CompositeSessionKey, messageId: string): ServerRun | undefined {
-    return this.#of(sessionName(key)).find((run) => run.messageId === messageId);
+    return this.#of(keyText(key)).find((run) => run.messageId === messageId);
   }
 
   /** Returns the run of a session, if its message is stored. */
   underWay(key: CompositeSessionKey): RunUnderWay | undefined {
-    return this.#runs.get(sessionName(key))?.underWay;
+    return this.#runs.get(keyText(key))?.underWay;
   }
 
   /** Runs the rewinds of a session that begin a run one after the other. */
   rewinding<Result>(key: CompositeSessionKey, work: () => Promise<Result>): Promise<Result> {
-    return this.#rewinds.run(sessionName(key), work);
+    return this.#rewinds.run(keyText(key), work);
   }
 
   /**
@@ -221,7 +221,7 @@ export class ServerRuns {
     const admitAlone = async (): Promise<AdmittedMessage> => {
       const admitted = await admit();
       // The rewind has ended the run before, if this process knew that its message is stored.
-      await endsWithin(END_MS, this.#runs.get(sessionName(key))?.stop('cancelled'));
+      await endsWithin(END_MS, this.#runs.get(keyText(key))?.stop('cancelled'));
       return admitted;
     };
     return this.#begin({ ...message, admit: admitAlone }, this.#successors);
@@ -229,7 +229,7 @@ export class ServerRuns {
 
   #begin(message: ServerMessage, begun: Map<string, ServerRun>): ServerRun {
     const { messageId, key } = message;
-    const name = sessionName(key);
+    const name = keyText(key);
     const others = this.#of(name);
     if (this.#isClosing) throw refusal('closed', 'The server is stopping.');
     if (this.#isCancelled(name, messageId)) {
@@ -260,19 +260,19 @@ export class ServerRuns {
    * @returns whether anything was cancelled
    */
   async cancel(key: CompositeSessionKey, messageId: string | undefined): Promise<boolean> {
-    const name = sessionName(key);
+    const name = keyText(key);
     const isMeant = (run: ServerRun): boolean =>
       messageId === undefined || run.messageId === messageId;
     const meant = this.#of(name).filter(isMeant);
     await Promise.all(meant.map((run) => run.stop('cancelled')));
     if (meant.length > 0 || messageId === undefined) return meant.length > 0;
     // Before the read: the message may come meanwhile.
-    putLast(this.#cancelled, nameOf(name, messageId), Date.now(), MAX_CANCELLED);
+    putLast(this.#cancelled, runName(name, messageId), Date.now(), MAX_CANCELLED);
     const { service, agent } = this.#settings;
     const { events } = await service.getEvents({ ...key, eventIds: [messageId] });
     const message = events[0]?.event;
     if (message === undefined) return false;
-    this.#cancelled.delete(nameOf(name, messageId));
+    this.#cancelled.delete(runName(name, messageId));
     if (message.author !== 'user' || this.#of(name).length > 0) return false;
     const run = { key, message, drafts: [], agentName: agent.agentName, isUnanswered: true };
     return (await endRun(service, run)).length > 0;
@@ -290,7 +290,7 @@ export class ServerRuns {
   }
 
   #isCancelled(name: string, messageId: string): boolean {
-    const at = this.#cancelled.get(nameOf(name, messageId));
+    const at = this.#cancelled.get(runName(name, messageId));
     return at !== undefined && Date.now() - at < CANCELLED_MS;
   }
 
@@ -320,7 +320,7 @@ export class ServerRuns {
   }
 }
 
-function nameOf(name: string, messageId: string): string {
+function runName(name: string, messageId: string): string {
   return JSON.stringify([name, messageId]);
 }
 

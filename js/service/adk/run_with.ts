@@ -134,7 +134,7 @@ function sessionServiceOf(
 
 /** Returns what all services over one storage share, so far as this realm knows. */
 function storeOf(service: object): object {
-  return coreOf(service)?.feed.feed ?? service;
+  return coreOf(service)?.publisher.feed ?? service;
 }
 
 /** Returns a view of the runner that uses a service, and gives its run the invocation of the message. */

@@ -13,7 +13,7 @@ import {
   takeJoined,
   joinedOf,
 } from './waiting_appends.js';
-import { sessionName } from '../../values/model/values/ids.js';
+import { keyText } from '../../values/model/values/ids.js';
 
 /** The most groups under way at once. Appends that wait meanwhile make the next group larger. */
 const MAX_GROUPS = 2;
@@ -83,10 +83,10 @@ export class AppendGroups {
   }
 
   #appendNow(append: QueuedAppend): Appended | undefined {
-    const { now } = this.#parts.store();
-    if (now === undefined || append.write.mutation !== undefined) return undefined;
+    const { sync } = this.#parts.store();
+    if (sync === undefined || append.write.mutation !== undefined) return undefined;
     const { ready, written } = this.#parts.prepare(append);
-    const appended = now.append(ready, append.call);
+    const appended = sync.append(ready, append.call);
     written(appended);
     return appended;
   }
@@ -185,7 +185,7 @@ export class AppendGroups {
     this.#ready = [];
     for (const queue of ready) {
       const [first] = queue.calls;
-      const name = first === undefined ? '' : sessionName(first.append.write.key);
+      const name = first === undefined ? '' : keyText(first.append.write.key);
       if (size >= MOST_EVENTS || sessions.has(name)) {
         this.#ready.push(queue);
         continue;

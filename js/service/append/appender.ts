@@ -111,9 +111,9 @@ export class Appender {
     const { handles, reader, autoTitle } = this.#parts;
     const facts = handles.factsOf(session);
     const mayTitle = autoTitle && !facts.isTitled && !session.hasTitle;
-    const viewRules = appendRulesOf(events);
-    if (viewRules === undefined) refuseFrameworkEvents(events);
-    const { writer, stale } = viewRules ?? this.#parts.rules;
+    const givenRules = appendRulesOf(events);
+    if (givenRules === undefined) refuseFrameworkEvents(events);
+    const { writer, stale } = givenRules ?? this.#parts.rules;
     const taken: EventToStore[] = [];
     for (const event of events)
       if (isStored(event)) {

@@ -130,7 +130,7 @@ export function openParts(options: TakenOptions) {
           return agent.isApiServer;
         },
         channelName: agent.channelName,
-        reach: () => call(({ remote }) => remote.ask((store, request) => store.open(request))),
+        reach: () => call(({ remote }) => remote.request((store, request) => store.open(request))),
         hasPlainCopies: ({ appName, userId }) =>
           call(async ({ data }) => {
             const [first] = await data.read(({ copies }) => copies.copied({ appName, userId }));
@@ -160,7 +160,7 @@ export function openParts(options: TakenOptions) {
             return await call(({ remote }) =>
               untilAborted(
                 signal,
-                remote.ask((_, own) => cancel(own)),
+                remote.request((_, own) => cancel(own)),
               ),
             );
           } catch (error) {

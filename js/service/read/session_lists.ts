@@ -82,9 +82,9 @@ export class SessionLists {
   listNow<S extends object>(
     request: ListSessionsPageRequest,
     call: Call,
-    { now }: MemoryStore,
+    { sync }: MemoryStore,
   ): SessionsPage<S> {
-    return runPlanNow(this.#plan<S>(request, false), (request) => now.sessions(request, call));
+    return runPlanNow(this.#plan<S>(request, false), (request) => sync.sessions(request, call));
   }
 
   /** Takes a request, and plans its reads. */

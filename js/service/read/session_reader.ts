@@ -100,18 +100,18 @@ export class SessionReader {
   getNow<S extends object>(
     request: Omit<GetSessionRequest, 'signal'>,
     call: Call,
-    { traits, now }: MemoryStore,
+    { traits, sync }: MemoryStore,
     reads: typeof onDemandReads,
   ): Session<S> | undefined {
     const taken = takeRead(request);
     if (taken === undefined) return undefined;
     const { request: window, view } = taken;
     if (view === 'raw') {
-      const read = now.find(window, call);
+      const read = sync.find(window, call);
       return read && this.#openRead(taken, read);
     }
     const plan = this.#viewsOf(reads).readView(traits, { ...window, view });
-    const read = runPlanNow(plan, (request) => now.find(request, call));
+    const read = runPlanNow(plan, (request) => sync.find(request, call));
     return read && this.#openRead(taken, read);
   }
 

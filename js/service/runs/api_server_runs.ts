@@ -235,7 +235,7 @@ export function runsOf(service: SessionService, key: CompositeSessionKey): Sessi
   const agent = core.serverAgent!;
   const parts = { service: service as ApiServerService, key, agent, sent: new Set<string>() };
   const begin: BeginRun = (asked, onChange) => new ApiServerRun(parts, asked, onChange);
-  const channelName = core.feed.feed.channelName ?? agent.channelName;
+  const channelName = core.publisher.feed.channelName ?? agent.channelName;
   const make = (): SessionRuns =>
     new SessionRuns((happened) => new PageRuns(service, key, happened, channelName, begin), {
       mayPause: true,

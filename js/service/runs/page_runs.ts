@@ -5,7 +5,7 @@ import type { NewEvent } from '../../values/model/event/event.js';
 import { isRewind } from '../../values/model/event/snapshot.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { sessionName } from '../../values/model/values/ids.js';
+import { keyText } from '../../values/model/values/ids.js';
 import { LocalRun, type StopReason } from './agent/local_run.js';
 import { isStoredAlready } from './agent/run_storage.js';
 import type { Happening } from './run_table.js';
@@ -67,7 +67,7 @@ export class PageRuns implements RunTransport {
     this.#service = service;
     this.#key = key;
     this.#happened = happened;
-    const session = sessionName(key);
+    const session = keyText(key);
     this.#lock = new TabLock(channelName && `${channelName}:run:${session}`);
     this.#others = new OtherTabs(session, channelName, this.#lock, {
       told: (report) => happened({ type: 'told', report }),
@@ -218,7 +218,7 @@ const runsOfStorages = new RunsOfSessions();
 
 /** Returns the runs of a session by an agent in the page, which all stores of this realm share. */
 export function runsOf(service: SessionService, key: CompositeSessionKey): SessionRuns {
-  const feed = coreOf(service)?.feed.feed;
+  const feed = coreOf(service)?.publisher.feed;
   const make = (): SessionRuns =>
     new SessionRuns((happened) => new PageRuns(service, key, happened, feed?.channelName), {
       mayPause: true,

@@ -11,7 +11,7 @@ import type { Draft } from '../../core/run_report.js';
 import type { RunUnderWay } from '../../core/history_types.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import { sessionName } from '../../values/model/values/ids.js';
+import { keyText } from '../../values/model/values/ids.js';
 import {
   type Happening,
   isOpen,
@@ -75,7 +75,7 @@ export class SessionRuns implements Runs {
   /** @param known what is known from the start */
   constructor(makeTransport: MakeTransport, known: Pick<RunsOfSession, 'mayPause' | 'isKnown'>) {
     this.#runs = { ...known, messages: [], isPaused: false };
-    this.#transport = makeTransport((happening) => void this.#take(happening));
+    this.#transport = makeTransport((happening) => void this.#dispatch(happening));
   }
 
   get run(): SessionRun | undefined {
@@ -129,7 +129,7 @@ export class SessionRuns implements Runs {
     return new Promise((resolve, reject) => {
       this.#queued.set(asked.id, { ...asked, resolve, reject });
       const { id, callIds, isOfRewind } = asked;
-      this.#take({ type: 'asked', message: { id, callIds, isOfRewind } });
+      this.#dispatch({ type: 'asked', message: { id, callIds, isOfRewind } });
     });
   }
 
@@ -139,12 +139,12 @@ export class SessionRuns implements Runs {
 
   retry(messageId: string): boolean {
     const isQueued = this.isQueued(messageId);
-    if (isQueued) this.#take({ type: 'resumed' });
+    if (isQueued) this.#dispatch({ type: 'resumed' });
     return isQueued;
   }
 
   async cancel(id: string | undefined, unanswered: Event | undefined): Promise<void> {
-    const stopped = this.#take({ type: 'cancelled', id, unanswered: unanswered?.id });
+    const stopped = this.#dispatch({ type: 'cancelled', id, unanswered: unanswered?.id });
     for (const messageId of stopped) await this.#transport.stop(messageId);
     this.#changed();
   }
@@ -158,12 +158,12 @@ export class SessionRuns implements Runs {
   }
 
   abandon(): void {
-    this.#take({ type: 'abandoned' });
+    this.#dispatch({ type: 'abandoned' });
     this.#transport.abandon();
   }
 
   /** Returns the messages whose runs are to be stopped. */
-  #take(happening: Happening): string[] {
+  #dispatch(happening: Happening): string[] {
     const { runs, effects } = step(this.#runs, happening);
     this.#runs = runs;
     for (const { type, id } of effects) {
@@ -184,7 +184,7 @@ export class SessionRuns implements Runs {
       await this.#transport.send(() => {
         const id = this.#next;
         if (id === undefined) return undefined;
-        this.#take({ type: 'sent', id });
+        this.#dispatch({ type: 'sent', id });
         return this.#queued.get(id);
       });
     }
@@ -238,7 +238,7 @@ export class RunsOfSessions {
   get(owner: object, key: CompositeSessionKey, make: () => SessionRuns): SessionRuns {
     const known = this.#known.get(owner) ?? new Map<string, SessionRuns>();
     this.#known.set(owner, known);
-    const name = sessionName(key);
+    const name = keyText(key);
     const runs = known.get(name) ?? make();
     known.set(name, runs);
     return runs;

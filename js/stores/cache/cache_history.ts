@@ -220,8 +220,8 @@ export class CacheHistory {
       // Another tab may have stored changes of which this one has not heard.
       await pending.refresh(write.key);
       await sender.waitFor([nameOf(write.key)], call.signal);
-      const made = await remote.ask((store, call) => store.write(write, call), call);
-      remote.core.feed.publish(write, made);
+      const made = await remote.request((store, call) => store.write(write, call), call);
+      remote.core.publisher.publish(write, made);
       await fetch.refresh(newKey, 'all');
     };
     await untilAborted(call.signal, make()).catch(onlyRefusals(call));
@@ -261,7 +261,7 @@ export class CacheHistory {
     const { hasOlder } = await this.#find(key, call);
     if (hasOlder && pending.mutations(nameOf(key)).length === 0) {
       try {
-        const asked = remote.ask((store, own) => store.read(request, own), call);
+        const asked = remote.request((store, own) => store.read(request, own), call);
         const answer = await untilAborted(call.signal, asked);
         if (answer === undefined) throw sessionNotFound(key.sessionId);
         return answer;

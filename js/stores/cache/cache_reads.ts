@@ -166,7 +166,7 @@ export class CacheReads {
     const missing = missingFrom(result?.events ?? [], eventIds);
     const isKnown = part.copiedCount === 'all' || missing.length === 0;
     if (result === undefined || isKnown || this.#policyOf(call) === 'cache-only') return result;
-    const asked = this.#parts.remote.ask(
+    const asked = this.#parts.remote.request(
       (store, own) => store.read({ kind: 'ids', key, eventIds: missing }, own),
       call,
     );
@@ -366,7 +366,7 @@ export class CacheReads {
     const { remote, report } = this.#parts;
     if (this.#policyOf(call) === 'cache-only' || !isUnreadable(error)) throw error;
     report(error);
-    return untilAborted(call.signal, remote.ask(ask, call));
+    return untilAborted(call.signal, remote.request(ask, call));
   }
 
   #policyOf(call: Call): ReadPolicy {

@@ -103,7 +103,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   const lists = new Lists({ ...context, limits, states, fetch });
   const follower = new Follower({
     ...context,
-    ...{ feed: remote.core.feed, fetch, lists, states },
+    ...{ feed: remote.core.publisher, fetch, lists, states },
     sending: (name) => sender.sending(name),
   });
   /** Reads again which mutations wait, because other tabs may have written some. */

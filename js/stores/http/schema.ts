@@ -52,7 +52,7 @@ export type FindMismatch = (value: unknown, schema: Schema, path: string) => Mis
 export function mismatchFinder(named: Readonly<Record<string, Schema>>): FindMismatch {
   const find: FindMismatch = (value, schema, path) => {
     const { $ref, type, minimum = -Infinity, maximum = Infinity, enum: words } = schema;
-    if ($ref !== undefined) return find(value, named[nameOf($ref)]!, path);
+    if ($ref !== undefined) return find(value, named[refName($ref)]!, path);
     const broken = (rule: string): Mismatch => ({ path, rule: `must be ${rule}`, value });
     if (words?.includes(value) === false) return broken(words.join(' or '));
     if (type === undefined) return undefined;
@@ -101,7 +101,7 @@ export function mismatchFinder(named: Readonly<Record<string, Schema>>): FindMis
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 /** Returns the name that {@link ref} was called with. */
-export const nameOf = ($ref: string): string => $ref.slice($ref.lastIndexOf('/') + 1);
+export const refName = ($ref: string): string => $ref.slice($ref.lastIndexOf('/') + 1);
 
 export const listOf = (items: Schema): Schema => ({ type: 'array', items });
 export const oneOf = (words: readonly unknown[]): Schema => ({ enum: words });

@@ -3,7 +3,7 @@ import { Feed } from '../../core/watch/feed.js';
 import type { Watcher } from '../../core/watch/watcher.js';
 import type { Notice } from '../../values/model/notice.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import { sessionName } from '../../values/model/values/ids.js';
+import { keyText } from '../../values/model/values/ids.js';
 import type { HttpConnection } from './connection/connection.js';
 import { RunReports } from './run_reports.js';
 import { Subscription, type SubscriptionParts } from './subscription.js';
@@ -65,13 +65,13 @@ export class RemoteFeed extends Feed {
   }
 
   override isOpenFor(owner: StateOwner): boolean {
-    return this.#subscriptions.get(sessionName(owner))?.isOpen === true;
+    return this.#subscriptions.get(keyText(owner))?.isOpen === true;
   }
 
   override add(watcher: Watcher): void {
     // A browser has few connections to a server, and each feed takes one for good.
     const { appName, userId } = watcher.request;
-    const name = sessionName({ appName, userId });
+    const name = keyText({ appName, userId });
     const subscription =
       this.#subscriptions.get(name) ??
       new Subscription(

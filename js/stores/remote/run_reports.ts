@@ -1,4 +1,4 @@
-import { sessionName, isId } from '../../values/model/values/ids.js';
+import { keyText, isId } from '../../values/model/values/ids.js';
 import type { FollowedKey } from '../../core/core_of.js';
 import type { Draft, ReportListener, ServerRunId, RunReport } from '../../core/run_report.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
@@ -43,12 +43,12 @@ export class RunReports {
 
   /** Returns the last report of a session. */
   of(key: CompositeSessionKey): RunReport | undefined {
-    return this.#feedOf(key)?.reports.get(sessionName(key));
+    return this.#feedOf(key)?.reports.get(keyText(key));
   }
 
   /** Calls a function as `ServerAgent.follow`. */
   follow(key: FollowedKey, listener: ReportListener): () => void {
-    const name = sessionName(key);
+    const name = keyText(key);
     const followed = this.#followed.get(name) ?? { key, listeners: new Set() };
     const { listeners } = followed;
     listeners.add(listener);
@@ -74,14 +74,14 @@ export class RunReports {
   receive(data: unknown, owner: StateOwner): boolean {
     if (!isObject(data)) return false;
     if (data.type === 'run') {
-      const feed = this.#feeds.get(sessionName(owner));
+      const feed = this.#feeds.get(keyText(owner));
       const report = feed && this.#reportIn(data, feed);
       if (report === undefined) return true;
       feed!.number = Math.max(feed!.number, report.number ?? 0);
       this.#put(feed!, report);
       this.#forgetTold(feed!);
       // This was the end of an earlier run.
-      const begun = this.#begun.get(sessionName(report))?.report;
+      const begun = this.#begun.get(keyText(report))?.report;
       if (begun !== undefined) this.#put(feed!, begun);
       return true;
     }
@@ -91,9 +91,9 @@ export class RunReports {
     const feed: ToldRuns = { owner, reports: new Map(), start: data.start, number };
     for (const each of given) {
       const report = isObject(each) ? this.#reportIn(each, feed) : undefined;
-      if (report !== undefined) feed.reports.set(sessionName(report), report);
+      if (report !== undefined) feed.reports.set(keyText(report), report);
     }
-    this.#feeds.set(sessionName(owner), feed);
+    this.#feeds.set(keyText(owner), feed);
     this.#forgetTold(feed);
     for (const [name, { report }] of this.#begun) {
       if (belongsTo(report, owner)) feed.reports.set(name, report);
@@ -110,10 +110,10 @@ export class RunReports {
   noteBegun(run: MessageOfRun, runId: ServerRunId): void {
     const feed = this.#feedOf(run);
     // Without a listener nobody asks, and without a feed nothing would remove it.
-    const isFollowed = this.#followed.has(sessionName(run));
+    const isFollowed = this.#followed.has(keyText(run));
     if (!isFollowed || (feed !== undefined && hasTold(feed, runId))) return;
     const report: RunReport = { ...run, status: 'running', drafts: [], wholes: [] };
-    this.#begun.set(sessionName(run), { report, runId });
+    this.#begun.set(keyText(run), { report, runId });
     if (feed !== undefined) this.#put(feed, report);
   }
 
@@ -137,7 +137,7 @@ export class RunReports {
 
   /** Notes that the feed of an owner has ended. */
   end(owner: StateOwner): void {
-    this.#feeds.delete(sessionName(owner));
+    this.#feeds.delete(keyText(owner));
     for (const [name, { report }] of this.#begun) {
       if (belongsTo(report, owner)) this.#begun.delete(name);
     }
@@ -162,12 +162,12 @@ export class RunReports {
   }
 
   #put(feed: ToldRuns, report: RunReport): void {
-    const name = sessionName(report);
+    const name = keyText(report);
     if (report.status === 'ended') feed.reports.delete(name);
     else feed.reports.set(name, report);
     if (this.#feedOf(report) !== feed) return;
     const { appName, userId } = report;
-    for (const followed of [name, sessionName({ appName, userId })]) {
+    for (const followed of [name, keyText({ appName, userId })]) {
       const { listeners = [] } = this.#followed.get(followed) ?? {};
       for (const listener of [...listeners]) listener(report, true);
     }
@@ -178,7 +178,7 @@ export class RunReports {
     if (![appName, userId, sessionId, messageId, invocationId].every(isId)) return undefined;
     if (!['running', 'ended', 'failed', 'cancelled'].includes(status as string)) return undefined;
     const key = { appName, userId, sessionId } as CompositeSessionKey;
-    const known = draftsIn(data, feed.reports.get(sessionName(key)));
+    const known = draftsIn(data, feed.reports.get(keyText(key)));
     // The end of a run counts also if it says only what has changed since a report that was forgotten.
     const drafts = known ?? (status === 'running' ? undefined : []);
     if (drafts === undefined) return undefined;

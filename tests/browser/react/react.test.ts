@@ -79,7 +79,8 @@ function work(milliseconds: number): void {
   while (performance.now() < end);
 }
 
-const isWatched = (service: InMemorySessionService): boolean => service[CORE].feed.hasReceivers;
+const isWatched = (service: InMemorySessionService): boolean =>
+  service[CORE].publisher.hasReceivers;
 
 /** A chat is shown, grows by an append of another and by its own, and leaves nothing behind. */
 async function converse(): Promise<string[]> {
@@ -353,11 +354,11 @@ async function switchSessions(
     if (shown === 100) heap = await heapSize();
   }
   root.unmount();
-  await until(() => !service[CORE].feed.hasReceivers);
+  await until(() => !service[CORE].publisher.hasReceivers);
   Reflect.deleteProperty(performance, 'now');
   const growth = (await heapSize()) - heap;
   const kept = [...stores].filter((store) => store.deref() !== undefined).length;
-  return { shown, isWatched: service[CORE].feed.hasReceivers, kept, growth };
+  return { shown, isWatched: service[CORE].publisher.hasReceivers, kept, growth };
 }
 
 /** The folder of node_modules with each version. React 19 is what the sources are compiled with. */

@@ -31,7 +31,7 @@ import { storageKey } from '../scopes.js';
 import type { Storage } from '../storage.js';
 import type { ListRequest, ReadList, StateRequest, OwnStorage, ParsedRows } from '../store.js';
 import { parseRows } from '../stored_events.js';
-import { requestOf, settled } from './storage_calls.js';
+import { requestOf, runVerb } from './storage_calls.js';
 
 /** Lists sessions through a storage. Cuts the part if the storage returns all sessions. */
 export function listThrough(
@@ -42,7 +42,7 @@ export function listThrough(
   const { appName, userId, order, offset, limit, after, orderBy } = part;
   const { listsParts = false } = storage;
   const whole = { appName, ...(userId !== undefined && { userId }), order, offset: 0 };
-  return settled('list', call, async () => {
+  return runVerb('list', call, async () => {
     const request = requestOf(listsParts ? part : whole, call);
     const listing = await untilAborted(call.signal, (async () => storage.list(request))());
     if (listsParts) return listed(listing);
@@ -89,7 +89,7 @@ type WindowRead = Pick<StorageReadRequest, 'key' | 'window'>;
 /** Reads a session with a window of its events, or the state of a user or an app. */
 export function readThrough(storage: Pick<Storage, 'read'>, read: WindowRead, call: Call) {
   const request: StorageReadRequest = requestOf(read, call);
-  return settled('read', call, () =>
+  return runVerb('read', call, () =>
     untilAborted<Rows>(call.signal, (async () => storage.read(request))()),
   );
 }
@@ -102,7 +102,7 @@ async function readParsedThrough(
 ) {
   if (storage.readParsed === undefined) return undefined;
   const request: StorageReadRequest = requestOf(read, call);
-  return settled('readParsed', call, async () => {
+  return runVerb('readParsed', call, async () => {
     const reading = (async () => storage.readParsed!(request))();
     return untilAborted<ParsedRows | undefined>(call.signal, reading);
   });
@@ -195,7 +195,7 @@ export async function pageThrough(
   };
   const request = requestOf(given, call);
   const verb = hasVerb ? 'readPage' : 'read';
-  return settled(verb, call, async () => {
+  return runVerb(verb, call, async () => {
     const read = hasVerb ? storage.readPage!(request) : readAndCut(storage, request);
     const rows: PageRows = await untilAborted(call.signal, read);
     const { session } = rows;
@@ -229,7 +229,7 @@ export async function eventsThrough(
   const request = requestOf(given, call);
   const hasVerb = storage.readEvents !== undefined;
   const verb = hasVerb ? 'readEvents' : 'read';
-  return settled(verb, call, async () => {
+  return runVerb(verb, call, async () => {
     const window = eventIds.length === 0 ? { last: 0 } : {};
     const read = async () =>
       hasVerb ? storage.readEvents!(request) : storage.read(requestOf({ key, window }, call));
@@ -254,7 +254,7 @@ export async function markersThrough(
   if (storage[verb] === undefined) return undefined;
   const given: StorageMarkersRequest = { key, ...(eventId !== undefined && { eventId }) };
   const request = requestOf(given, call);
-  return settled(verb, call, async () => {
+  return runVerb(verb, call, async () => {
     const rows: MarkerRows = await untilAborted(
       call.signal,
       (async () => storage[verb]!(request))(),

@@ -70,7 +70,7 @@ import {
   sessionThrough,
   stateThrough,
 } from './reads.js';
-import { requestOf, settled } from './storage_calls.js';
+import { requestOf, runVerb } from './storage_calls.js';
 
 /**
  * Runs the rules over a {@link Storage}. The storage reads and writes rows; the core decides what to write.
@@ -138,7 +138,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
         return readThrough(storage, { key: { appName: PROBE }, window: { last: 0 } }, call);
       }
       const request = requestOf({}, call);
-      return settled('open', call, () => untilAborted(call.signal, storage.open!(request)));
+      return runVerb('open', call, () => untilAborted(call.signal, storage.open!(request)));
     });
   }
 
@@ -158,16 +158,16 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
   ): Promise<CreatedSession | undefined> {
     const { description } = creation;
     if (description.title || description.labels) requireDescribe(storage);
-    return prepareCreate(storage.describing?.(creation) ?? storage, creation, call).run();
+    return prepareCreate(storage.describing?.(creation) ?? storage, creation, call).execute();
   }
 
   append(write: ReadyAppend, call: Call): Promise<Appended> {
     const storage = this.#storage;
     if (storage !== undefined && write.mutation === undefined) {
-      return appendTo(storage, write, call).run();
+      return appendTo(storage, write, call).execute();
     }
     return appendOnce(
-      (write) => this.#with(call, (storage) => appendTo(storage, write, call).run()),
+      (write) => this.#with(call, (storage) => appendTo(storage, write, call).execute()),
       (changes) => this.#rowsSince(changes, call),
       write,
     );
@@ -185,7 +185,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
 
   async update(write: UpdateWrite, call: Call): Promise<SharedRevisions> {
     return updateOnce(async () =>
-      this.#with(call, (storage) => prepareUpdate(storage, write, call).run()),
+      this.#with(call, (storage) => prepareUpdate(storage, write, call).execute()),
     );
   }
 
@@ -201,7 +201,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
       throw contractViolation('describe', violation);
     };
     return describeOnce(
-      () => this.#with(call, (storage) => settled('describe', call, () => describe(storage))),
+      () => this.#with(call, (storage) => runVerb('describe', call, () => describe(storage))),
       () => this.window({ key, last: 0 }, afterCommit(call)),
     );
   }
@@ -244,7 +244,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
   async changes(request: FindChangedRequest, call: Call): Promise<ChangedRows | undefined> {
     return this.#with<ChangedRows | undefined>(call, async (storage) => {
       if (storage.changedSince === undefined) return undefined;
-      return settled('changedSince', call, async () =>
+      return runVerb('changedSince', call, async () =>
         storage.changedSince!(requestOf(request, call)),
       );
     });
@@ -267,7 +267,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
         if (created !== undefined && deleted === false) return { isDeleted: false };
         return { isDeleted: true, floor: floorOf('delete', deleted) };
       };
-      return deleteOnce(() => settled('delete', call, remove));
+      return deleteOnce(() => runVerb('delete', call, remove));
     });
   }
 }
@@ -283,7 +283,7 @@ function deleteUnchanged(
       'The storage cannot delete a session only if it is unchanged: it has no verb deleteUnchanged.';
     throw new SessionError('unsupported', message);
   }
-  return settled('deleteUnchanged', call, async () => {
+  return runVerb('deleteUnchanged', call, async () => {
     const deleted: unknown = await verb.call(storage, requestOf(given, call));
     if (typeof deleted === 'boolean') return { isDeleted: deleted };
     const floor = floorOf('deleteUnchanged', deleted);

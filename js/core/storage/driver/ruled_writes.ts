@@ -122,7 +122,7 @@ export interface PreparedWrite<T> {
    *
    * @throws SessionError the error of the decision, even if the storage hides it; else `storage_failed`
    */
-  readonly run: () => Promise<T>;
+  readonly execute: () => Promise<T>;
   /** Called after another verb was given the write. Runs the write once more if its decision needs more rows. */
   readonly succeed: () => T | Promise<T>;
   /** Called if that verb failed. */
@@ -170,7 +170,7 @@ function prepareWrite<Verb extends DriverVerb, T>(
     if (state !== 'decided') return fail(contractViolation(verb, 'ended without calling decide'));
     state = 'ended';
     if (!write.replan()) return callWrite(write, end);
-    return prepareWrite(verb, storage, write, parts, end).run();
+    return prepareWrite(verb, storage, write, parts, end).execute();
   };
   const run = async (): Promise<T> => {
     try {
@@ -183,7 +183,7 @@ function prepareWrite<Verb extends DriverVerb, T>(
     }
     return succeed();
   };
-  return { request, decide: checkedDecide, run, succeed, fail };
+  return { request, decide: checkedDecide, execute: run, succeed, fail };
 }
 
 function writeRequest(verb: DriverVerb, plan: WritePlan, parts: WriteParts): StorageWriteRequest {

@@ -5,7 +5,7 @@ import type { StorageCall, MutationId, WriteIdentity } from '../../../values/mod
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 
 /** Runs a verb of the storage. Whatever it throws becomes a `SessionError`. */
-export async function settled<T>(
+export async function runVerb<T>(
   verb: string,
   { signal }: Call,
   run: () => Promise<T>,

@@ -15,7 +15,7 @@ import type { MutationId } from '../../../values/model/diagnostic.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import type { StoredEvents } from '../../../values/model/event_page.js';
-import { callWasmStorage, storageError } from '../../wasm/all.js';
+import { callWasmStorage, wasmStorageError } from '../../wasm/all.js';
 import { requireRoom, type WasmStorage } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
 import {
@@ -132,7 +132,7 @@ type CoreRead<Kind extends ReadKind> = (
 /** Memory or IndexedDB, both in the wasm. Memory answers at once, so it ignores the signal. */
 export class WasmStore implements Store, CoreVerbs {
   readonly traits: StoreTraits;
-  readonly now: SynchronousStore | undefined;
+  readonly sync: SynchronousStore | undefined;
   readonly wasm: WasmStorage;
   readonly #storage: CoreStorage;
 
@@ -143,7 +143,7 @@ export class WasmStore implements Store, CoreVerbs {
     const keepsMutations = mutations !== undefined;
     this.traits = { keepsMutations };
     // Over memory these verbs return no promise, unless a write has a mutation.
-    if (holdsData) this.now = this as SynchronousStore;
+    if (holdsData) this.sync = this as SynchronousStore;
   }
 
   /** Runs a write once, if the storage keeps mutations. `createdOf` is that of {@link MemoryMutations}. */
@@ -381,7 +381,7 @@ export class WasmStore implements Store, CoreVerbs {
 
 /** @throws SessionError the error of the append */
 function outcomeOf({ appended, error }: PackedOutcome, write: ReadyAppend): Appended {
-  if (appended === undefined) throw storageError(error);
+  if (appended === undefined) throw wasmStorageError(error);
   return unpackAppend(appended, write);
 }
 

@@ -9,7 +9,13 @@ import { isFinalRefusal } from '../records/failures.js';
 import { type Copy, isNewHere, isOf, isWaiting, type Mutation } from '../records/records.js';
 import type { CacheContext } from './context.js';
 import type { CopyLimits } from './copy_limits.js';
-import { firstEventId, type FetchStart, takeOlder, takeSession, takeState } from './copy_writer.js';
+import {
+  firstEventId,
+  type FetchStart,
+  applyOlder,
+  applySession,
+  applyState,
+} from './copy_writer.js';
 import { forEachOf, GroupedQueue } from './grouped_queue.js';
 import type { RemoteSession } from './remote_connection.js';
 import type { FetchedWindow } from './uncached.js';
@@ -150,7 +156,7 @@ export class CopyFetcher {
       if (older?.created !== created) return false;
       const page = { ...older, before };
       const taking = limits.store(key, start.began, (transaction) =>
-        takeOlder(transaction, key, page),
+        applyOlder(transaction, key, page),
       );
       if (!(await this.#unlessFull(taking))) return false;
       const { events, hasOlder } = older;
@@ -170,7 +176,7 @@ export class CopyFetcher {
     const { limits, clock, states } = this.#parts;
     const window = session?.since === undefined ? session : undefined;
     const taking = limits.store(key, start.began, (transaction) =>
-      takeSession(transaction, key, session, start, clock()),
+      applySession(transaction, key, session, start, clock()),
     );
     const taken = await (window === undefined ? taking : this.#unlessFull(taking));
     limits.checkSoon();
@@ -284,12 +290,12 @@ export class StateFetcher {
     const { remote, limits } = this.#parts;
     for (let isTaken = false; !isTaken;) {
       const began = await beginFetch(this.#parts);
-      const text = await remote.ask((store, call) =>
+      const text = await remote.request((store, call) =>
         store.state({ scope: scopeOf(owner), ...owner }, call),
       );
       const state = JSON.stringify(JSON.parse(text) as StateShape);
       isTaken = await limits.store(undefined, began, (transaction) =>
-        takeState(transaction, owner, state, began),
+        applyState(transaction, owner, state, began),
       );
     }
   }

@@ -41,7 +41,7 @@ export interface FetchStart {
  * @returns the users and apps whose states are to be fetched again, because they have changed since the fetch began;
  *   `'gone'` if the copy is gone whose changes were fetched
  */
-export async function takeSession(
+export async function applySession(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   session: RemoteSession | undefined,
@@ -52,7 +52,7 @@ export async function takeSession(
   const overtaken: StateOwner[] = [];
   const record = await transaction.copies.get(key);
   if (session === undefined) {
-    await takeAbsence(transaction, key, record, start);
+    await applyAbsence(transaction, key, record, start);
     return overtaken;
   }
   if (await isDeletedSince(transaction, key, record, began)) return overtaken;
@@ -61,14 +61,14 @@ export async function takeSession(
     const states = splitByScope(session.state);
     for (const scope of SHARED_SCOPES) {
       const owner = ownerOf(scope, key);
-      const isTaken = await takeState(transaction, owner, JSON.stringify(states[scope]), began);
+      const isTaken = await applyState(transaction, owner, JSON.stringify(states[scope]), began);
       if (!isTaken) overtaken.push(owner);
     }
   }
   let present = record;
   if (copy !== undefined && copy.created !== session.created) {
     if (isBefore(session.created, copy.created)) return overtaken;
-    await takeAbsence(transaction, key, record, { ...start, created: copy.created });
+    await applyAbsence(transaction, key, record, { ...start, created: copy.created });
     present = await transaction.copies.get(key);
     if (present?.copy !== undefined) return overtaken;
   }
@@ -165,7 +165,7 @@ async function updateCopy(
 }
 
 /** Takes a page of older events. @returns whether the copy still begins with the event after them */
-export async function takeOlder(
+export async function applyOlder(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   older: OlderEvents & { readonly before: string },
@@ -190,7 +190,7 @@ export async function firstEventId(
 }
 
 /** Takes a session of a list. @returns whether the session is to be fetched */
-export async function takeListed(
+export async function applyListed(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   session: RemoteSession,
@@ -259,7 +259,7 @@ function headOf(session: RemoteSession) {
 }
 
 /** Takes the answer that the remote does not have a session, if the copy is still the one that the fetch found. */
-async function takeAbsence(
+async function applyAbsence(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   record: SessionRecord | undefined,
@@ -319,7 +319,7 @@ export async function removeCopy(
  *
  * @returns `false` if it is to be fetched again, because it has changed since the fetch began
  */
-export async function takeState(
+export async function applyState(
   transaction: CacheTransaction,
   owner: StateOwner,
   state: string,

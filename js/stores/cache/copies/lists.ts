@@ -5,7 +5,7 @@ import type { ListedSession, ReadList } from '../../../core/storage/store.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import { nameOf } from '../records/cache_key.js';
 import { GroupedQueue } from './grouped_queue.js';
-import { listedSession, removeGone, takeListed, takeState } from './copy_writer.js';
+import { listedSession, removeGone, applyListed, applyState } from './copy_writer.js';
 import { type CopyFetcher, type FetchParts, beginFetch } from './copy_fetcher.js';
 import { splitByScope } from '../../../values/state/keys.js';
 
@@ -92,7 +92,7 @@ export class Lists {
   #page({ appName, userId }: StateOwner, limit: number, after?: TimedPlace): Promise<ReadList> {
     const list = { appName, userId, order: 'desc', orderBy: 'lastUpdateTime' } as const;
     const page = { offset: 0, limit, after, withTotal: after === undefined };
-    return this.#parts.remote.ask((store, call) => store.list({ ...list, ...page }, call));
+    return this.#parts.remote.request((store, call) => store.list({ ...list, ...page }, call));
   }
 
   /** @returns the sessions that are to be fetched, and whether a reader sees others or other states than before */
@@ -115,7 +115,7 @@ export class Lists {
       async (transaction) => {
         const changed: CompositeSessionKey[] = [];
         for (const { key, session } of listed) {
-          if (await takeListed(transaction, key, session, began, clock())) changed.push(key);
+          if (await applyListed(transaction, key, session, began, clock())) changed.push(key);
         }
         const overtaken: StateOwner[] = [];
         const states: [StateOwner, string | undefined][] = [[{ appName }, shared.app]];
@@ -128,7 +128,7 @@ export class Lists {
           // Without a session the list tells nothing, and some servers list sessions without states.
           if (state === undefined || (!hasStates && state === '{}') || sessions.length === 0)
             continue;
-          if (!(await takeState(transaction, owner, state, began))) overtaken.push(owner);
+          if (!(await applyState(transaction, owner, state, began))) overtaken.push(owner);
         }
         return { changed, overtaken, hasNews: transaction.hasNotices };
       },

@@ -79,7 +79,7 @@ export type RemoteCall<T> = (store: Store, call: Call) => Promise<T>;
 
 /** What a cache uses of the remote service. */
 export interface RemoteCore {
-  readonly feed: ServiceFeed;
+  readonly publisher: ServiceFeed;
   /** Present if the sessions are on a server, which may have an agent. */
   readonly serverAgent: ServerAgent | undefined;
   /** Calls the store once it can be opened. */
@@ -127,7 +127,7 @@ export class RemoteConnection {
    *
    * @param given the call that the request is for. Its signal does not end the request
    */
-  async ask<T>(run: RemoteCall<T>, given: Call = {}): Promise<T> {
+  async request<T>(run: RemoteCall<T>, given: Call = {}): Promise<T> {
     const { core } = this.#parts;
     const { signal } = this.#ended;
     let result: T;
@@ -169,7 +169,7 @@ export class RemoteConnection {
     if (this.#parts.board.status.isSignedOut) return;
     const request = { scope: scopeOf(owner), ...owner };
     try {
-      await this.ask((store, call) => store.state(request, call));
+      await this.request((store, call) => store.state(request, call));
     } catch {
       // The status shows what matters.
     }
@@ -188,7 +188,7 @@ export class RemoteConnection {
   async changes(key: CompositeSessionKey, copy: Copy): Promise<RemoteSession | undefined> {
     const { created, revision: since } = copy;
     const request = { key, since, created: created ?? undefined };
-    const changes = await this.ask(async (store, call) => {
+    const changes = await this.request(async (store, call) => {
       const changes = await store.read({ ...request, kind: 'since' }, call);
       const events = copy.hasOlder ? changes?.events?.map(({ event }) => event) : undefined;
       return changes && withStarts(store, key, changes, events, call);
@@ -211,7 +211,7 @@ export class RemoteConnection {
 
   /** Reads a session with its newest events. */
   async session(key: CompositeSessionKey, last: EventCount): Promise<RemoteSession | undefined> {
-    const read = await this.ask(async (store, call) => {
+    const read = await this.request(async (store, call) => {
       const read = await store.read({ kind: 'window', key, last }, call);
       const isPart = read !== undefined && hasOlderThan(read, last);
       return isPart ? withStarts(store, key, read, read.events, call) : read;
@@ -229,7 +229,7 @@ export class RemoteConnection {
     isNumber: boolean,
   ): Promise<EventSums | 'unknown' | undefined> {
     const last = { direction: 'before', eventId: undefined, limit: 1, withCount: true } as const;
-    return this.ask(async (store, call) => {
+    return this.request(async (store, call) => {
       try {
         if (!isNumber) return (await readInfo(store, { key }, call))?.info;
         const page = await store.read({ kind: 'page', key, ...last }, call);
@@ -249,7 +249,7 @@ export class RemoteConnection {
     limit: number,
   ): Promise<OlderEvents | undefined> {
     const page = { key, direction: 'before', eventId, limit, withCount: false } as const;
-    const read = await this.ask(async (store, call) => {
+    const read = await this.request(async (store, call) => {
       try {
         const read = await store.read({ ...page, kind: 'page' }, call);
         return await (read?.hasOlder === true

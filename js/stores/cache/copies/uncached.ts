@@ -2,7 +2,7 @@
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { LocalData } from '../data/local_data.js';
 import { MemoryLocalStore } from '../local_store/memory_local_store.js';
-import { type FetchStart, takeSession } from './copy_writer.js';
+import { type FetchStart, applySession } from './copy_writer.js';
 import type { RemoteSession } from './remote_connection.js';
 
 /** A session with its newest events, as a fetch has brought it. */
@@ -42,6 +42,6 @@ export async function uncachedData(
   });
   const local = new LocalData({ store, owner: data.owner });
   local.mayBegin();
-  await local.write((transaction) => takeSession(transaction, key, session, start, clock()));
+  await local.write((transaction) => applySession(transaction, key, session, start, clock()));
   return local;
 }

@@ -172,7 +172,7 @@ export class LocalData {
     if (client !== '' && this.#client === '') {
       this.#client = client;
       // Without a flag a loss would go unnoticed. The next opening sets the flag.
-      this.#mark(client).catch(() => undefined);
+      this.#setFlag(client).catch(() => undefined);
     }
     const committed = transaction.commit();
     if (client !== '') this.#lostAt = committed.loss?.when ?? 0;
@@ -181,7 +181,7 @@ export class LocalData {
   }
 
   /** Sets the flag, unless the data were forgotten since. */
-  async #mark(client: string): Promise<void> {
+  async #setFlag(client: string): Promise<void> {
     const flag = this.#flag;
     await flag?.exclusively(async () => {
       const record = await this.#store.transaction('readonly', (local) =>

@@ -1,6 +1,6 @@
 /** Keys of sessions and shared states, and their names: strings that serve as keys of a `Map`. */
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import { requireKey, requireOwner, sessionName } from '../../../values/model/values/ids.js';
+import { requireKey, requireOwner, keyText } from '../../../values/model/values/ids.js';
 
 /** A session, or without `sessionId` the state of a user, or without `userId` too that of an app. */
 export interface CacheKey {
@@ -14,7 +14,7 @@ export interface CacheKey {
 
 /** Returns the text of a key, from which {@link keyOfName} makes the key again. */
 export function nameOf(key: CacheKey): string {
-  return sessionName(key);
+  return keyText(key);
 }
 
 export function keyOfName(name: string): CacheKey {

@@ -92,14 +92,14 @@ interface BatchOf<Kind extends OutboxKind> {
 /**
  * The next batch, if anything is left. The transaction that applied an answer has marked it, which saves a transaction.
  */
-interface Marked {
+interface Claimed {
   readonly next: Batch | undefined;
 }
 
 type Batch = { [Kind in OutboxKind]: BatchOf<Kind> }[OutboxKind];
 
 /** Sends a batch and takes its answer. @returns nothing if what comes next is not marked yet */
-type Verb<Kind extends OutboxKind> = (batch: BatchOf<Kind>) => Promise<Marked | undefined | void>;
+type Verb<Kind extends OutboxKind> = (batch: BatchOf<Kind>) => Promise<Claimed | undefined | void>;
 
 /** Sends the mutations of one session or state in their order. */
 export class Delivery {
@@ -118,7 +118,7 @@ export class Delivery {
    */
   async send(key: CacheKey, mayGoOn: CanSend): Promise<void> {
     let [rounds, last] = [0, 0];
-    let batch = await this.#take(key, mayGoOn);
+    let batch = await this.#claimNext(key, mayGoOn);
     // Another tab may have forgotten what this tab knew of.
     if (batch === undefined) await this.#parts.pending.refresh(key);
     while (batch !== undefined) {
@@ -127,20 +127,20 @@ export class Delivery {
       last = number;
       if (rounds > MAX_ROUNDS && isSession(key)) throw contradictionError(key);
       const marked = await this.#sendBatch(key, batch);
-      batch = marked === undefined ? await this.#take(key, mayGoOn) : marked.next;
+      batch = marked === undefined ? await this.#claimNext(key, mayGoOn) : marked.next;
     }
   }
 
   /** @throws LEADERSHIP_LOST */
-  async #take(key: CacheKey, mayGoOn: CanSend): Promise<Batch | undefined> {
+  async #claimNext(key: CacheKey, mayGoOn: CanSend): Promise<Batch | undefined> {
     const { data } = this.#parts;
-    const batch = await data.write((transaction) => this.#mark(transaction, key, mayGoOn));
+    const batch = await data.write((transaction) => this.#claim(transaction, key, mayGoOn));
     if (batch === 'leadership lost') throw LEADERSHIP_LOST;
     return batch;
   }
 
   /** Marks the next mutations as sent, in the transaction that checks the leadership. */
-  async #mark(
+  async #claim(
     transaction: CacheTransaction,
     key: CacheKey,
     mayGoOn: CanSend,
@@ -162,7 +162,7 @@ export class Delivery {
     return { kind, mutations: put, client: owner.client, copy, mayGoOn } as unknown as Batch;
   }
 
-  async #sendBatch(key: CacheKey, batch: Batch): Promise<Marked | undefined> {
+  async #sendBatch(key: CacheKey, batch: Batch): Promise<Claimed | undefined> {
     try {
       const marked = await (this.#verbs[batch.kind] as Verb<OutboxKind>)(batch);
       this.#limits.delete(nameOf(key));
@@ -249,12 +249,12 @@ export class Delivery {
     });
   }
 
-  async #markNext(
+  async #claimBehind(
     transaction: CacheTransaction,
     key: CacheKey,
     mayGoOn: CanSend,
-  ): Promise<Marked | undefined> {
-    const next = await this.#mark(transaction, key, mayGoOn);
+  ): Promise<Claimed | undefined> {
+    const next = await this.#claim(transaction, key, mayGoOn);
     return next === 'leadership lost' ? undefined : { next };
   }
 
@@ -271,7 +271,7 @@ export class Delivery {
   /** Sends a write. @throws RemoteRefusal, unlike a failure of the local storage */
   async #write<Kind extends WriteKind>(write: ReadyWrite<Kind>): Promise<Results[Kind]> {
     try {
-      return await this.#parts.remote.ask((store, call) => store.write(write, call));
+      return await this.#parts.remote.request((store, call) => store.write(write, call));
     } catch (error) {
       throw isFinalRefusal(error) ? new RemoteRefusal(error) : error;
     }
@@ -279,10 +279,10 @@ export class Delivery {
 
   /** The remote's feed. The remote itself publishes only what its own methods write. */
   get #feed(): ServiceFeed {
-    return this.#parts.remote.core.feed;
+    return this.#parts.remote.core.publisher;
   }
 
-  async #create(batch: BatchOf<'create'>): Promise<Marked | undefined> {
+  async #create(batch: BatchOf<'create'>): Promise<Claimed | undefined> {
     const { fetch, clock, awaited } = this.#parts;
     const [mutation] = batch.mutations;
     const { base } = mutation;
@@ -306,7 +306,7 @@ export class Delivery {
       const outcome = await this.#apply(batch, async (transaction, [waiting]) => {
         await applyCreation(transaction, waiting, created);
         const isBehind = (await transaction.copies.get(key))?.copy?.isStale === true;
-        return isBehind ? 'behind' : this.#markNext(transaction, key, batch.mayGoOn);
+        return isBehind ? 'behind' : this.#claimBehind(transaction, key, batch.mayGoOn);
       });
       if (outcome !== 'behind') return outcome;
       await fetch.refresh(key);
@@ -334,7 +334,7 @@ export class Delivery {
     return undefined;
   }
 
-  async #append(batch: BatchOf<'append'>): Promise<Marked | undefined> {
+  async #append(batch: BatchOf<'append'>): Promise<Claimed | undefined> {
     const { fetch, states } = this.#parts;
     const { mutations, copy } = batch;
     const { key } = mutations[0].write;
@@ -370,7 +370,7 @@ export class Delivery {
       const { isBehind } = untold;
       return {
         ...untold,
-        marked: isBehind ? undefined : await this.#markNext(transaction, key, batch.mayGoOn),
+        marked: isBehind ? undefined : await this.#claimBehind(transaction, key, batch.mayGoOn),
       };
     });
     if (outcome === undefined) return undefined;
@@ -444,7 +444,7 @@ export class Delivery {
     const { remote, fetch } = this.#parts;
     const agent = remote.core.serverAgent;
     try {
-      await remote.ask(async (_, { signal }) => agent?.cancel({ ...key, messageId, signal }));
+      await remote.request(async (_, { signal }) => agent?.cancel({ ...key, messageId, signal }));
     } catch (error) {
       // The remote knows no such session, or this client may not cancel.
       if (!isFinalRefusal(error)) throw error;

@@ -68,7 +68,7 @@ export class LocalWrites {
   readonly #verbs: LocalVerbs = {
     create: async (creation, call) => {
       const decisions = new Decisions(this.#parts, { creation });
-      const result = await prepareCreate(decisions, creation, call).run();
+      const result = await prepareCreate(decisions, creation, call).execute();
       return { result, numbers: decisions.numbers };
     },
     append: async (write, call) => {
@@ -80,7 +80,7 @@ export class LocalWrites {
         message === undefined
           ? write
           : { ...write, events: write.events.map((event) => ({ ...event, text: message })) };
-      const result = await prepareAppend(decisions, given, call).run();
+      const result = await prepareAppend(decisions, given, call).execute();
       const { numbers } = decisions;
       return { result: message === undefined ? result : { ...result, message }, numbers };
     },
@@ -94,7 +94,7 @@ export class LocalWrites {
         return computed;
       };
       const decisions = new Decisions(this.#parts, given);
-      const result = await prepareUpdate(decisions, { ...write, delta }, call).run();
+      const result = await prepareUpdate(decisions, { ...write, delta }, call).execute();
       return { result, numbers: decisions.numbers };
     },
     describe: (write) => {
@@ -158,7 +158,7 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
     if ((await transaction.copies.evicted(key)) !== undefined) return false;
     const create: Storage['create'] = async (request, decide) =>
       void (await this.#decide(transaction, request, decide, { creation }, true));
-    await prepareCreate({ create }, creation, call).run();
+    await prepareCreate({ create }, creation, call).execute();
     return true;
   }
 

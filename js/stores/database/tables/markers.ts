@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { StorageKey } from '../../../core/storage/rows.js';
 import { putLast } from '../../../values/bounded_map.js';
-import { sessionName } from '../../../values/model/values/ids.js';
+import { keyText } from '../../../values/model/values/ids.js';
 import { LOOK_BACK_MICROS } from '../../../values/python/micros.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 
@@ -68,11 +68,11 @@ export class FirstEvents {
   readonly #kept = new Map<string, KeptEvents>();
 
   get(key: Required<StorageKey>): KeptEvents | undefined {
-    return this.#kept.get(sessionName(key));
+    return this.#kept.get(keyText(key));
   }
 
   put(key: Required<StorageKey>, events: KeptEvents): void {
-    putLast(this.#kept, sessionName(key), events, MAX_SESSIONS);
+    putLast(this.#kept, keyText(key), events, MAX_SESSIONS);
   }
 }
 

@@ -21,7 +21,7 @@ import type { StoredTime } from '../engine/engine.js';
 import type { SessionRow, StorageKey } from '../../../core/storage/rows.js';
 import { putLast } from '../../../values/bounded_map.js';
 import { parseTime } from '../../../values/python/micros.js';
-import { sessionName } from '../../../values/model/values/ids.js';
+import { keyText } from '../../../values/model/values/ids.js';
 
 /** The columns, beside a session's row, from which its revision is computed. */
 export interface RevisionColumns {
@@ -78,7 +78,7 @@ export class Revisions {
     const isInOrder = updated === latest && later <= (isAppended ? 1 : 0);
     if (isInOrder && this.#seen.size === 0) return updated;
 
-    const name = sessionName(row);
+    const name = keyText(row);
     const seen = this.#seen.get(name);
     const fingerprint = `${updated} ${later}`;
     if (seen?.fingerprint === fingerprint) return seen.revision;

@@ -8,7 +8,7 @@ import {
   type SharedRow,
 } from '../../../core/storage/rows.js';
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
-import { sessionName } from '../../../values/model/values/ids.js';
+import { keyText } from '../../../values/model/values/ids.js';
 import { millisecondsToMicros } from '../../../values/python/micros.js';
 import { SHARED_SCOPES, type SharedScope, type StoredScope } from '../../../values/state/scope.js';
 import { type Query, type Steps, together } from '../engine/prepared.js';
@@ -85,7 +85,7 @@ function* lockMutations(
     return mutation === undefined ? [] : [{ write, mutation, key: keyOf(key) }];
   });
   const name = ({ key: { app, user, session } }: (typeof named)[number]): string =>
-    sessionName({ appName: app, userId: user, sessionId: session });
+    keyText({ appName: app, userId: user, sessionId: session });
   named.sort((one, other) => (name(one) < name(other) ? -1 : 1));
   for (const { write, mutation, key } of named) {
     try {

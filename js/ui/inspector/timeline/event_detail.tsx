@@ -14,7 +14,7 @@ import {
 } from '../view/parts.js';
 import { useState, type VNode } from '../view/preact.js';
 import { clip, textOf, timeText } from '../view/text.js';
-import { failureOf, nameOf } from './event_summary.js';
+import { failureOf, shownName } from './event_summary.js';
 
 interface EventDetailProps {
   event: Event;
@@ -75,7 +75,7 @@ function PartView({ part }: { part: Part }): VNode {
       {functionCall && (
         <>
           <h3>
-            <bdi>→ calls {nameOf(functionCall, 200)}</bdi>
+            <bdi>→ calls {shownName(functionCall, 200)}</bdi>
           </h3>
           <JsonText value={functionCall.args ?? {}} />
         </>
@@ -83,7 +83,7 @@ function PartView({ part }: { part: Part }): VNode {
       {functionResponse && (
         <>
           <h3>
-            <bdi>← result of {nameOf(functionResponse, 200)}</bdi>
+            <bdi>← result of {shownName(functionResponse, 200)}</bdi>
           </h3>
           <JsonText value={functionResponse.response ?? {}} />
         </>

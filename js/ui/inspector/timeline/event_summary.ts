@@ -31,8 +31,9 @@ export function summaryOf(event: Partial<Event>): EventSummary {
       texts.push(text.slice(0, LENGTH + 1));
       length += text.length;
     }
-    if (part.functionCall) tools.push({ kind: 'call', name: nameOf(part.functionCall) });
-    if (part.functionResponse) tools.push({ kind: 'result', name: nameOf(part.functionResponse) });
+    if (part.functionCall) tools.push({ kind: 'call', name: shownName(part.functionCall) });
+    if (part.functionResponse)
+      tools.push({ kind: 'result', name: shownName(part.functionResponse) });
   }
   const failure = failureOf(event);
   return {
@@ -64,6 +65,6 @@ function partText({ text, inlineData, fileData, executableCode }: Part): unknown
   return executableCode?.code;
 }
 
-export function nameOf({ name }: { name?: string }, length = 60): string {
+export function shownName({ name }: { name?: string }, length = 60): string {
   return clip(name, length) || 'unnamed';
 }

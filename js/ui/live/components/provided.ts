@@ -1,7 +1,7 @@
 import { SessionError } from '../../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
-import { sessionName } from '../../../values/model/values/ids.js';
+import { keyText } from '../../../values/model/values/ids.js';
 import { LiveSessionStore } from '../live_session.js';
 import { LiveSessionsStore } from '../live_sessions.js';
 import type { ReadingStore } from '../reading_store.js';
@@ -119,7 +119,7 @@ export function sharedSession<S extends object>(
   key: CompositeSessionKey,
   options: Pick<LiveSessionOptions, 'window' | 'view' | 'turns'> = {},
 ): LiveSessionStore<S> {
-  const name = JSON.stringify([sessionName(key), options.window, options.view, options.turns]);
+  const name = JSON.stringify([keyText(key), options.window, options.view, options.turns]);
   return shared(service, name, () => new LiveSessionStore(service, key, options));
 }
 

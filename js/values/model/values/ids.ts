@@ -59,6 +59,6 @@ interface AnyKey {
 }
 
 /** Returns the key of a session, or of its owner, as one text: other keys have other texts. */
-export function sessionName({ appName, userId, sessionId }: AnyKey): string {
+export function keyText({ appName, userId, sessionId }: AnyKey): string {
   return JSON.stringify([appName, userId, sessionId]);
 }

@@ -42,9 +42,9 @@ async function show(name: 'store' | 'runes'): Promise<{ shown: string[][]; isWat
   await service.appendEvent({ session, event: { invocationId: 'i1', author: 'guide', content } });
   await next('Oolong');
   remove();
-  await until(() => texts().length === 0 && !service[CORE].feed.hasReceivers);
+  await until(() => texts().length === 0 && !service[CORE].publisher.hasReceivers);
   await service.deleteSession(KEY);
-  return { shown, isWatched: service[CORE].feed.hasReceivers };
+  return { shown, isWatched: service[CORE].publisher.hasReceivers };
 }
 
 /** Gives a snapshot of one event and others back as each library holds it. Returns what is stored, by library. */

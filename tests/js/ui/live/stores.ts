@@ -50,7 +50,7 @@ export function snapshotOf<Snapshot>(
 
 /** Whether anyone watches the service, a live store among them. */
 export const isWatched = (service: InMemorySessionService): boolean =>
-  service[CORE].feed.hasReceivers;
+  service[CORE].publisher.hasReceivers;
 
 export const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id);
 

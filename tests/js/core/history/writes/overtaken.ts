@@ -27,13 +27,13 @@ export async function overtake(
     takeEvent: (event) => core.appender.take(event),
     takeNew: (request) => core.takeNew(request, false),
   });
-  const { calls, reader, feed, newId } = core;
+  const { calls, reader, publisher, newId } = core;
   const histories = serviceHistory({
-    ...{ calls, reader, feed, newId },
+    ...{ calls, reader, publisher, newId },
     callStore: async (_, work) => work(computing),
     async write(write, call) {
       const written = await computing.write(write, call);
-      feed.publish(write, written);
+      publisher.publish(write, written);
       return written;
     },
   });
