@@ -62,6 +62,8 @@ for (const name of BROWSERS) {
         page,
         `document.querySelector('#messages').textContent.includes('likes it strong')`,
       );
+      // The last event may still be a draft. A tab that leaves ends its run.
+      await until(other, `document.querySelector('#chat').ariaBusy !== 'true'`);
       await other.leave();
     });
 
