@@ -17,9 +17,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const QUIET_LOAD = 0.15;
 
 /**
- * What each table of docs/performance.md says of its run. A `+` after the commit: there were changes beside it. `load` is
- * how many processors others use in the second before the run. The system's mean of a minute would still count the run
- * before.
+ * What each table of docs/performance.md and docs/performance_of_features.md says of its run. A `+` after the commit:
+ * there were changes beside it. `load` is how many processors others use in the second before the run. The system's mean
+ * of a minute would still count the run before.
  *
  * @returns {Promise<Machine>}
  */

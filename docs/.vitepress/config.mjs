@@ -8,8 +8,15 @@ const PAGES = {
   Begin: ['start', 'concepts', 'entries'],
   Sessions: ['state', 'instructions', 'events', 'history', 'concurrent_writes'],
   Storages: ['storages', 'writing_a_storage'],
-  'Server and screen': ['server', 'live', 'runs', 'cache', 'chat'],
-  Reference: ['errors', 'compatibility', 'performance', 'migration'],
+  'Server and screen': ['server', 'live', 'runs', 'api_server', 'cache', 'chat'],
+  Reference: [
+    'errors',
+    'http_protocol',
+    'compatibility',
+    'performance',
+    'performance_of_features',
+    'migration',
+  ],
 };
 
 const repository = 'https://github.com/adk-session-wasm/adk-session-wasm';

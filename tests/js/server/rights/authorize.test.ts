@@ -57,15 +57,15 @@ const REQUESTS: readonly [method: string, path: string, access: Partial<SessionA
   ['GET', `/apps/${APP}/changes?userId=ada`, { action: 'watch', userId: 'ada' }],
 ];
 
-/** Returns the first cells of a table of `docs/server.md`, without their backticks. */
+/** Returns the first cells of a table of `docs/http_protocol.md`, without their backticks. */
 function documented(header: string): string[] {
-  const file = fileURLToPath(new URL('../../../../docs/server.md', import.meta.url));
+  const file = fileURLToPath(new URL('../../../../docs/http_protocol.md', import.meta.url));
   const [, table = ''] = readFileSync(file, 'utf8').split(header);
   const [rows = ''] = table.split('\n\n');
   return [...rows.matchAll(/^\| `(\w+)`/gm)].map(([, cell]) => cell!);
 }
 
-it('docs/server.md has all actions', () => {
+it('docs/http_protocol.md has all actions', () => {
   const actions = new Set(REQUESTS.map(([, , { action }]) => action));
   assert.deepEqual(documented('| `action` ').sort(), [...actions].sort());
 });
