@@ -5,20 +5,20 @@ import { abortedError, requireNotAborted } from './call.js';
 /**
  * The callbacks of each signal. They share one event listener, because Node warns of more than ten.
  */
-const listenersBySignal = new WeakMap<AbortSignal, Set<() => void>>();
+const listenersBySignal = new WeakMap<HostAbortSignal, Set<() => void>>();
 
 /**
  * Calls a listener when a signal fires. Does not call it if the signal has fired already.
  *
  * @returns a function that stops listening
  */
-export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+export function onAbort(signal: HostAbortSignal, listener: () => void): () => void {
   const listeners = listenersBySignal.get(signal) ?? listenTo(signal);
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-function listenTo(signal: AbortSignal): Set<() => void> {
+function listenTo(signal: HostAbortSignal): Set<() => void> {
   const listeners = new Set<() => void>();
   const fire = (): void => {
     for (const listener of listeners) {

@@ -1,7 +1,7 @@
 import { rules } from '#rules';
 import type { OwnStorage } from '../../core/storage/store.js';
 import { VertexStore } from '../../stores/vertex/vertex_store.js';
-import { withVertexIds } from '../../stores/vertex/verbs/sessions.js';
+import { newEventId } from '../../values/model/event/create_event.js';
 import type { AppendedEvent, NewEvent } from '../../values/model/event/event.js';
 import type {
   AppendEventRequest,
@@ -59,4 +59,20 @@ function removeNulls(request: { readonly session: Session<object> }): void {
   } catch {
     // A getter or a proxy of the caller threw. The next `getSession` returns the state.
   }
+}
+
+/**
+ * Adds a `newId` to the options whose ids the server accepts: they begin with a letter. A given `newId` is
+ * kept.
+ */
+function withVertexIds<O extends { newId?: (() => string) | undefined }>(options: O): O {
+  return options.newId === undefined ? { ...options, newId: newVertexId } : options;
+}
+
+const LETTERS = 'abcdef';
+
+function newVertexId(): string {
+  const id = newEventId();
+  const first = Number.parseInt(id.charAt(0), 16);
+  return `${LETTERS.charAt(first % LETTERS.length)}${id.slice(1)}`;
 }
