@@ -59,7 +59,7 @@ export function isMarker(event: Event): boolean {
 }
 
 /** Returns whether a compaction counts for a reader of all branches and scopes: it must have neither. */
-export function countsForAll(compaction: Event): boolean {
+function countsForAll(compaction: Event): boolean {
   return !isFilled(compaction.isolationScope) && !isFilled(compaction.branch);
 }
 

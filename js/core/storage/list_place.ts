@@ -26,7 +26,7 @@ interface ListPart {
 }
 
 /** Compares places as a list in this order has them. */
-export function comparePlaces(
+function comparePlaces(
   order: 'asc' | 'desc',
   one: TimedPlace,
   other: TimedPlace,

@@ -40,23 +40,26 @@ export function takeBody(
       if (isOwnClient) continue;
       throw unknownMember(given, known);
     }
-    const isAbsent = value === null && mismatchIn(value, properties[name]!, name) !== undefined;
+    const member = properties[name]!;
     // Of both names, Python takes the camelCase one too.
-    if (isAbsent || (name !== given && Object.hasOwn(body, name))) continue;
-    members[name] = withoutNulls(value, properties[name]!);
+    if (isAbsent(value, member) || (name !== given && Object.hasOwn(body, name))) continue;
+    members[name] = withoutAbsent(value, member);
   }
   const wrong = mismatchIn(members, schema, '');
   if (wrong !== undefined) throw invalidValue(wrong.path, wrong.rule, wrong.value);
   return members;
 }
 
-/** Returns a member without those of its own that are null, which counts as absent. */
-function withoutNulls(value: unknown, { properties }: Schema): unknown {
+/** Whether a member counts as absent: it is null, and its schema does not admit that. */
+function isAbsent(value: unknown, schema: Schema): boolean {
+  return value === null && mismatchIn(value, schema, '') !== undefined;
+}
+
+/** Returns a member without those of its own that count as absent. */
+function withoutAbsent(value: unknown, { properties }: Schema): unknown {
   if (!isPlainObject(value) || properties === undefined) return value;
   const isGiven = ([name, member]: [string, unknown]): boolean =>
-    member !== null ||
-    !Object.hasOwn(properties, name) ||
-    mismatchIn(null, properties[name]!, name) === undefined;
+    !Object.hasOwn(properties, name) || !isAbsent(member, properties[name]!);
   return Object.fromEntries(Object.entries(value).filter(isGiven));
 }
 

@@ -177,7 +177,7 @@ export function cancelledError(detail = '', cause?: unknown): SessionError {
 }
 
 /** Returns whether an append was refused because its run was cancelled, here or by another process. */
-export function isRunCancelled(error: unknown): boolean {
+function isRunCancelled(error: unknown): boolean {
   return isSessionError(error, 'stale_session') && error.staleReason === 'cancelled';
 }
 

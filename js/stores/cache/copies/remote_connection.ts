@@ -300,7 +300,7 @@ async function withStarts<Read extends Pick<ReadSession, 'rewindStarts'>>(
   return { ...read, rewindStarts: known };
 }
 
-export function remoteEvent(event: Event): RemoteEvent {
+function remoteEvent(event: Event): RemoteEvent {
   return { id: event.id, timestamp: event.timestamp, text: JSON.stringify(event) };
 }
 

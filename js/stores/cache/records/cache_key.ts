@@ -48,7 +48,7 @@ export function takeCacheKey(given: CacheKey): CacheKey {
 }
 
 /** @throws SessionError `invalid_argument` if it names no session */
-export function takeSessionKey(given: CacheKey): CompositeSessionKey {
+function takeSessionKey(given: CacheKey): CompositeSessionKey {
   const key = pickSessionKey(Object(given) as CompositeSessionKey);
   requireKey(key);
   return key;

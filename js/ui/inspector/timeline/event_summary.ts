@@ -46,7 +46,7 @@ export function summaryOf(event: Partial<Event>): EventSummary {
 }
 
 /** Returns what the marker of a rewind or a compaction does; `undefined` for other events. */
-export function markerText(event: Partial<Event>): string | undefined {
+function markerText(event: Partial<Event>): string | undefined {
   const target = rewindTargetOf(event as Event);
   if (target !== undefined) return `[rewind to before ${target}]`;
   return compactionOf(event as Event) && '[compaction]';
