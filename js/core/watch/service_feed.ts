@@ -142,11 +142,11 @@ export class ServiceFeed {
   }
 
   /**
-   * Whether this service has brought a shared state to this revision, which is 0 for a deleted state. While nobody
-   * receives notices, nothing is remembered.
+   * Returns the revision at which this service last wrote a shared state, 0 if it deleted it; `undefined` if it has not
+   * written it while anybody received notices.
    */
-  hasWrittenState(scope: SharedScope, owner: StateOwner, revision: number): boolean {
-    return this.#stateRevisions.get(stateKey(scope, owner)) === revision;
+  writtenRevision(scope: SharedScope, owner: StateOwner): number | undefined {
+    return this.#stateRevisions.get(stateKey(scope, owner));
   }
 
   /** @returns the scopes that changed */

@@ -6,7 +6,7 @@ import { putLast } from '../../values/bounded_map.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { ChangedRows, StateRevision } from '../../core/storage/storage.js';
 import type { SharedScope } from '../../values/state/scope.js';
-import type { StateOwner } from '../../core/storage/scopes.js';
+import { ownerOf, scopeOf, type StateOwner } from '../../core/storage/scopes.js';
 import type { Notice } from '../../values/model/notice.js';
 import { stateNotice } from '../../core/watch/watcher.js';
 
@@ -37,6 +37,13 @@ interface Attempt {
   readonly took: number;
 }
 
+/** A shared state that is asked for. */
+interface AskedState {
+  readonly owner: StateOwner;
+  /** The revision at which this service had written it. */
+  readonly written: number | undefined;
+}
+
 /** What {@link ForeignChanges} needs from the log of an app. */
 export interface ForeignListener {
   /** The users whose feeds are open. */
@@ -63,6 +70,8 @@ export class ForeignChanges {
   readonly #sessions = new Map<string, number>();
   /** The revisions of shared states, by user; the app's stands under ''. */
   readonly #states = new Map<string, number>();
+  /** The revisions of shared states that were told as another program's, by user. */
+  readonly #toldStates = new Map<string, number>();
   #running: { readonly stop: AbortController; readonly first: Promise<unknown> } | undefined;
   /** Reads the states of users whose feeds begin at the same moment. */
   #readingStates: Promise<unknown> | undefined;
@@ -98,11 +107,22 @@ export class ForeignChanges {
 
   /** Notes a notice of this service. @returns whether it tells something new */
   note(notice: Notice): boolean {
-    if (!this.#isSupported || (notice.type !== 'created' && notice.type !== 'appended'))
-      return true;
-    const { userId, sessionId, revision, scopes } = notice;
-    const isNew = this.#noteSession(userId, sessionId, revision);
-    return isNew !== undefined || scopes.length > 0;
+    if (!this.#isSupported || !('scopes' in notice)) return true;
+    const isNewState = notice.scopes.some((scope) => !this.#hasToldOwn(scope, notice));
+    if (notice.type === 'stateChanged') return isNewState;
+    const { userId, sessionId, revision } = notice;
+    return this.#noteSession(userId, sessionId, revision) !== undefined || isNewState;
+  }
+
+  /**
+   * Whether the last own write of a state was told as another program's: a question saw it before the service had the
+   * answer of the storage.
+   */
+  #hasToldOwn(scope: SharedScope, names: StateOwner): boolean {
+    const written = this.#core.publisher.writtenRevision(scope, names);
+    // All deletions have the revision 0, so the one that was told may be an earlier one.
+    if (written === undefined || written === 0) return false;
+    return this.#toldStates.get(ownerOf(scope, names).userId ?? '') === written;
   }
 
   #run(): { readonly stop: AbortController; readonly first: Promise<unknown> } {
@@ -149,12 +169,13 @@ export class ForeignChanges {
     this.#core.calls.requireOpen();
     const request = { appName: this.#appName, since, users };
     const call = { signal };
+    const states = this.#askedStates(users);
     const changed = await this.#core.callStore<ChangedRows | undefined>(call, (store) =>
       store.changes?.(request, call),
     );
     this.#isSupported = changed !== undefined;
     if (changed === undefined || signal.aborted) return;
-    const ofStates = this.#statesIn(changed, users);
+    const ofStates = this.#statesIn(changed, states);
     const ofSessions = withSessions ? this.#sessionsIn(changed) : [];
     if (withSessions) this.#askedAt = now;
     this.#listener.push([...ofStates, ...ofSessions]);
@@ -176,15 +197,22 @@ export class ForeignChanges {
     return this.#askedAt === undefined ? [] : notices;
   }
 
-  #statesIn({ app, users }: ChangedRows, asked: readonly string[]): Notice[] {
-    const appName = this.#appName;
-    const notices: Notice[] = asked
-      .filter((userId) => this.#isNewState('user', { appName, userId }, users.get(userId)))
-      .map((userId) => stateNotice(appName, userId, ['user']));
-    if (this.#isNewState('app', { appName }, app)) {
-      notices.push(stateNotice(appName, undefined, ['app']));
-    }
-    return notices;
+  /** Returns the shared states of the app and of some users, as this service has written them before a question. */
+  #askedStates(users: readonly string[]): AskedState[] {
+    const owners = [...users, undefined].map((userId) => ({ appName: this.#appName, userId }));
+    return owners.map((owner) => ({ owner, written: this.#writtenRevision(owner) }));
+  }
+
+  #writtenRevision(owner: StateOwner): number | undefined {
+    return this.#core.publisher.writtenRevision(scopeOf(owner), owner);
+  }
+
+  #statesIn({ app, users }: ChangedRows, asked: readonly AskedState[]): Notice[] {
+    const changed = asked.filter(({ owner, written }) => {
+      const { userId } = owner;
+      return this.#isForeign(owner, userId === undefined ? app : users.get(userId), written);
+    });
+    return changed.map(({ owner }) => stateNotice(owner.appName, owner.userId, [scopeOf(owner)]));
   }
 
   /** @returns the revision that was known before, or 0; `undefined` if the given one is not later */
@@ -195,13 +223,27 @@ export class ForeignChanges {
     return revision > last ? last : undefined;
   }
 
-  /** Notes the revision of a state. @returns whether another program has changed it */
-  #isNewState(scope: SharedScope, owner: StateOwner, state: StateRevision | undefined): boolean {
+  /**
+   * Notes the revision of a state.
+   *
+   * @param before what this service had written before the question
+   * @returns whether another program has changed the state
+   */
+  #isForeign(
+    owner: StateOwner,
+    state: StateRevision | undefined,
+    before: number | undefined,
+  ): boolean {
     const { revision, isEmpty } = state ?? { revision: 0, isEmpty: true };
     const name = owner.userId ?? '';
     const last = this.#states.get(name);
+    const written = this.#writtenRevision(owner);
+    // A write of this service during the question has a notice of its own. The next question finds what came after it.
+    if (last !== undefined && written !== before) return false;
     putLast(this.#states, name, revision, MAX_REMEMBERED);
     if (last === undefined || last === revision || (last === 0 && isEmpty)) return false;
-    return !this.#core.publisher.hasWrittenState(scope, owner, revision);
+    if (written === revision) return false;
+    putLast(this.#toldStates, name, revision, MAX_REMEMBERED);
+    return true;
   }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
+import { coreOf } from '../../../../js/core/core_of.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { createEvent, type Notice } from '../../../../js/index.js';
 import { type SessionHandlerOptions, sessionHandler } from '../../../../js/server/index.js';
@@ -192,6 +193,56 @@ describe('A database that other programs write to', () => {
     const revision = service.revisionOf(read);
     assert.deepEqual(told, { type: 'appended', ...KEY, revision, scopes: [] });
     assert.ok(revision! > service.revisionOf(session)!);
+    await close();
+  });
+
+  it('is asked while a state is written: the change is told once', async (t) => {
+    const { service, settle, pass, open, close } = await serveFile(t);
+    await service.createSession({ ...KEY, state: { 'user:n': 1, 'app:n': 1 } });
+    const feed = await open(`${CHANGES}?userId=${KEY.userId}`);
+    const store = await coreOf(service).callStore({}, (opened) => opened);
+    let release!: () => void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const write = store.write.bind(store);
+    // The database has the write, and the service has not heard of it yet.
+    t.mock.method(store, 'write', async (...args: Parameters<typeof write>) => {
+      const written = await write(...args);
+      await released;
+      return written;
+    });
+    const writing = service.updateState({ ...KEY, stateDelta: { 'user:n': 2, 'app:n': 2 } });
+    await pass(3000);
+    const early = feed.take();
+    release();
+    await writing;
+    await settle();
+    const told = [...early, ...(await feed.receive(0))].map(({ data }) => data as Notice);
+    const scopes = told.flatMap((notice) => ('scopes' in notice ? notice.scopes : []));
+    assert.deepEqual(scopes.toSorted(), ['app', 'user']);
+    await close();
+  });
+
+  it('answers after a later write of the service: the earlier one is not told again', async (t) => {
+    const { service, settle, pass, open, close } = await serveFile(t);
+    const feed = await open(`${CHANGES}?userId=${KEY.userId}`);
+    await pass(1500);
+    const store = await coreOf(service).callStore({}, (opened) => opened);
+    const find = store.changes!.bind(store);
+    let release!: () => void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const update = (n: number) =>
+      service.updateState({ appName: APP, userId: KEY.userId, stateDelta: { 'user:n': n } });
+    await update(1);
+    store.changes = async (...given) => {
+      const changed = await find(...given);
+      await released;
+      return changed;
+    };
+    await pass(1500);
+    await update(2);
+    release();
+    await settle();
+    assert.deepEqual(typesOf(await feed.receive(2)), ['stateChanged', 'stateChanged']);
     await close();
   });
 });
