@@ -15,7 +15,6 @@ import type {
   SessionsPage,
 } from '../values/model/session_list.js';
 import type { StateShape } from '../values/state/state_shape.js';
-import * as reads from './read/on_demand.js';
 import { WasmStore } from '../core/storage/wasm/wasm_store.js';
 import { MemoryMutations } from '../core/storage/mutations.js';
 import { parseTexts } from '../core/storage/stored_events.js';
@@ -45,7 +44,6 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
     const parts: ServiceParts = {
       storage: { kind: 'memory', durable: false },
       traits: { isSynchronous: true },
-      loadReads: () => Promise.resolve(reads),
       openStore: ({ clock }) =>
         new WasmStore(createMemoryStorage(), {
           holdsData: true,
@@ -94,7 +92,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
     call: Call,
   ): Session<S> | undefined | Promise<Session<S> | undefined> {
     return this.#core.callMemory(call, (store) =>
-      this.#core.reader.getNow<S>(request, call, store, reads),
+      this.#core.reader.getNow<S>(request, call, store),
     );
   }
 
@@ -103,9 +101,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
   listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S>;
   listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S> {
     return this.#runNow(request, (request, call) =>
-      this.#core.callMemory(call, (store) =>
-        this.#core.listsOf(reads).listNow<S>(request, call, store),
-      ),
+      this.#core.callMemory(call, (store) => this.#core.lists.listNow<S>(request, call, store)),
     );
   }
 

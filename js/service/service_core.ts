@@ -47,12 +47,10 @@ import { runAfter, TimeLimit } from '../core/call/time_limit.js';
 import { Handles } from '../core/handle/handle.js';
 import type { Core, Epochs, ServerAgent } from '../core/core_of.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
-import type { EventPages } from './read/event_pages.js';
+import { EventPages } from './read/event_pages.js';
 import type { ReaderParts } from './read/reader_parts.js';
-import type { SessionLists } from './read/session_lists.js';
+import { SessionLists } from './read/session_lists.js';
 import { SessionReader } from './read/session_reader.js';
-import { loadReads, type ReadsLoader } from './read/reads.js';
-import type * as onDemandReads from './read/on_demand.js';
 import { takeNewSession } from './new_session.js';
 import type { Computed, CreateWrite, DeleteWrite, ReadyWrite, WriteKind } from '../core/write.js';
 import type { DeletableSessions } from './delete_sessions.js';
@@ -79,7 +77,8 @@ export class ServiceCore implements Core {
   readonly storing = new Set<Promise<unknown>>();
   readonly appender: Appender;
   readonly reader: SessionReader;
-  readonly loadReads: ReadsLoader;
+  readonly lists: SessionLists;
+  readonly pages: EventPages;
   readonly #parts: ServiceParts;
   readonly #traits: StoreTraits;
   readonly #schema: StateSchema | undefined;
@@ -87,9 +86,6 @@ export class ServiceCore implements Core {
   readonly clock: () => number;
   readonly newId: () => string;
   readonly #onConnectionLost: ((error: unknown) => void) | undefined;
-  readonly #readerParts: ReaderParts;
-  #pages: EventPages | undefined;
-  #lists: SessionLists | undefined;
   #store: Store | undefined;
   #closing: Promise<void> | undefined;
   #loadHistories: HistoriesLoader | undefined;
@@ -136,9 +132,9 @@ export class ServiceCore implements Core {
       callStore: (call, work) => this.callStore(call, work),
       handles,
     };
-    this.#readerParts = readerParts;
-    this.loadReads = parts.loadReads ?? loadReads;
-    this.reader = new SessionReader(readerParts, this.loadReads);
+    this.reader = new SessionReader(readerParts);
+    this.lists = new SessionLists(readerParts);
+    this.pages = new EventPages(readerParts);
     // After the checks of all options: a service that does not exist never releases the feed.
     this.publisher = new ServiceFeed(parts.feed);
     this.appender = new Appender({
@@ -165,24 +161,9 @@ export class ServiceCore implements Core {
     work.then(forget, forget);
   }
 
-  /** Returns what reads lists of sessions, once that part is loaded. */
-  async lists(call: Call): Promise<SessionLists> {
-    return this.listsOf(await this.loadReads(call.signal));
-  }
-
-  listsOf({ SessionLists }: typeof onDemandReads): SessionLists {
-    return (this.#lists ??= new SessionLists(this.#readerParts));
-  }
-
-  /** Returns what reads pages of events, once that part is loaded. */
-  async pages({ signal }: Call): Promise<EventPages> {
-    const { EventPages } = await this.loadReads(signal);
-    return (this.#pages ??= new EventPages(this.#readerParts));
-  }
-
   /** Reads a session's own state at its creation; `undefined` if it is not known. */
-  async initialState(request: CompositeSessionKey & Abortable): Promise<StateShape | undefined> {
-    return (await this.pages(request)).initialState(request);
+  initialState(request: CompositeSessionKey & Abortable): Promise<StateShape | undefined> {
+    return this.pages.initialState(request);
   }
 
   async create<S extends object>(

@@ -6,7 +6,6 @@ import type { StateShape } from '../values/state/state_shape.js';
 import type { StateSchemaOf } from '../values/state/state_schema.js';
 import { takeOptions } from '../core/call/call.js';
 import { requireMilliseconds } from '../values/errors/option_values.js';
-import type { ReadsLoader } from './read/reads.js';
 import type { RulesPlace } from '../core/wasm/loader/source.js';
 import type { StalePolicy } from '../core/wasm/protocol.js';
 import type { Feed } from '../core/watch/feed.js';
@@ -80,8 +79,6 @@ export interface ServiceParts {
   readonly epochs?: Epochs | undefined;
   /** Present if the sessions are on a server, which may have an agent. */
   readonly serverAgent?: ServerAgent | undefined;
-  /** Present if it is loaded from the start. */
-  readonly loadReads?: ReadsLoader | undefined;
   /** Called when the service begins to close and waits for its calls. */
   readonly closing?: ((timeoutMs: number | undefined) => void) | undefined;
   /** Called once the service's calls have settled. */

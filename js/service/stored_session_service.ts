@@ -41,6 +41,8 @@ import type { SessionService } from '../values/model/session_service.js';
 import type { CloseOptions, StorageInfo } from '../values/model/storage_info.js';
 import { makeDisposable } from '../core/call/lifetime.js';
 import { requireSession } from '../core/handle/handle.js';
+import { walkEvents } from './read/event_pages.js';
+import { walkSessions } from './read/session_lists.js';
 import { ownMembers } from '../values/json/copy.js';
 import type {
   ListenOptions,
@@ -113,7 +115,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>> {
     return this.#call('listSessions', request, async ({ labels, stateKeys, ...rest }, call) => {
       const own = { ...rest, labels: ownMembers(labels), stateKeys: ownMembers(stateKeys) };
-      return (await this.#core.lists(call)).list(own, call);
+      return this.#core.lists.list(own, call);
     });
   }
 
@@ -122,49 +124,39 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   ): AsyncGenerator<Session<S>, void, undefined> {
     const core = this.#core;
     const list = (page: ListSessionsPageRequest) =>
-      core.calls.run('listSessions', page, async (page, call) =>
-        (await core.lists(call)).list<S>(page, call, true),
-      );
-    return core.calls.walk(request, async function* (request) {
-      const { walkSessions } = await core.loadReads(request.signal);
-      yield* walkSessions<S>(request, list, core.clock);
-    });
+      core.calls.run('listSessions', page, (page, call) => core.lists.list<S>(page, call, true));
+    return core.calls.walk(request, (request) => walkSessions<S>(request, list, core.clock));
   }
 
   listEvents(request: ListEventsRequest): Promise<EventsPage> {
-    return this.#call('listEvents', request, async (request, call) =>
-      (await this.#core.pages(call)).list(request, call),
+    return this.#call('listEvents', request, (request, call) =>
+      this.#core.pages.list(request, call),
     );
   }
 
   getEvents(request: GetEventsRequest): Promise<StoredEvents> {
     return this.#call('getEvents', request, async ({ eventIds, ...key }, call) => {
       const own = { ...key, eventIds: ownMembers(eventIds) };
-      return (await this.#core.pages(call)).byIds(own, call);
+      return this.#core.pages.byIds(own, call);
     });
   }
 
   listChanges(request: ListChangesRequest): Promise<ChangesSince<S>> {
-    return this.#call('listChanges', request, async (request, call) =>
-      (await this.#core.pages(call)).changes<S>(request, call),
+    return this.#call('listChanges', request, (request, call) =>
+      this.#core.pages.changes<S>(request, call),
     );
   }
 
   events(request: EventsRequest): AsyncGenerator<Event, void, undefined> {
     const core = this.#core;
     const list = (page: ListEventsRequest, order: EventsRequest['order']) =>
-      core.calls.run('listEvents', page, async (page, call) =>
-        (await core.pages(call)).list(page, call, order),
-      );
-    return core.calls.walk(request, async function* (request) {
-      const { walkEvents } = await core.loadReads(request.signal);
-      yield* walkEvents(request, list);
-    });
+      core.calls.run('listEvents', page, (page, call) => core.pages.list(page, call, order));
+    return core.calls.walk(request, (request) => walkEvents(request, list));
   }
 
   loadOlder(session: Session<S>, limit?: number, options: Abortable = {}): Promise<boolean> {
-    return this.#call('loadOlder', { session, limit }, async (request, call) =>
-      (await this.#core.pages(call)).addOlder(request, options, call),
+    return this.#call('loadOlder', { session, limit }, (request, call) =>
+      this.#core.pages.addOlder(request, options, call),
     );
   }
 
@@ -213,8 +205,8 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   sessionInfo(request: SessionInfoRequest): Promise<SessionInfo<S>> {
-    return this.#call('sessionInfo', request, async (request, call) =>
-      (await this.#core.pages(call)).info<S>(request, call),
+    return this.#call('sessionInfo', request, (request, call) =>
+      this.#core.pages.info<S>(request, call),
     );
   }
 

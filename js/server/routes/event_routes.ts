@@ -46,7 +46,7 @@ export const EVENT_ROUTES: readonly Route[] = [
         view,
         isShown,
       };
-      const pages = await requireCore(call).pages({ signal });
+      const { pages } = requireCore(call);
       const page = await pages.readPage(request, { signal });
       const starts = page.hasOlder === true ? await startsOf(call, page.events) : {};
       return { ...page, ...summarisedIn(page.events), ...starts };
@@ -88,7 +88,7 @@ export const EVENT_ROUTES: readonly Route[] = [
       const { query, signal } = call;
       // The service checks that it is there.
       const request = { ...keyOf(call), ...query, since: query.since! };
-      const pages = await requireCore(call).pages({ signal });
+      const { pages } = requireCore(call);
       const changes = await pages.changes(request, { signal });
       const events = changes.events?.map(({ event }) => event);
       return { ...changes, ...(await startsOf(call, events)) };

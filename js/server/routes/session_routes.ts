@@ -248,7 +248,7 @@ async function deleteUnchanged(call: RouteCall): Promise<boolean> {
   const { revision, labels: expected = {} } = body as { revision: number; labels?: unknown };
   const core = requireCore(call);
   const last = { direction: 'before', eventId: undefined, limit: 1, withCount: false } as const;
-  const pages = await core.pages({ signal });
+  const { pages } = core;
   const { labels } = await pages.readPage({ key, ...last, skipCorrupt: true }, { signal });
   // A database prints the text of labels in its own way, and compares that.
   if (!isEqualText(labels ?? '{}', JSON.stringify(expected))) return false;
@@ -264,7 +264,7 @@ async function infoFor(call: RouteCall): Promise<SessionInfo> {
   const { core, service, rights, signal } = call;
   if (core === undefined) return service.sessionInfo(keyOf(call));
   const shown = (event: Event): Event => publicView(event, rights.maySeeCredentials);
-  const pages = await core.pages({ signal });
+  const { pages } = core;
   const { created, revision, info } = await pages.readInfo(keyOf(call), { signal }, shown);
   addRevisions(call, { created, revision });
   return info;

@@ -5,7 +5,7 @@ import { holdProgramUntil } from '../../core/call/lifetime.js';
 import { untilAborted } from '../../core/call/time_limit.js';
 import { coreOf } from '../../core/core_of.js';
 import { isSessionError } from '../../values/errors/errors.js';
-import { onDemand } from '../../core/wasm/loader/chunk.js';
+import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import { loadWasm } from '../../core/wasm/loading.js';
 import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
@@ -19,7 +19,7 @@ import { StatusBoard } from '../../stores/cache/records/status.js';
 import { GroupedQueue } from '../../stores/cache/copies/grouped_queue.js';
 import { Tabs } from '../../stores/cache/tabs/tabs.js';
 
-const loadHistories = onDemand(() => import('../../core/history/histories.js'));
+const loadHistories = () => loadChunk(() => import('../../core/history/histories.js'));
 
 export type CacheParts = ReturnType<typeof openParts>;
 

@@ -1,8 +1,8 @@
 /**
  * From the rows of a store to what callers read: sessions, lists, pages of events and states.
  *
- * The folder writes nothing to a storage. `js/core/history` computes the views. What more than a plain read needs is
- * loaded on demand (`on_demand.ts`). The folder knows stores by their interface only.
+ * The folder writes nothing to a storage. `js/core/history` computes the views. The folder knows stores by their
+ * interface only.
  */
 import {
   optionalBoolean,
@@ -34,9 +34,8 @@ import type { NewSession } from '../../core/write.js';
 import { replaceEvents } from '../../core/handle/event_index.js';
 import type { HandleFacts, HandleSnapshot, HandleWindow } from '../../core/handle/handle.js';
 import type { ReaderParts } from './reader_parts.js';
-import type * as onDemandReads from './on_demand.js';
-import type { ReadsLoader } from './reads.js';
-import type { MissingFunctionCalls } from './window.js';
+import { readView } from './read_view.js';
+import { MissingFunctionCalls } from './window.js';
 import { parseTexts } from '../../core/storage/stored_events.js';
 import { messageOf } from '../../values/errors/describe.js';
 import { SessionError } from '../../values/errors/errors.js';
@@ -62,22 +61,13 @@ function takeRead(request: Omit<GetSessionRequest, 'signal'>): TakenRequest | un
   return { request: { kind: 'window', key, last, after, skipCorrupt }, view };
 }
 
-/** The parts that read the views of one service. */
-interface Views {
-  readonly readView: typeof onDemandReads.readView;
-  readonly missingCalls: MissingFunctionCalls;
-}
-
 /** Reads sessions and states, and makes handles from what the store returns. */
 export class SessionReader {
   readonly #parts: ReaderParts;
-  readonly #loadReads: ReadsLoader;
-  /** Present once they are loaded. */
-  #views: Views | undefined;
+  readonly #missingCalls = new MissingFunctionCalls();
 
-  constructor(parts: ReaderParts, loadReads: ReadsLoader) {
+  constructor(parts: ReaderParts) {
     this.#parts = parts;
-    this.#loadReads = loadReads;
   }
 
   async get<S extends object>(
@@ -89,7 +79,6 @@ export class SessionReader {
     const { request: window, view } = taken;
     const read = await this.#parts.callStore<ReadSession | undefined>(call, async (store) => {
       if (view === 'raw') return store.read(window, call);
-      const { readView } = await this.#loadViews(call);
       const plan = readView(store.traits, { ...window, view });
       return runPlan(plan, (request) => store.read(request, call));
     });
@@ -101,7 +90,6 @@ export class SessionReader {
     request: Omit<GetSessionRequest, 'signal'>,
     call: Call,
     { traits, sync }: MemoryStore,
-    reads: typeof onDemandReads,
   ): Session<S> | undefined {
     const taken = takeRead(request);
     if (taken === undefined) return undefined;
@@ -110,17 +98,9 @@ export class SessionReader {
       const read = sync.find(window, call);
       return read && this.#openRead(taken, read);
     }
-    const plan = this.#viewsOf(reads).readView(traits, { ...window, view });
+    const plan = readView(traits, { ...window, view });
     const read = runPlanNow(plan, (request) => sync.find(request, call));
     return read && this.#openRead(taken, read);
-  }
-
-  async #loadViews({ signal }: Call): Promise<Views> {
-    return this.#views ?? this.#viewsOf(await this.#loadReads(signal));
-  }
-
-  #viewsOf({ MissingFunctionCalls, readView }: typeof onDemandReads): Views {
-    return (this.#views ??= { readView, missingCalls: new MissingFunctionCalls() });
   }
 
   #openRead<S extends object>({ request, view }: TakenRequest, read: ReadSession): Session<S> {
@@ -162,8 +142,7 @@ export class SessionReader {
       const config = { numRecentEvents, skipCorrupt: true, view };
       return this.get({ appName, userId, sessionId, config }, call);
     };
-    // The handle was read with the view, so the part is loaded.
-    if (view === 'model') await this.#views?.missingCalls.add(session, events, readLast);
+    if (view === 'model') await this.#missingCalls.add(session, events, readLast);
   }
 
   /**

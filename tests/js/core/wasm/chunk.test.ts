@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { isSessionError, SessionError } from '../../../../js/index.js';
-import { loadChunk, onDemand } from '../../../../js/core/wasm/loader/chunk.js';
+import { loadChunk } from '../../../../js/core/wasm/loader/chunk.js';
 
 describe('A part that is loaded on demand', () => {
   it('is what its import gives', async () => {
@@ -29,36 +29,5 @@ describe('A part that is loaded on demand', () => {
       loadChunk(() => Promise.reject(failure)),
       (error) => error === failure,
     );
-  });
-
-  it('is loaded by its first use, once', async () => {
-    let loads = 0;
-    const part = onDemand(() => Promise.resolve({ number: (loads += 1) }));
-    assert.equal(loads, 0);
-    const module = await part();
-    assert.deepEqual(module, { number: 1 });
-    assert.equal(await part(), module);
-    assert.equal(loads, 1);
-  });
-
-  it('is loaded again after a failure', async () => {
-    const answers = [Promise.reject(new TypeError('offline')), Promise.resolve('loaded')];
-    const part = onDemand(() => answers.shift()!);
-    await assert.rejects(Promise.resolve(part()), (error) =>
-      isSessionError(error, 'connection_lost'),
-    );
-    assert.equal(await part(), 'loaded');
-  });
-
-  it('is not waited for after the signal of the call has fired', async () => {
-    const part = onDemand(() => new Promise<never>(() => undefined));
-    const controller = new AbortController();
-    const waiting = part(controller.signal);
-    controller.abort('left');
-    await assert.rejects(Promise.resolve(waiting), (error) => {
-      assert.ok(error instanceof SessionError);
-      assert.deepEqual([error.code, error.cause], ['aborted', 'left']);
-      return true;
-    });
   });
 });
