@@ -40,3 +40,33 @@ export async function later() {
   await service.close();
   return end - start;
 }
+
+/**
+ * Times what a later visit takes to its first read, with the loading of the script.
+ *
+ * @param {() => Promise<typeof import('adk-session-wasm/slim')>} load
+ */
+async function firstRead(load) {
+  const start = performance.now();
+  const { IndexedDbSessionService } = await load();
+  const service = new IndexedDbSessionService({ name: 'bench-later' });
+  await service.getSession({ ...user, sessionId: 'session' });
+  const end = performance.now();
+  await service.close();
+  return end - start;
+}
+
+/** Times the first read with the wasm as text inside the JavaScript. */
+export function readInline() {
+  return firstRead(() => import('adk-session-wasm'));
+}
+
+/** Times the first read with the wasm in a file of its own, compiled while it comes. */
+export function readStreaming() {
+  return firstRead(async () => {
+    const compiling = WebAssembly.compileStreaming(globalThis.fetch('/adk_session_wasm_bg.wasm'));
+    const slim = await import('adk-session-wasm/slim');
+    await slim.loadWasm(compiling);
+    return slim;
+  });
+}

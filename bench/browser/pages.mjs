@@ -1,5 +1,6 @@
 // Bundles the pages, serves them, and opens them in a browser.
 
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { tsImport } from 'tsx/esm/api';
@@ -45,7 +46,10 @@ async function bundle() {
  */
 export async function withPages(browserName, use) {
   const page = html('<!doctype html><script type="module" src="/page.js"></script>', ISOLATED);
-  const server = await serve({ '/': page, ...(await bundle()) });
+  const wasm = {
+    body: await readFile(new URL('../../pkg/adk_session_wasm_bg.wasm', import.meta.url)),
+  };
+  const server = await serve({ '/': page, '/adk_session_wasm_bg.wasm': wasm, ...(await bundle()) });
   try {
     const browser = await openBrowser(browserName, { patience: PATIENCE });
     try {

@@ -44,6 +44,20 @@ async function firstCall(run) {
 }
 
 /**
+ * The first read of a later visit: with the wasm as text inside the JavaScript, and in a file of its own.
+ *
+ * @param {(page: string) => Promise<any>} run
+ * @returns {Promise<import('../measure.mjs').Result[]>}
+ */
+async function firstRead(run) {
+  await run('first-later');
+  const sides = { inline: () => run('read-inline'), streaming: () => run('read-streaming') };
+  const times = await timesInTurns(sides, { rounds: 9, warmUp: 2 });
+  const [ours, peer] = [median(times.inline), median(times.streaming)];
+  return [shown({ case: 'first read, wasm inline : in its own file', ours, peer, unit: 'ms' })];
+}
+
+/**
  * A slow device. Only Chromium can slow its processor down.
  *
  * @param {(page: string) => Promise<any>} run
@@ -73,7 +87,7 @@ export default async function indexedDb(browserNames) {
   for (const browserName of browserNames) {
     /** @type {import('../measure.mjs').Result[]} */
     const measured = await withPages(browserName, async (run, browser) => {
-      const cases = await firstCall(run);
+      const cases = [...(await firstCall(run)), ...(await firstRead(run))];
       if (browserName === 'chromium') cases.push(...(await laterVisit(run, browser)));
       for (const page of PAGES) cases.push(...(await run(page)));
       return cases;

@@ -6,6 +6,7 @@ import type { SessionService } from '../values/model/session_service.js';
 import type { StorageInfo } from '../values/model/storage_info.js';
 import type { Storage } from '../core/storage/storage.js';
 import { takeRequest } from '../core/call/call.js';
+import { InMemorySessionService } from './in_memory_session_service.js';
 import {
   IndexedDbSessionService,
   type IndexedDbSessionServiceOptions,
@@ -64,25 +65,14 @@ export async function openSessionService<S extends object = StateShape>(
   if (all.storage === 'indexeddb' || all.storage === 'auto') {
     const { storage, ...rest } = all;
     const database = new IndexedDbSessionService<S>(rest);
-    const inMemory = () => openMemory<S>(rest);
+    const inMemory = () => new InMemorySessionService<S>(rest);
     return openDatabase(storage, database, inMemory);
   }
   const { storage, ...taken } = all;
   await loadWasm();
-  if (storage === 'memory') return openMemory<S>(taken);
+  if (storage === 'memory') return new InMemorySessionService<S>(taken);
   const { overStorage } = await loadChunk(() => import('./over_storage.js'));
   return overStorage<S>(storage, taken);
-}
-
-/**
- * Not a part of each page: a service in memory has all that is otherwise loaded on demand, since its calls do not wait.
- */
-async function openMemory<S extends object>(
-  options: SessionServiceOptions<S>,
-): Promise<SessionService<S> & { readonly storage: StorageInfo }> {
-  const load = () => import('./in_memory_session_service.js');
-  const { InMemorySessionService } = await loadChunk(load);
-  return new InMemorySessionService<S>(options);
 }
 
 /** The methods of a service that are needed to open its database. */
@@ -95,7 +85,7 @@ interface OpenedDatabase {
 export async function openDatabase<D extends OpenedDatabase, M extends { storage: StorageInfo }>(
   storage: 'indexeddb' | 'auto',
   database: D,
-  inMemory: () => M | Promise<M>,
+  inMemory: () => M,
 ): Promise<D | M> {
   try {
     await database.ping();
@@ -104,7 +94,7 @@ export async function openDatabase<D extends OpenedDatabase, M extends { storage
     // The error of `ping` is the useful one, so an error of `close` is ignored.
     await database.close().catch(() => undefined);
     if (storage === 'indexeddb' || !isSessionError(error, 'storage_unavailable')) throw error;
-    const service = await inMemory();
+    const service = inMemory();
     service.storage.reason = error.message;
     return service;
   }
