@@ -1,4 +1,5 @@
 import { type Compilable, CompiledQuery, type QueryExecutorProvider } from 'kysely';
+import { SessionError } from '../../../values/errors/errors.js';
 
 /** The SQL of a query. A {@link Prepared} is run with different values, any other statement once. */
 export interface Statement<Row = unknown> {
@@ -65,6 +66,28 @@ export function* together<const Queries extends Request['queries']>(
 /** Makes a query of SQL without values. Servers do not prepare it. */
 export function plainQuery(text: string): Query {
   return { statement: { query: CompiledQuery.raw(text) }, values: [] };
+}
+
+const TEXT_WITH_NUL = plainQuery('select char(97, 0, 98) as text');
+
+/** Whether a driver of SQLite reads a text with NUL back. `node:sqlite` and libSQL end it at the first NUL. */
+export function* readsNul(): Steps<boolean> {
+  const [rows] = yield* together([TEXT_WITH_NUL]);
+  const [{ text } = { text: '' }] = rows as readonly { text: string }[];
+  return text.length === 3;
+}
+
+/**
+ * Returns the values of a query whose driver does not read NUL back. With NUL, the id would become another one.
+ *
+ * @throws SessionError `invalid_argument` if a value contains NUL
+ */
+export function withoutNul(values: readonly unknown[]): readonly unknown[] {
+  if (!values.some((value) => typeof value === 'string' && value.includes('\0'))) return values;
+  throw new SessionError(
+    'invalid_argument',
+    'An id holds NUL, which this driver of SQLite cannot read back; take it out, or use better-sqlite3.',
+  );
 }
 
 /** A query that is built, but not yet compiled. */

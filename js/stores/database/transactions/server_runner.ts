@@ -2,21 +2,27 @@
 import { requireNotAborted } from '../../../core/call/call.js';
 import { isSessionError } from '../../../values/errors/errors.js';
 import type { StorageCall } from '../../../values/model/diagnostic.js';
-import type { Begin, Connection, Mode, AttemptPolicy } from '../engine/connection.js';
+import type { Connection, Mode, AttemptPolicy } from '../engine/connection.js';
 import type { Engine, Failure } from '../engine/engine.js';
 import { commitFailure, failureKind, isRefusal, OwnFailure, reasonOf } from '../engine/failure.js';
 import type { Steps, Query, QueryResults, Request } from '../engine/prepared.js';
 import type { Waits } from '../engine/waits.js';
-import { Attempts, beginQueries, inTransaction, COMMIT, ROLLBACK } from './transaction.js';
+import {
+  Attempts,
+  type BeginQueries,
+  beginQueries,
+  inTransaction,
+  COMMIT,
+  ROLLBACK,
+} from './transaction.js';
 
-/** Returns the connection over a pool. @param begins the statements that begin a transaction on it */
+/** Returns the connection over a pool. @param begin the queries that begin a transaction on it */
 export function serverConnection(
   pool: ServerPool,
   engine: Engine,
   waits: Waits,
-  begins: Begin = engine.transactions.begin,
+  begin: BeginQueries = beginQueries(engine, engine.transactions.begin),
 ): Connection {
-  const begin = beginQueries(engine, begins);
   async function run<T>(
     mode: Mode,
     work: () => Steps<T>,

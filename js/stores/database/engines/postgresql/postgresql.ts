@@ -23,6 +23,7 @@ import { loadOptional } from '../../../../core/wasm/loader/optional_package.js';
 import type { Connection, ConnectOptions } from '../../engine/connection.js';
 import { loadDriver } from '../../engine/driver.js';
 import { serverConnection } from '../../transactions/server_runner.js';
+import { beginQueries } from '../../transactions/transaction.js';
 import {
   type PgClientClass,
   type PgPool,
@@ -224,11 +225,12 @@ async function connectPostgres(
     const set = names.filter((name) => !Object.hasOwn(driverOptions, name));
     return [[...begin, ...set.map((name) => `set local ${name} = ${settings[name]}`)].join('; ')];
   };
-  return serverConnection(postgresPool(pool, pg, hash, onLost), engine, waits, {
+  const begin = beginQueries(engine, {
     write: begins(engine.transactions.begin.write, Object.keys(settings)),
     // A long read may take longer than the limit, as long as rows arrive.
     read: begins(engine.transactions.begin.read, ['idle_in_transaction_session_timeout']),
   });
+  return serverConnection(postgresPool(pool, pg, hash, onLost), engine, waits, begin);
 }
 
 const SLOW = { factor: INDEX_FACTOR };

@@ -111,12 +111,19 @@ export const SQLITE: Engine = {
   },
   errors: {
     codeOf(error) {
-      const { errcode } = Object(error) as { errcode?: unknown };
+      const { errcode, extendedCode } = Object(error) as {
+        /** Of `node:sqlite`. */
+        errcode?: unknown;
+        /** Of `@libsql/client`, whose `code` does not tell constraints apart. */
+        extendedCode?: unknown;
+      };
+      if (typeof extendedCode === 'string') return extendedCode;
       if (typeof errcode !== 'number') return textCode(error);
       return NAMES[errcode] ?? NAMES[errcode & 0xff] ?? `SQLITE_${errcode}`;
     },
     failureOfCode: failures({
-      conflict: 'SQLITE_BUSY SQLITE_LOCKED',
+      // `@libsql/client` refuses a transaction while others hold all its connections: in memory it has one.
+      conflict: 'SQLITE_BUSY SQLITE_LOCKED TRANSACTION_ACTIVE',
       duplicate: 'SQLITE_CONSTRAINT_PRIMARYKEY SQLITE_CONSTRAINT_UNIQUE',
       full: 'SQLITE_FULL SQLITE_IOERR_WRITE',
       lost: 'SQLITE_IOERR',

@@ -3,6 +3,7 @@ import { loadOptional } from '../../../../core/wasm/loader/optional_package.js';
 import { SessionError } from '../../../../values/errors/errors.js';
 import { missingDriver } from '../../engine/driver.js';
 import type { Engine } from '../../engine/engine.js';
+import { withoutNul } from '../../engine/prepared.js';
 
 /** The part of `better-sqlite3` that is used. */
 interface BetterSqlite {
@@ -96,19 +97,6 @@ function adapted(sql: string, statement: NodeStatement): SqliteStatement {
       statement.iterate?.(...withoutNul(parameters)) ??
       statement.all(...withoutNul(parameters)).values(),
   };
-}
-
-/**
- * Refuses NUL: `node:sqlite` writes a whole text, but reads it back only to the first NUL. The id would be
- * another one.
- */
-function withoutNul(parameters: readonly unknown[]): readonly unknown[] {
-  const cut = parameters.find((value) => typeof value === 'string' && value.includes('\0'));
-  if (cut === undefined) return parameters;
-  throw new SessionError(
-    'invalid_argument',
-    'An id holds NUL, which node:sqlite cannot read back; take it out, or run: npm install better-sqlite3',
-  );
 }
 
 interface NodeModule {

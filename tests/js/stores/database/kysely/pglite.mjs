@@ -30,6 +30,19 @@ class PgliteDriver {
     };
   }
 
+  beginTransaction(connection, { isolationLevel, accessMode = 'read write' }) {
+    const sql = `begin isolation level ${isolationLevel} ${accessMode}`;
+    return connection.executeQuery({ sql, parameters: [] });
+  }
+
+  commitTransaction(connection) {
+    return connection.executeQuery({ sql: 'commit', parameters: [] });
+  }
+
+  rollbackTransaction(connection) {
+    return connection.executeQuery({ sql: 'rollback', parameters: [] });
+  }
+
   releaseConnection() {
     return Promise.resolve(this.#release());
   }
