@@ -25,6 +25,7 @@ import {
 } from '../../stores/database/engine/address.js';
 import type { DatabaseStorage, DatabaseToOpen } from '../../stores/database/database_storage.js';
 import type { EngineKind } from '../../stores/database/engine/engine.js';
+import { isSqliteHandle, type SqliteHandle } from '../../stores/database/engine/sqlite_handle.js';
 import { loadWithKysely } from '../../stores/database/kysely.js';
 import type { TableOptions } from '../../stores/database/table_options.js';
 import { requireTableNames } from '../../stores/database/tables/table_names.js';
@@ -77,6 +78,27 @@ export interface DatabaseKyselyOptions<S extends object = StateShape>
 }
 
 /**
+ * Options for a connection to SQLite of yours, which is synchronous. The service uses it, sets no pragma, and leaves its
+ * closing to you.
+ */
+export interface DatabaseHandleOptions<S extends object = StateShape>
+  extends SessionServiceOptions<S>, TableOptions {
+  /**
+   * A database of `better-sqlite3`, `node:sqlite`, `bun:sqlite` or `libsql`, or the `ctx.storage` of a Durable Object. If
+   * it waits for locks, it blocks the thread: open it with a timeout of 0. An embedded replica of `libsql` blocks the
+   * thread while it sends a write to its server. While a transaction of yours is open on it, calls fail with
+   * `storage_failed`.
+   */
+  sqlite: SqliteHandle;
+  /** How long a call is repeated while others hold the database, in milliseconds; default 30,000. */
+  timeoutMs?: number | undefined;
+}
+
+/** All forms of the options. */
+type AnyOptions<S extends object> =
+  DatabaseUrlOptions<S> | DatabaseKyselyOptions<S> | DatabaseHandleOptions<S>;
+
+/**
  * Keeps sessions in a SQLite file, PostgreSQL or MariaDB, in the tables of google-adk Python's
  * `DatabaseSessionService`. Agents in Python and in JavaScript share the database, and each continues the
  * other's sessions.
@@ -107,11 +129,8 @@ export interface DatabaseKyselyOptions<S extends object = StateShape>
 export class DatabaseSessionService<S extends object = StateShape> extends StoredSessionService<S> {
   /** @throws SessionError `invalid_argument`, without the URL, if the URL or an option is invalid */
   constructor(url: string, options?: DatabaseOptions<S>);
-  constructor(options: DatabaseUrlOptions<S> | DatabaseKyselyOptions<S>);
-  constructor(
-    given: string | DatabaseUrlOptions<S> | DatabaseKyselyOptions<S>,
-    beside: DatabaseOptions<S> = {},
-  ) {
+  constructor(options: AnyOptions<S>);
+  constructor(given: string | AnyOptions<S>, beside: DatabaseOptions<S> = {}) {
     requireObject('The options', beside);
     if (typeof given !== 'string' && typeof given !== 'object') {
       throw invalidValue('url', 'must be a string, or options with a url', given);
@@ -132,9 +151,7 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
  * @throws SessionError (as a rejection) `invalid_argument` as the constructor of the service,
  *   `storage_unavailable` if Kysely is not installed
  */
-export async function openStorage(
-  options: DatabaseUrlOptions<object> | DatabaseKyselyOptions<object>,
-): Promise<DatabaseStorage> {
+export async function openStorage(options: AnyOptions<object>): Promise<DatabaseStorage> {
   return loadStorage(checkedOptions(options));
 }
 
@@ -148,9 +165,7 @@ async function loadStorage(database: DatabaseToOpen): Promise<DatabaseStorage> {
   return new DatabaseStorage(database);
 }
 
-function checkedOptions(
-  options: DatabaseUrlOptions<object> | DatabaseKyselyOptions<object>,
-): DatabaseToOpen {
+function checkedOptions(options: AnyOptions<object>): DatabaseToOpen {
   const clock = checkedClock(options.clock ?? Date.now);
   const waits = new Waits(
     requireMilliseconds('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1, LONGEST_WAIT_MS),
@@ -167,6 +182,14 @@ function checkedOptions(
     requireNoPlugins(kysely);
     const tables = tablesOf(kind, options);
     return { kind, durable: true, from: { kysely }, ...tables, clock, waits };
+  }
+  if ('sqlite' in options) {
+    const sqlite: unknown = options.sqlite;
+    if (!isSqliteHandle(sqlite)) {
+      throw invalidValue('sqlite', 'must be a synchronous connection to SQLite', sqlite);
+    }
+    const tables = tablesOf('sqlite', options);
+    return { kind: 'sqlite', durable: true, from: { sqlite }, ...tables, clock, waits };
   }
   const address = parseAddress(options.url);
   const { kind } = address;

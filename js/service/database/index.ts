@@ -5,9 +5,11 @@
  */
 export { DatabaseSessionService } from './database_session_service.js';
 export type {
+  DatabaseHandleOptions,
   DatabaseKyselyOptions,
   DatabaseOptions,
   DatabaseUrlOptions,
 } from './database_session_service.js';
 export type { TableOptions } from '../../stores/database/table_options.js';
+export type { SqliteHandle } from '../../stores/database/engine/sqlite_handle.js';
 export type { EngineKind } from '../../stores/database/engine/engine.js';

@@ -64,8 +64,10 @@ import type { Connection, ConnectOptions, TransactionRunner } from './engine/con
 import type { Engine, EngineKind } from './engine/engine.js';
 import { databaseError, failureKind, OwnFailure } from './engine/failure.js';
 import { plainQuery, type Steps, together } from './engine/prepared.js';
+import type { SqliteHandle } from './engine/sqlite_handle.js';
 import type { Waits } from './engine/waits.js';
 import { ENGINES } from './engines/engines.js';
+import { connectHandle } from './engines/sqlite/handle.js';
 import { statementsOver, type VerbContext } from './statements/verb_context.js';
 import { FirstEvents } from './tables/markers.js';
 import { checkIds, fitsKey } from './tables/limits.js';
@@ -89,6 +91,7 @@ export interface DatabaseToOpen extends Pick<TablesToOpen, 'names' | 'access'> {
   readonly kind: EngineKind;
   readonly from:
     | { readonly kysely: Database }
+    | { readonly sqlite: SqliteHandle }
     | ({ readonly address: Address } & Pick<ConnectOptions, 'durability' | 'driverOptions'>);
   readonly durable: boolean;
   readonly clock: () => number;
@@ -289,19 +292,22 @@ export class DatabaseStorage implements OwnStorage {
       this.#connected = undefined;
       throw error;
     });
-    const { run, useWriteAheadLog } = await this.#connected;
+    const { run, maxParameters, useWriteAheadLog } = await this.#connected;
     const unnamed = 'kysely' in from ? from.kysely : queryBuilder(engine);
     const tables = await openTables(run, unnamed, { engine, names, access });
     const { database, layout, refusal, buildIndices } = tables;
     if (refusal === undefined) await useWriteAheadLog?.();
+    const { queries } = engine;
+    const limited =
+      maxParameters === undefined ? engine : { ...engine, queries: { ...queries, maxParameters } };
     this.#context = {
-      engine,
+      engine: limited,
       clock,
       layout,
       database,
       firstEvents: this.#firstEvents,
       revisions: this.#revisions,
-      statements: statementsOver(database, engine, layout),
+      statements: statementsOver(database, limited, layout),
     };
     this.#isOpen = true;
     this.#run = refusal === undefined ? run : this.#reading(run);
@@ -314,6 +320,7 @@ export class DatabaseStorage implements OwnStorage {
     const { from, waits } = this.#options;
     const engine = this.#engine;
     if ('kysely' in from) return connectKysely(from.kysely, engine, waits);
+    if ('sqlite' in from) return connectHandle(from.sqlite, engine, waits);
     const onLost = (error: unknown): void => this.#tellLost?.(databaseError(engine, error));
     return engine.connect(from.address.location, { ...from, waits, onLost });
   }

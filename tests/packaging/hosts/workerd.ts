@@ -2,28 +2,35 @@
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { bundleWithEsbuild } from '../bundles.js';
 import { requireHostTools } from '../host_tools.js';
 import { write } from '../installed.js';
 
-/** Bundles a worker, and runs it until the work is done. @param main the module that exports `fetch` */
+/**
+ * Bundles a worker, and runs it until the work is done.
+ *
+ * @param main the module that exports `fetch`
+ * @param durableObject a class that it exports; the binding has its name. Each object has a SQLite database
+ */
 export async function inWorkerd(
   name: string,
   main: string,
   work: (origin: string) => Promise<void>,
+  durableObject?: string,
 ): Promise<void> {
   const folder = write(name, { 'main.js': main });
   // Like wrangler: the wasm stays a separate module, which workerd compiles when it loads.
   const out = await bundleWithEsbuild(folder, {
     conditions: ['workerd'],
     loader: { '.wasm': 'copy' },
+    external: ['cloudflare:*'],
   });
   const wasm = readdirSync(out).filter((file) => file.endsWith('.wasm'));
   assert.equal(wasm.length, 1);
-  writeFileSync(join(out, 'config.capnp'), configuration(wasm[0]!));
+  writeFileSync(join(out, 'config.capnp'), configuration(wasm[0]!, out, durableObject));
   const { origin, end } = await startWorkerd(join(out, 'config.capnp'));
   try {
     await work(origin);
@@ -32,11 +39,26 @@ export async function inWorkerd(
   }
 }
 
-function configuration(wasm: string): string {
+function configuration(wasm: string, out: string, durableObject: string | undefined): string {
+  // SQLite needs a folder: with `inMemory` an object has none.
+  const disk = join(out, 'objects');
+  mkdirSync(disk, { recursive: true });
+  const objects =
+    durableObject === undefined
+      ? ''
+      : `,
+  bindings = [(name = "${durableObject}", durableObjectNamespace = "${durableObject}")],
+  durableObjectNamespaces = [
+    (className = "${durableObject}", uniqueKey = "${durableObject}", enableSql = true)
+  ],
+  durableObjectStorage = (localDisk = "disk")`;
   return `
 using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  services = [(name = "main", worker = .worker)],
+  services = [
+    (name = "main", worker = .worker),
+    (name = "disk", disk = (path = ${JSON.stringify(disk)}, writable = true))
+  ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")]
 );
 const worker :Workerd.Worker = (
@@ -44,7 +66,7 @@ const worker :Workerd.Worker = (
     (name = "main.js", esModule = embed "main.js"),
     (name = "./${wasm}", wasm = embed "${wasm}")
   ],
-  compatibilityDate = "2025-01-01"
+  compatibilityDate = "2025-01-01"${objects}
 );`;
 }
 

@@ -61,6 +61,8 @@ export interface ConnectOptions {
 /** A connection, or a pool of them. */
 export interface Connection {
   readonly run: TransactionRunner;
+  /** The most values of one statement, if that is less than the engine allows. */
+  readonly maxParameters?: number;
   /**
    * Switches the file to a write-ahead log. Called only after its tables were accepted, so a refused file
    * stays unchanged.

@@ -152,6 +152,8 @@ export interface EngineQueries {
    * true if the JSON has no such timestamp in Python's form; the reader then decides.
    */
   readonly mayBeSince: (json: ColumnExpression, seconds: ColumnExpression) => RawBuilder<boolean>;
+  /** The most values of one statement. A connection may allow less: see `Connection.maxParameters`. */
+  readonly maxParameters: number;
   /** Whether JSON columns refuse U+0000. */
   readonly refusesNul: boolean;
   /** Whether `insert` has `on conflict do nothing`. If not, Kysely writes `on duplicate key update`. */

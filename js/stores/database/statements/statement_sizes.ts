@@ -2,6 +2,7 @@
  * The numbers of rows in one statement: powers of two. A statement over several rows is built for these sizes
  * only, so a few prepared statements serve every count.
  */
+import type { Engine } from '../engine/engine.js';
 
 /** Caches one statement per key, such as a count or a list of values. `make` builds it at its first use. */
 export function cached<
@@ -49,6 +50,18 @@ export function exactChunks<Item>(
     chunks.push(items.slice(start, (start += size)));
   }
   return chunks;
+}
+
+/**
+ * Returns the most items of one statement: `most`, or a lower power of two if the engine allows fewer values.
+ *
+ * @param each the values of each item
+ * @param others an upper bound of the values beside them
+ */
+export function mostItems({ queries }: Engine, most: number, each = 1, others = 8): number {
+  let count = most;
+  while (count * each + others > queries.maxParameters) count /= 2;
+  return count;
 }
 
 /** Returns the lowest power of two that is not below the count. */

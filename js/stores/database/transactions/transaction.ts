@@ -6,7 +6,13 @@ import type { StorageCall } from '../../../values/model/diagnostic.js';
 import type { Begin, Mode, AttemptPolicy, TransactionRunner } from '../engine/connection.js';
 import type { Engine } from '../engine/engine.js';
 import { databaseError, failureKind } from '../engine/failure.js';
-import { plainQuery, type Query, type Steps, type Statement } from '../engine/prepared.js';
+import {
+  plainQuery,
+  type Query,
+  type QueryResults,
+  type Steps,
+  type Statement,
+} from '../engine/prepared.js';
 import type { Waits } from '../engine/waits.js';
 
 /** The most retries after a duplicate key: no row was found, and yet inserting it failed. */
@@ -98,14 +104,20 @@ export function oneAttempt(engine: Engine): AttemptPolicy {
 
 // Runs verbs on SQLite, each in one transaction.
 
+/** Runs work in one transaction. It commits if the work returns, and rolls back if it throws. */
+export type SqliteTransaction = <T>(mode: Exclude<Mode, 'autocommit'>, work: () => T) => T;
+
 /**
- * Runs verbs on a SQLite connection that nobody else uses. Each transaction runs synchronously from begin to
- * commit, so no verb waits for the connection.
+ * Runs verbs on a SQLite connection. Each transaction runs synchronously from begin to commit, so no verb waits for
+ * the connection.
+ *
+ * @param given runs transactions in place of the statements `begin`, `commit` and `rollback`
  */
 export function sqliteRunner(
   database: SqliteDatabase,
   engine: Engine,
   waits: Waits,
+  given?: SqliteTransaction,
 ): TransactionRunner {
   // Weak, since a query that is built for one run has a statement of its own.
   const statements = new WeakMap<Statement, SqliteStatement>();
@@ -145,16 +157,39 @@ export function sqliteRunner(
    */
   const checkpoint = () => database.prepare('pragma wal_checkpoint(truncate)').all(NONE);
 
+  const byStatements: SqliteTransaction = (mode, work) => {
+    begin[mode].forEach(rowsOf);
+    try {
+      const result = work();
+      rowsOf(COMMIT);
+      return result;
+    } catch (error) {
+      // Fails if there is no transaction: SQLite itself ends one if the disk is full or broken.
+      succeeds(() => rowsOf(ROLLBACK));
+      throw error;
+    }
+  };
+
+  const transaction = given ?? byStatements;
   const run: TransactionRunner = (mode, work, call, earlier) => {
     for (let isAgain = false; ; isAgain = true) {
       try {
-        const steps = inTransaction(begin[mode], work());
+        const steps = work();
         let step = steps.next();
+        const advance = (): QueryResults | undefined => {
+          while (step.done !== true) {
+            const rows = step.value.queries.map(rowsOf);
+            // The commit comes before the steps see these rows.
+            if (step.value.isLast) return rows;
+            step = steps.next(rows);
+          }
+          return undefined;
+        };
+        const last = mode === 'autocommit' ? advance() : transaction(mode, advance);
+        if (last !== undefined) step = steps.next(last);
         while (step.done !== true) step = steps.next(step.value.queries.map(rowsOf));
         return step.value;
       } catch (error) {
-        // Fails if there is no transaction: SQLite itself ends one if the disk is full or broken.
-        succeeds(() => rowsOf(ROLLBACK));
         const isFull = !isSessionError(error) && failureKind(engine, error) === 'full';
         if (isAgain || !isFull || !succeeds(checkpoint)) {
           const attempts = earlier ?? new Attempts(engine, waits, call);

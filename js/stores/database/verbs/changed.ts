@@ -7,7 +7,7 @@ import type { RevisionColumns } from '../tables/revisions.js';
 import type { Database } from '../tables/tables.js';
 import { Prepared, type Steps, together } from '../engine/prepared.js';
 import { JOINS_SIDE_TABLE, revisionColumns } from '../statements/session_statements.js';
-import { cached, filledChunks } from '../statements/statement_sizes.js';
+import { cached, filledChunks, mostItems } from '../statements/statement_sizes.js';
 import type { VerbContext } from '../statements/verb_context.js';
 
 /** The most sessions that are returned. A caller that gets more at once reads everything again. */
@@ -79,12 +79,12 @@ export function changedStatements(database: Database, engine: Engine) {
 }
 
 export function* changedSince(
-  { layout, revisions, statements }: VerbContext,
+  { engine, layout, revisions, statements }: VerbContext,
   { appName, since, users }: ChangedRequest,
 ): Steps<ChangedRows> {
   const { sessions, app, users: states } = statements(changedStatements);
   const from = since === undefined ? undefined : millisecondsToMicros(Math.max(0, since));
-  const queries = [...filledChunks(users, MAX_USERS)].map((some) => {
+  const queries = [...filledChunks(users, mostItems(engine, MAX_USERS))].map((some) => {
     const values: Users = { app: appName };
     for (const [index, user] of some.entries()) values[`user${index}`] = user;
     return states(some.length).of(values);

@@ -7,7 +7,7 @@ import {
 } from '../../../values/state/scope.js';
 import type { StorageWriteRequest } from '../../../core/storage/requests.js';
 import { type EventRow, type Found, NO_ROWS, type SessionRow } from '../../../core/storage/rows.js';
-import { filledChunks } from '../statements/statement_sizes.js';
+import { filledChunks, mostItems } from '../statements/statement_sizes.js';
 import {
   type CurrentColumns,
   currentRowsStatements,
@@ -183,13 +183,13 @@ function eventsByIds(
 
 /** Reads events of a session by their ids. */
 export function findEvents(
-  { statements }: VerbContext,
+  { engine, statements }: VerbContext,
   key: Key,
   eventIds: readonly string[],
   rowOf: (columns: EventColumns) => EventRow,
 ): Read<EventRow[]> {
   const { events } = statements(currentRowsStatements);
-  const queries = [...filledChunks(eventIds, MAX_IDS)].map((chunk) => {
+  const queries = [...filledChunks(eventIds, mostItems(engine, MAX_IDS))].map((chunk) => {
     const values: Key & Record<`id${number}`, string> = { ...key };
     for (const [index, id] of chunk.entries()) values[`id${index}`] = id;
     return events(chunk.length).of(values);

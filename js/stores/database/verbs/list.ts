@@ -3,7 +3,7 @@ import { compareValues, sortList, type TimedPlace } from '../../../core/storage/
 import type { StorageListRequest } from '../../../core/storage/requests.js';
 import type { Listing, SessionRow } from '../../../core/storage/rows.js';
 import { parseMilliseconds } from '../../../values/python/micros.js';
-import { cached, filledChunks, nextPowerOfTwo } from '../statements/statement_sizes.js';
+import { cached, filledChunks, mostItems, nextPowerOfTwo } from '../statements/statement_sizes.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import { Prepared, type Steps, together } from '../engine/prepared.js';
 import { sharedRow, type SessionColumns, sessionRow } from '../tables/rows.js';
@@ -288,12 +288,12 @@ function sortedTimes(rows: readonly { time: StoredTime }[], order: 'asc' | 'desc
 
 /** Reads the states of the users who own these sessions. */
 function* readUsers(
-  { statements }: VerbContext,
+  { engine, statements }: VerbContext,
   app: string,
   sessions: readonly SessionRow[],
 ): Steps<Listing['users'][number][]> {
   const users = [...new Set(sessions.map(({ userId }) => userId))];
-  const queries = [...filledChunks(users, MAX_USERS)].map((some) => {
+  const queries = [...filledChunks(users, mostItems(engine, MAX_USERS))].map((some) => {
     const values: { app: string } & Record<`user${number}`, string> = { app };
     for (const [index, user] of some.entries()) values[`user${index}`] = user;
     return statements(listStatements).users(some.length).of(values);

@@ -19,7 +19,7 @@ import {
   selectEvents,
   sessionStatements,
 } from '../statements/session_statements.js';
-import { cached, filledChunks } from '../statements/statement_sizes.js';
+import { cached, filledChunks, mostItems } from '../statements/statement_sizes.js';
 import type { VerbContext } from '../statements/verb_context.js';
 
 /** The most invocations and the most events that one statement looks for. */
@@ -81,10 +81,12 @@ export function* readMarkers(
   const { merged } = statements(sessionStatements);
   const { rows, rowOf } = statements(readStatements);
   const { markers } = statements(markerStatements);
+  // A statement has two lists of names, and names the session in four conditions.
+  const mostNames = mostItems(engine, MOST_NAMES, 2, 16);
   const query = (ids: readonly string[], targets: readonly string[]) => {
     const values: Values = { ...keyOf(key), event: eventId };
     const count = (name: 'target' | 'first', names: readonly string[]): number => {
-      const [filled = []] = filledChunks(names, MOST_NAMES);
+      const [filled = []] = filledChunks(names, mostNames);
       for (const [at, each] of filled.entries()) values[`${name}${at}`] = each;
       return filled.length;
     };
@@ -110,7 +112,7 @@ export function* readMarkers(
   const firstId = (target: string) => (isValid ? kept.ids.get(target) : undefined) ?? '';
   const unknown = [...targets].filter((target) => invocations.get(firstId(target)) !== target);
   if (unknown.length === 0) return { session, events: unique(events) };
-  if (targets.size > MOST_NAMES) {
+  if (targets.size > mostNames) {
     return { session, events: (yield* rows.all.run(keyOf(key))).map(rowOf) };
   }
   const [all] = yield* together([query(isValid ? keptIds : [], unknown)]);

@@ -13,7 +13,7 @@ import { millisecondsToMicros } from '../../../values/python/micros.js';
 import { SHARED_SCOPES, type SharedScope, type StoredScope } from '../../../values/state/scope.js';
 import { type Query, type Steps, together } from '../engine/prepared.js';
 import { keyOf, type Key, ownerName } from '../statements/session_statements.js';
-import { exactChunks } from '../statements/statement_sizes.js';
+import { exactChunks, mostItems } from '../statements/statement_sizes.js';
 import type { VerbContext } from '../statements/verb_context.js';
 import {
   deletionsBeside,
@@ -152,6 +152,9 @@ function above({ session, app, user, events, changed }: Found, floor: number): F
 /** The most events in one statement. Engines limit the number of a statement's parameters. */
 const MAX_ROWS = 128;
 
+/** The values of an inserted event. */
+const EVENT_COLUMNS = 7;
+
 /** The most characters of several events in one statement. MariaDB limit the bytes of a statement. */
 const MAX_TEXT = 2 ** 20;
 
@@ -228,7 +231,8 @@ class GroupChanges {
    */
   queries(): Query[] {
     const { touchSession, updateSession, insertEvents } = this.#statements;
-    const events = exactChunks(this.#events, MAX_ROWS, areShort);
+    const most = mostItems(this.#context.engine, MAX_ROWS, EVENT_COLUMNS);
+    const events = exactChunks(this.#events, most, areShort);
     return [
       ...SHARED_SCOPES.flatMap((scope) => this.#stateQueries(scope)),
       ...this.#inserts,

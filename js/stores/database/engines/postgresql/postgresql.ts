@@ -74,6 +74,7 @@ export const POSTGRESQL: Engine = {
     mayBeSince: (json, seconds) =>
       sql<boolean>`case when jsonb_typeof(${json} -> 'timestamp') = 'number'
       then (${json} ->> 'timestamp')::numeric not between 0 and cast(${seconds} as numeric) else true end`,
+    maxParameters: 65_535,
     refusesNul: true,
     hasOnConflict: true,
     hasJsonRows: true,

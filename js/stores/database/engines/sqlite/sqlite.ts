@@ -68,6 +68,7 @@ export const SQLITE: Engine = {
     mayBeSince: (json, seconds) =>
       sql<boolean>`case when json_valid(${json}) and json_type(${json}, '$.timestamp') in ('integer', 'real')
       then json_extract(${json}, '$.timestamp') not between 0 and ${seconds} else 1 end`,
+    maxParameters: 32_766,
     refusesNul: false,
     hasOnConflict: true,
     hasJsonRows: false,

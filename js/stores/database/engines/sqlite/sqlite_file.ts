@@ -21,7 +21,7 @@ interface NodeSqlite {
   };
 }
 
-interface NodeStatement {
+export interface NodeStatement {
   all(...parameters: readonly unknown[]): unknown[];
   run(...parameters: readonly unknown[]): {
     changes: number | bigint;
@@ -68,10 +68,10 @@ export async function openSqlite(
     path,
     readonly ? { ...options, readOnly: true } : options,
   );
-  return {
+  return refusingNul({
     prepare: (sql) => adapted(sql, database.prepare(sql)),
     close: () => database.close(),
-  };
+  });
 }
 
 const NO_BINARY =
@@ -86,16 +86,31 @@ function isWithoutBinary(error: unknown): boolean {
   return Array.isArray(tries) || code === 'ERR_DLOPEN_FAILED' || code === 'MODULE_NOT_FOUND';
 }
 
-/** Adapts a statement of `node:sqlite` to the interface of `better-sqlite3`, which Kysely expects. */
-function adapted(sql: string, statement: NodeStatement): SqliteStatement {
+/** Adapts a statement of `node:sqlite` or `bun:sqlite` to the interface of `better-sqlite3`, which Kysely expects. */
+export function adapted(sql: string, statement: NodeStatement): SqliteStatement {
   return {
     reader: /^\s*(?:select|with|pragma|explain)\b|\breturning\b/i.test(sql),
-    all: (parameters) => statement.all(...withoutNul(parameters)),
-    run: (parameters) => statement.run(...withoutNul(parameters)),
+    all: (parameters) => statement.all(...parameters),
+    run: (parameters) => statement.run(...parameters),
     // Node has `iterate` since 22.13.
     iterate: (parameters) =>
-      statement.iterate?.(...withoutNul(parameters)) ??
-      statement.all(...withoutNul(parameters)).values(),
+      statement.iterate?.(...parameters) ?? statement.all(...parameters).values(),
+  };
+}
+
+/** The same database, for a driver that does not read NUL back. */
+export function refusingNul(database: SqliteDatabase): SqliteDatabase {
+  return {
+    prepare(sql) {
+      const statement = database.prepare(sql);
+      return {
+        reader: statement.reader,
+        all: (parameters) => statement.all(withoutNul(parameters)),
+        run: (parameters) => statement.run(withoutNul(parameters)),
+        iterate: (parameters) => statement.iterate(withoutNul(parameters)),
+      };
+    },
+    close: () => database.close(),
   };
 }
 

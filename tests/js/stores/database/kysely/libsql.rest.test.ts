@@ -9,7 +9,8 @@ import { type Dialect, Kysely } from 'kysely';
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
 import { installPackages } from '../../../../toolchain/npm_packages.mjs';
 import { eventOf, numbers } from '../cases/concurrency.js';
-import { closing, conforms, type Expectations } from '../../../conforms.js';
+import { NUL_REFUSALS } from '../cases/refusals.js';
+import { closing, conforms } from '../../../conforms.js';
 import { newFolder } from '../../../../new_folder.js';
 
 interface LibsqlPackage {
@@ -20,16 +21,6 @@ const require = createRequire(join(installPackages('libsql'), 'package.json'));
 const { LibsqlDialect } = require('@libsql/kysely-libsql') as LibsqlPackage;
 const folder = newFolder();
 let count = 0;
-
-/** It reads a text back only to the first NUL. */
-const REFUSALS: Expectations = [
-  [
-    /ended with invalid_argument/,
-    'sessions with equal times are ordered by id as JavaScript compares strings',
-    "no separator in an id can reach another's data",
-    'ids of any characters work from create to delete',
-  ],
-];
 
 for (const [title, newUrl] of [
   ['a file', () => `file:${join(folder, `${++count}.db`)}`],
@@ -42,7 +33,7 @@ for (const [title, newUrl] of [
       const service = new DatabaseSessionService({ ...options, kysely, engine: 'sqlite' });
       return closing(service, { close: () => kysely.destroy() });
     },
-    { expectations: REFUSALS },
+    { expectations: NUL_REFUSALS },
   );
 
   it(`appends to eight sessions at once lose nothing on libSQL over ${title}`, async () => {

@@ -1,0 +1,26 @@
+// A connection to SQLite that the caller opens and closes. It is checked before Kysely is loaded.
+
+/** A synchronous connection with prepared statements, such as that of `better-sqlite3`, `node:sqlite` or `libsql`. */
+export interface SqliteConnection {
+  prepare(sql: string): {
+    all(...values: never[]): unknown[];
+    run(...values: never[]): unknown;
+  };
+}
+
+/** The storage of a Durable Object, `ctx.storage`. It refuses the statement `begin` and has transactions by a call. */
+export interface DurableObjectDatabase {
+  readonly sql: { exec(sql: string, ...values: never[]): { toArray(): unknown[] } };
+  transactionSync<T>(work: () => T): T;
+}
+
+/** A synchronous connection to SQLite. */
+export type SqliteHandle = SqliteConnection | DurableObjectDatabase;
+
+export function isSqliteHandle(value: unknown): value is SqliteHandle {
+  const { prepare, sql, transactionSync } = Object(value) as Partial<
+    SqliteConnection & DurableObjectDatabase
+  >;
+  if (typeof prepare === 'function') return true;
+  return typeof sql?.exec === 'function' && typeof transactionSync === 'function';
+}
