@@ -8,8 +8,7 @@ import { DELETED } from '../../../core/storage/mutations.js';
 import type { Deleted } from '../../../core/storage/rows.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import type { Layout } from '../tables/layout.js';
-import { Prepared, type Steps, together } from '../engine/prepared.js';
-import { readCurrentRows } from './current_rows.js';
+import { Prepared, type Query, type Steps, together } from '../engine/prepared.js';
 import { describeStatements } from './describe.js';
 import { lockMutation } from './mutations.js';
 import { currentRowsStatements } from '../statements/current_rows_statements.js';
@@ -42,6 +41,7 @@ const EMPTY = '{}';
  * back.
  */
 interface TimeColumns {
+  create_time: StoredTime;
   update_time: StoredTime;
   side_time: StoredTime | null;
   newest: StoredTime | null;
@@ -53,6 +53,7 @@ function selectTimes(database: Database, engine: Engine, isOne: boolean) {
     const ofUser = database
       .selectFrom('sessions as session')
       .select((of) => [
+        engine.queries.time(of.ref('session.create_time')).as('create_time'),
         engine.queries.time(of.ref('session.update_time')).as('update_time'),
         of
           .selectFrom('adk_session_wasm_sessions as side')
@@ -101,9 +102,15 @@ export function deleteStatements(database: Database, engine: Engine, layout: Lay
   };
 }
 
+/** What a deletion writes, and the floor after it. */
+interface Deletion {
+  readonly queries: readonly Query[];
+  readonly floor: number;
+}
+
 /**
- * Deletes a session, a user with all sessions, or a state. Deleting sessions raises the floor to their highest
- * revision, so that no revision is given twice.
+ * Deletes a session, a user with all sessions, or a state: reads, decides, and then writes all in the last request.
+ * Deleting sessions raises the floor to their highest revision, so that no revision is given twice.
  *
  * While there are sessions, a deleted state is replaced by an empty one with a higher revision, because Python cannot
  * append if the row is missing. SQLite deletes the row if there are no sessions: creating one inserts it again. On
@@ -114,44 +121,19 @@ export function* remove(
   context: VerbContext,
   request: StorageDeleteRequest,
 ): Steps<Deleted | false> {
-  const mutation = yield* lockMutation(context, keyOf(request.key), request.mutation);
-  const deleted = yield* removeRows(context, request);
-  if (mutation !== undefined) {
-    const created = request.what === 'session' ? DELETED : undefined;
-    yield* together([mutation.applied(created)]);
-  }
-  return deleted;
-}
-
-function* removeRows(context: VerbContext, request: StorageDeleteRequest): Steps<Deleted | false> {
-  const { engine, layout, statements } = context;
-  const deleted: number[] = [];
   const key = keyOf(request.key);
-  if (request.what === 'session' && request.created !== undefined) {
-    const found = { key: request.key, scopes: [], eventIds: [], since: Number.MAX_SAFE_INTEGER };
-    const [current] = yield* readCurrentRows(context, [found], false, false);
-    if (current?.found.session?.created !== request.created) return false;
-  }
-  switch (request.what) {
-    case 'session':
-      deleted.push(...(yield* removeSession(context, key)));
-      break;
-    case 'user':
-      deleted.push(...(yield* removeUser(context, key)));
-      break;
-    default: {
-      const scope = SCOPES_OF_STATES[request.what];
-      const [row] = yield* statements(currentRowsStatements).locks[scope].one.run(key);
-      if (row === undefined) break;
-      const revision = nextRevision(context, row.update_time);
-      const values = { ...key, state: EMPTY, updated: layout.time(revision) };
-      yield* statements(writeStatements).updateState[scope].run(values);
-      if (engine.transactions.locksRows) return { floor: revision };
-      yield* statements(deleteStatements).unused[scope].run(key);
-      deleted.push(revision);
-    }
-  }
-  return { floor: yield* raisedFloor(context, deleted) };
+  const mutation = yield* lockMutation(context, key, request.mutation);
+  const deletion =
+    request.what === 'session'
+      ? yield* sessionDeletion(context, key, request.created)
+      : request.what === 'user'
+        ? yield* userDeletion(context, key)
+        : yield* stateDeletion(context, key, SCOPES_OF_STATES[request.what]);
+  const queries = [...(deletion?.queries ?? [])];
+  if (mutation !== undefined)
+    queries.push(mutation.applied(request.what === 'session' ? DELETED : undefined));
+  if (queries.length > 0) yield* together(queries, true);
+  return deletion === undefined ? false : { floor: deletion.floor };
 }
 
 /**
@@ -163,64 +145,89 @@ export function* removeUnchanged(
   { key, revision, labels }: StorageDeleteUnchangedRequest,
 ): Steps<Deleted | false> {
   const { statements } = context;
-  const { timesOfOne } = statements(deleteStatements);
+  const { timesOfOne, floor } = statements(deleteStatements);
   const session = keyOf(key);
   // The details are read once the session is locked: whoever changes them locks it first.
-  const [rows, [details]] = yield* together([
+  const [rows, [details], [stored]] = yield* together([
     timesOfOne.of(session),
     statements(describeStatements).details.of(session),
+    floor.of({}),
   ]);
   const isUnchanged =
     rows.some((row) => parseTime(row.update_time) === revision) &&
     (details?.labels ?? undefined) === labels;
   if (!isUnchanged) return false;
-  yield* deleteRows(statements(writeStatements).deleteOne, session);
-  return { floor: yield* raisedFloor(context, revisionsOf(rows)) };
+  const deletions = deletionsOf(statements(writeStatements).deleteOne, session);
+  const deletion = withFloor(context, deletions, revisionsOf(rows), stored);
+  yield* together(deletion.queries, true);
+  return { floor: deletion.floor };
 }
 
-function nextRevision({ clock }: VerbContext, updateTime: StoredTime): number {
-  return Math.max(timeOf(updateTime) + 1, millisecondsToMicros(clock()));
-}
-
-/** Deletes a session. Returns the times that may have been its revision; none if there is no such session. */
-function* removeSession({ statements }: VerbContext, key: Key): Steps<number[]> {
-  const rows = yield* statements(deleteStatements).timesOfOne.run(key);
-  if (rows.length > 0) yield* deleteRows(statements(writeStatements).deleteOne, key);
-  return revisionsOf(rows);
+/** @returns `undefined` if the session was not created at this time */
+function* sessionDeletion(
+  context: VerbContext,
+  key: Key,
+  created: number | undefined,
+): Steps<Deletion | undefined> {
+  const { statements } = context;
+  const { timesOfOne, floor } = statements(deleteStatements);
+  const [rows, [stored]] = yield* together([timesOfOne.of(key), floor.of({})]);
+  const isOther = created !== undefined && parseTime(rows[0]?.create_time ?? null) !== created;
+  if (isOther) return undefined;
+  const deletions = rows.length > 0 ? deletionsOf(statements(writeStatements).deleteOne, key) : [];
+  return withFloor(context, deletions, revisionsOf(rows), stored);
 }
 
 /**
- * Deletes a user with all sessions. Returns the times that may have been their revisions.
- *
  * Locks the sessions and the user's row before it deletes anything. Otherwise a deadlock is possible: a
  * create holds the user's row and waits to insert a session whose id is being deleted. The deletion in turn
  * waits for the user's row.
  *
- * A create may commit before the user's row is locked, so the sessions are read again under the lock. If that
- * create inserted the user's row too, there was no row to lock: the loop then locks it and reads the sessions
+ * On servers a create may commit before the user's row is locked, so the sessions are read again under the lock. If
+ * that create inserted the user's row too, there was no row to lock: the loop then locks it and reads the sessions
  * once more.
  *
  * A session that appears between the two reads is locked after the user's row. The server may then detect a
  * deadlock with an append, and the transaction runs again.
  */
-function* removeUser({ statements }: VerbContext, key: Key): Steps<number[]> {
-  const { timesOfAll, deleteUser } = statements(deleteStatements);
+function* userDeletion(context: VerbContext, key: Key): Steps<Deletion> {
+  const { engine, statements } = context;
+  const { timesOfAll, deleteUser, floor } = statements(deleteStatements);
   const { locks } = statements(currentRowsStatements);
-  let rows = yield* timesOfAll.run(key);
+  const { locksRows } = engine.transactions;
   for (;;) {
-    const { length: before } = rows;
-    const [row] = yield* locks.user.one.run(key);
-    rows = yield* timesOfAll.run(key);
-    if (row === undefined && rows.length > before) continue;
-    if (rows.length > 0) yield* deleteRows(statements(writeStatements).deleteAll, key);
-    if (row === undefined) return revisionsOf(rows);
-    yield* deleteUser.run(key);
-    return [...revisionsOf(rows), timeOf(row.update_time)];
+    const [before, [row], again, [stored]] = yield* together([
+      timesOfAll.of(key),
+      locks.user.one.of(key),
+      locksRows ? timesOfAll.of(key) : undefined,
+      floor.of({}),
+    ]);
+    const rows = locksRows ? again : before;
+    if (row === undefined && rows.length > before.length) continue;
+    const deletions =
+      rows.length > 0 ? deletionsOf(statements(writeStatements).deleteAll, key) : [];
+    const revisions = revisionsOf(rows);
+    if (row === undefined) return withFloor(context, deletions, revisions, stored);
+    const all = [...deletions, deleteUser.of(key)];
+    return withFloor(context, all, [...revisions, timeOf(row.update_time)], stored);
   }
 }
 
-function* deleteRows(deletions: Deletions, key: Key): Steps<void> {
-  yield* together([...deletionsBeside(deletions, key), deletions.sessions.of(key)]);
+function* stateDeletion(context: VerbContext, key: Key, scope: SharedScope): Steps<Deletion> {
+  const { clock, engine, layout, statements } = context;
+  const { floor, unused } = statements(deleteStatements);
+  const lock = statements(currentRowsStatements).locks[scope].one;
+  const [[row], [stored]] = yield* together([lock.of(key), floor.of({})]);
+  if (row === undefined) return withFloor(context, [], [], stored);
+  const revision = Math.max(timeOf(row.update_time) + 1, millisecondsToMicros(clock()));
+  const values = { ...key, state: EMPTY, updated: layout.time(revision) };
+  const update = statements(writeStatements).updateState[scope].of(values);
+  if (engine.transactions.locksRows) return { queries: [update], floor: revision };
+  return withFloor(context, [update, unused[scope].of(key)], [revision], stored);
+}
+
+function deletionsOf(deletions: Deletions, key: Key): Query[] {
+  return [...deletionsBeside(deletions, key), deletions.sessions.of(key)];
 }
 
 function revisionsOf(rows: readonly TimeColumns[]): number[] {
@@ -232,13 +239,16 @@ function timeOf(time: StoredTime | null): number {
   return parseTime(time) ?? 0;
 }
 
-/** Raises the floor to the highest of these revisions. Returns the floor; 0 if its row is missing. */
-function* raisedFloor({ statements }: VerbContext, revisions: readonly number[]): Steps<number> {
-  const { floor: storedFloor, raiseFloor } = statements(deleteStatements);
-  if (revisions.length > 0) {
-    const floor = floorText(revisions.reduce((one, other) => Math.max(one, other)));
-    yield* raiseFloor.run({ floor });
-  }
-  const [stored] = yield* storedFloor.run({});
-  return Number(stored?.value ?? 0);
+/** Raises the floor to the highest of these revisions, if there are any. @param stored its row; absent if it is missing */
+function withFloor(
+  { statements }: VerbContext,
+  queries: readonly Query[],
+  revisions: readonly number[],
+  stored: { readonly value: string } | undefined,
+): Deletion {
+  const floor = Number(stored?.value ?? 0);
+  if (revisions.length === 0) return { queries, floor };
+  const highest = revisions.reduce((one, other) => Math.max(one, other));
+  const raise = statements(deleteStatements).raiseFloor.of({ floor: floorText(highest) });
+  return { queries: [...queries, raise], floor: Math.max(floor, highest) };
 }
