@@ -26,6 +26,10 @@ import {
 import type { DatabaseStorage, DatabaseToOpen } from '../../stores/database/database_storage.js';
 import type { EngineKind } from '../../stores/database/engine/engine.js';
 import { isSqliteHandle, type SqliteHandle } from '../../stores/database/engine/sqlite_handle.js';
+import {
+  isOptimisticDriver,
+  type OptimisticDriver,
+} from '../../stores/database/engine/optimistic_driver.js';
 import { loadWithKysely } from '../../stores/database/kysely.js';
 import type { TableOptions } from '../../stores/database/table_options.js';
 import { requireTableNames } from '../../stores/database/tables/table_names.js';
@@ -94,9 +98,26 @@ export interface DatabaseHandleOptions<S extends object = StateShape>
   timeoutMs?: number | undefined;
 }
 
+/** Options for a database that takes a list of statements at once. */
+export interface DatabaseDriverOptions<S extends object = StateShape>
+  extends SessionServiceOptions<S>, TableOptions {
+  /** Sends the statements. It is yours: the service does not close it. */
+  driver: OptimisticDriver;
+  /** The dialect of the database, and its error codes. */
+  engine: Exclude<EngineKind, 'mysql'>;
+  /**
+   * How long a call waits for each answer, and how long it is repeated while others change what it reads, in
+   * milliseconds; default 30,000. It then fails with `storage_blocked`.
+   */
+  timeoutMs?: number | undefined;
+}
+
 /** All forms of the options. */
 type AnyOptions<S extends object> =
-  DatabaseUrlOptions<S> | DatabaseKyselyOptions<S> | DatabaseHandleOptions<S>;
+  | DatabaseUrlOptions<S>
+  | DatabaseKyselyOptions<S>
+  | DatabaseHandleOptions<S>
+  | DatabaseDriverOptions<S>;
 
 /**
  * Keeps sessions in a SQLite file, PostgreSQL or MariaDB, in the tables of google-adk Python's
@@ -190,6 +211,16 @@ function checkedOptions(options: AnyOptions<object>): DatabaseToOpen {
     }
     const tables = tablesOf('sqlite', options);
     return { kind: 'sqlite', durable: true, from: { sqlite }, ...tables, clock, waits };
+  }
+  if ('driver' in options) {
+    const driver: unknown = options.driver;
+    const { engine: kind } = options;
+    requireOneOf('engine', kind, ['sqlite', 'postgresql']);
+    if (!isOptimisticDriver(driver)) {
+      throw invalidValue('driver', 'must have the functions read and commit', driver);
+    }
+    const tables = tablesOf(kind, options);
+    return { kind, durable: true, from: { driver }, ...tables, clock, waits };
   }
   const address = parseAddress(options.url);
   const { kind } = address;

@@ -3,8 +3,10 @@
  *
  * @module adk-session-wasm/database
  */
+export { D1SessionService, type D1Database, type D1Options } from './d1_session_service.js';
 export { DatabaseSessionService } from './database_session_service.js';
 export type {
+  DatabaseDriverOptions,
   DatabaseHandleOptions,
   DatabaseKyselyOptions,
   DatabaseOptions,
@@ -12,4 +14,9 @@ export type {
 } from './database_session_service.js';
 export type { TableOptions } from '../../stores/database/table_options.js';
 export type { SqliteHandle } from '../../stores/database/engine/sqlite_handle.js';
+export type {
+  OptimisticDriver,
+  SqlStatement,
+} from '../../stores/database/engine/optimistic_driver.js';
+export type { StatementLimits } from '../../stores/database/engine/connection.js';
 export type { EngineKind } from '../../stores/database/engine/engine.js';

@@ -64,6 +64,7 @@ import type { Connection, ConnectOptions, TransactionRunner } from './engine/con
 import type { Engine, EngineKind } from './engine/engine.js';
 import { databaseError, failureKind, OwnFailure } from './engine/failure.js';
 import { plainQuery, type Steps, together } from './engine/prepared.js';
+import type { OptimisticDriver } from './engine/optimistic_driver.js';
 import type { SqliteHandle } from './engine/sqlite_handle.js';
 import type { Waits } from './engine/waits.js';
 import { ENGINES } from './engines/engines.js';
@@ -84,6 +85,7 @@ import { write } from './verbs/write.js';
 import { keyOf, sessionStatements } from './statements/session_statements.js';
 import { sessionRow } from './tables/rows.js';
 import { lookUp, readTogether } from './transactions/lookup.js';
+import { connectOptimistic, optimisticEngine } from './transactions/optimistic_runner.js';
 import { findEvents } from './verbs/current_rows.js';
 
 /** The checked options of a database. */
@@ -92,6 +94,7 @@ export interface DatabaseToOpen extends Pick<TablesToOpen, 'names' | 'access'> {
   readonly from:
     | { readonly kysely: Database }
     | { readonly sqlite: SqliteHandle }
+    | { readonly driver: OptimisticDriver }
     | ({ readonly address: Address } & Pick<ConnectOptions, 'durability' | 'driverOptions'>);
   readonly durable: boolean;
   readonly clock: () => number;
@@ -124,7 +127,8 @@ export class DatabaseStorage implements OwnStorage {
 
   constructor(options: DatabaseToOpen) {
     this.#options = options;
-    this.#engine = ENGINES[options.kind];
+    const engine = ENGINES[options.kind];
+    this.#engine = 'driver' in options.from ? optimisticEngine(engine) : engine;
     this.kind = options.kind;
     this.durable = options.durable;
   }
@@ -292,14 +296,13 @@ export class DatabaseStorage implements OwnStorage {
       this.#connected = undefined;
       throw error;
     });
-    const { run, maxParameters, useWriteAheadLog } = await this.#connected;
+    const { run, limits, useWriteAheadLog } = await this.#connected;
     const unnamed = 'kysely' in from ? from.kysely : queryBuilder(engine);
     const tables = await openTables(run, unnamed, { engine, names, access });
     const { database, layout, refusal, buildIndices } = tables;
     if (refusal === undefined) await useWriteAheadLog?.();
     const { queries } = engine;
-    const limited =
-      maxParameters === undefined ? engine : { ...engine, queries: { ...queries, maxParameters } };
+    const limited = { ...engine, queries: { ...queries, ...limits } };
     this.#context = {
       engine: limited,
       clock,
@@ -321,6 +324,7 @@ export class DatabaseStorage implements OwnStorage {
     const engine = this.#engine;
     if ('kysely' in from) return connectKysely(from.kysely, engine, waits);
     if ('sqlite' in from) return connectHandle(from.sqlite, engine, waits);
+    if ('driver' in from) return connectOptimistic(from.driver, engine, waits);
     const onLost = (error: unknown): void => this.#tellLost?.(databaseError(engine, error));
     return engine.connect(from.address.location, { ...from, waits, onLost });
   }

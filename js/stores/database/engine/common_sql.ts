@@ -4,8 +4,9 @@ import type { EngineTransactions, Engine, Product } from './engine.js';
 import { runOnce, type Steps } from './prepared.js';
 
 /** Locks the rows of a query until the transaction ends, on engines with `for update`. */
-export const LOCKED_ROWS: Pick<EngineTransactions, 'locksRows' | 'lock'> = {
+export const LOCKED_ROWS: Pick<EngineTransactions, 'locksRows' | 'locksByInsert' | 'lock'> = {
   locksRows: true,
+  locksByInsert: true,
   lock(query, skipsLocked = false) {
     const locked = query.forUpdate();
     return skipsLocked ? locked.skipLocked() : locked;

@@ -58,11 +58,19 @@ export interface ConnectOptions {
   readonly onLost: (error: unknown) => void;
 }
 
+/** The limits of a database's statements. */
+export interface StatementLimits {
+  /** The most values of one statement. */
+  readonly maxParameters: number;
+  /** The most bytes of one row or value. */
+  readonly maxRowBytes: number;
+}
+
 /** A connection, or a pool of them. */
 export interface Connection {
   readonly run: TransactionRunner;
-  /** The most values of one statement, if that is less than the engine allows. */
-  readonly maxParameters?: number;
+  /** The limits of its statements, if they are lower than the engine's. */
+  readonly limits?: StatementLimits | undefined;
   /**
    * Switches the file to a write-ahead log. Called only after its tables were accepted, so a refused file
    * stays unchanged.

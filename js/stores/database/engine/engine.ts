@@ -119,8 +119,10 @@ export interface EngineTransactions {
    * writer.
    */
   readonly locksRows: boolean;
+  /** Whether a write that inserts a missing row makes others wait that insert it too. */
+  readonly locksByInsert: boolean;
   /**
-   * Locks the rows of a query until the transaction ends.
+   * Locks the rows of a query until the transaction ends. Without locks, guards are checked at the commit.
    *
    * @param skipsLocked leaves out rows that others have locked
    */
@@ -152,8 +154,10 @@ export interface EngineQueries {
    * true if the JSON has no such timestamp in Python's form; the reader then decides.
    */
   readonly mayBeSince: (json: ColumnExpression, seconds: ColumnExpression) => RawBuilder<boolean>;
-  /** The most values of one statement. A connection may allow less: see `Connection.maxParameters`. */
+  /** The most values of one statement. A connection may allow less: see `Connection.limits`. */
   readonly maxParameters: number;
+  /** The most bytes of one row or value; `undefined` if there is no limit worth a check. */
+  readonly maxRowBytes: number | undefined;
   /** Whether JSON columns refuse U+0000. */
   readonly refusesNul: boolean;
   /** Whether `insert` has `on conflict do nothing`. If not, Kysely writes `on duplicate key update`. */

@@ -20,6 +20,11 @@ export interface Query<Row = unknown> {
    * transaction, before it gives the connection back.
    */
   readonly undo?: Query | undefined;
+  /**
+   * Makes the query that fails unless these rows are still the same. Servers lock the rows instead; a runner without
+   * locks runs it before the first change.
+   */
+  guard?(this: void, rows: readonly Row[]): Query | undefined;
 }
 
 /**
@@ -90,6 +95,11 @@ export function withoutNul(values: readonly unknown[]): readonly unknown[] {
   );
 }
 
+/** Whether a statement returns rows. */
+export function returnsRows(sql: string): boolean {
+  return /^\s*(?:select|with|pragma|explain)\b|\breturning\b/i.test(sql);
+}
+
 /** A query that is built, but not yet compiled. */
 interface BuiltQuery<Row> {
   compile: (database: QueryExecutorProvider) => CompiledQuery<Row>;
@@ -112,6 +122,9 @@ export function* runOnce<Row>(
   return rows;
 }
 
+/** Makes the guard of rows that were read with these values; `undefined` if they need none. */
+export type Guard<Values, Row> = (values: Values, rows: readonly Row[]) => Query | undefined;
+
 /** Stands in a query for a value that each run supplies. */
 class ValuePlaceholder {
   constructor(readonly name: PropertyKey) {}
@@ -123,10 +136,18 @@ class ValuePlaceholder {
  */
 export class Prepared<Values, Row> implements Statement<Row> {
   readonly #build: () => Compilable<Row>;
+  readonly #guard: Guard<Values, Row> | undefined;
   #query: CompiledQuery<Row> | undefined;
 
-  /** @param build makes the query; `value('name')` stands for the value of that name */
-  constructor(build: (value: <N extends keyof Values>(name: N) => Values[N]) => Compilable<Row>) {
+  /**
+   * @param build makes the query; `value('name')` stands for the value of that name
+   * @param guard makes {@link Query.guard} of a query of one row
+   */
+  constructor(
+    build: (value: <N extends keyof Values>(name: N) => Values[N]) => Compilable<Row>,
+    guard?: Guard<Values, Row>,
+  ) {
+    this.#guard = guard;
     this.#build = () =>
       build(<N extends keyof Values>(name: N) => new ValuePlaceholder(name) as Values[N]);
   }
@@ -144,7 +165,10 @@ export class Prepared<Values, Row> implements Statement<Row> {
         ? rows[Math.floor(at / size)]![parameter.name as keyof Values]
         : parameter,
     );
-    return { statement: this, values };
+    const [first] = rows;
+    const guard = this.#guard;
+    if (guard === undefined || first === undefined) return { statement: this, values };
+    return { statement: this, values, guard: (found) => guard(first, found) };
   }
 
   *run(given: Values): Steps<readonly Row[]> {

@@ -1,5 +1,7 @@
 // A connection to SQLite that the caller opens and closes. It is checked before Kysely is loaded.
 
+import type { StatementLimits } from './connection.js';
+
 /** A synchronous connection with prepared statements, such as that of `better-sqlite3`, `node:sqlite` or `libsql`. */
 export interface SqliteConnection {
   prepare(sql: string): {
@@ -13,6 +15,9 @@ export interface DurableObjectDatabase {
   readonly sql: { exec(sql: string, ...values: never[]): { toArray(): unknown[] } };
   transactionSync<T>(work: () => T): T;
 }
+
+/** The limits of Durable Objects and of D1. */
+export const CLOUDFLARE_LIMITS: StatementLimits = { maxParameters: 100, maxRowBytes: 2_000_000 };
 
 /** A synchronous connection to SQLite. */
 export type SqliteHandle = SqliteConnection | DurableObjectDatabase;

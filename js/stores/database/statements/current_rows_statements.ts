@@ -1,19 +1,21 @@
 /** The statements that read the rows that a write decides on. */
 import { type RawBuilder, sql } from 'kysely';
-import type { SharedScope } from '../../../values/state/scope.js';
+import type { SharedScope, StoredScope } from '../../../values/state/scope.js';
 import { cached } from './statement_sizes.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import { findByKey } from '../transactions/lookup.js';
 import type { Layout } from '../tables/layout.js';
-import { Prepared } from '../engine/prepared.js';
+import { type Guard, Prepared } from '../engine/prepared.js';
 import type { RevisionColumns } from '../tables/revisions.js';
 import type { EventColumns } from '../tables/rows.js';
 import {
+  guardStatement,
   inOrder,
   isAlsoOfSession,
   isOfSession,
   JOINS_SIDE_TABLE,
   type Key,
+  type KeyValue,
   selectEvents,
   sessionColumns,
   revisionColumns,
@@ -43,13 +45,37 @@ export interface CurrentColumns extends RevisionColumns {
   user_time: StoredTime | null;
 }
 
-/** A locked state of a user or an app. */
-interface LockedState {
+/** A locked session, or a locked state of a user or an app. */
+export interface LockedRow {
   update_time: StoredTime;
 }
 
 /** The key of a session, and the id of one of its events. */
 type EventKey = Key & { event: string };
+
+/** Select the time of a row, which each write of the row changes. */
+function timeSelections(database: Database, { queries: { time } }: Engine) {
+  const updateTime = time(sql.ref('update_time')).as('update_time');
+  return {
+    session: (value: KeyValue) =>
+      database.selectFrom('sessions').select(updateTime).where(matchesSession(value)),
+    app: (value: KeyValue) =>
+      database.selectFrom('app_states').select(updateTime).where('app_name', '=', value('app')),
+    user: (value: KeyValue) =>
+      database.selectFrom('user_states').select(updateTime).where(isUser(value)),
+  } satisfies Record<StoredScope, unknown>;
+}
+
+/** Returns what makes the guard of a row, whether it is there or not. */
+export function rowGuard(
+  database: Database,
+  engine: Engine,
+  layout: Layout,
+  scope: StoredScope,
+): Guard<Key, LockedRow> {
+  const guard = guardStatement<Key>(database, layout, timeSelections(database, engine)[scope]);
+  return (key, [row]) => guard(key, row?.update_time);
+}
 
 /** Makes the statements of {@link readCurrentRows}. */
 export function currentRowsStatements(database: Database, engine: Engine, layout: Layout) {
@@ -67,12 +93,23 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
     all: ofEvents(replacedToo, false),
     first: ofEvents(replacedToo, true),
   });
+  const times = timeSelections(database, engine);
+  const guardSession = rowGuard(database, engine, layout, 'session');
   const lockSession = (skipsLocked: boolean) =>
-    findByKey<Key, { locked: number }>(database, engine, ['app', 'user', 'session'], (value) => {
-      const query = database.selectFrom('sessions').select(LOCKED).where(matchesSession(value));
-      return engine.transactions.lock(query, skipsLocked);
-    });
-  const updateTime = engine.queries.time(sql.ref('update_time')).as('update_time');
+    findByKey<Key, LockedRow>(
+      database,
+      engine,
+      ['app', 'user', 'session'],
+      (value) => engine.transactions.lock(times.session(value), skipsLocked),
+      guardSession,
+    );
+  const lockState = (scope: SharedScope) => ({
+    one: new Prepared<Key, LockedRow>(
+      (value) => engine.transactions.lock(times[scope](value)),
+      rowGuard(database, engine, layout, scope),
+    ),
+  });
+  const guardFloor = guardStatement<object>(database, layout, () => selectFloor(database, layout));
   return {
     /** Select a session with the states of these scopes. */
     current: cached((scopes: readonly SharedScope[]) =>
@@ -81,6 +118,8 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
         engine,
         ['app', 'user', 'session', 'event'],
         (value) => selectCurrent(database, engine, layout, scopes, value),
+        // Above this floor something is created. A deletion since then may have raised it.
+        (_, [row]) => (row?.floor == null ? undefined : guardFloor({}, row.floor)),
       ),
     ),
     /** Lock, on servers, a row that the write may change. Each returns one row if the row exists. */
@@ -88,18 +127,8 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
       session: lockSession(false),
       /** Skips a session that another transaction holds. */
       freeSession: lockSession(true),
-      app: {
-        one: new Prepared<Key, LockedState>((value) => {
-          const query = database.selectFrom('app_states').select(updateTime);
-          return engine.transactions.lock(query.where('app_name', '=', value('app')));
-        }),
-      },
-      user: {
-        one: new Prepared<Key, LockedState>((value) => {
-          const query = database.selectFrom('user_states').select(updateTime);
-          return engine.transactions.lock(query.where(isUser(value)));
-        }),
-      },
+      app: lockState('app'),
+      user: lockState('user'),
     },
     /** Selects events by their ids, with one statement per number of ids. */
     events: cached(
@@ -208,5 +237,3 @@ function stateOf<Name extends SharedScope>(
     : sql<null>`null`;
   return [state.as(`${name}_state`), updated.as(`${name}_time`)] as const;
 }
-
-const LOCKED = sql<number>`1`.as('locked');

@@ -1,10 +1,16 @@
 /** The queries that reads and writes share, on sessions and on the states of users and apps. */
-import { type Compilable, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import {
+  type Compilable,
+  type Expression,
+  type RawBuilder,
+  type SelectQueryBuilder,
+  sql,
+} from 'kysely';
 import type { SharedScope } from '../../../values/state/scope.js';
 import type { StorageKey } from '../../../core/storage/rows.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import type { Layout } from '../tables/layout.js';
-import { Prepared } from '../engine/prepared.js';
+import { Prepared, type Query } from '../engine/prepared.js';
 import type { RevisionColumns } from '../tables/revisions.js';
 import type { SessionColumns } from '../tables/rows.js';
 import { type Database, METADATA } from '../tables/tables.js';
@@ -210,6 +216,28 @@ export function selectFloor(database: Database, { metadata }: Layout) {
     .selectFrom(`${metadata} as metadata`)
     .select('metadata.value')
     .where('metadata.key', '=', sql.lit(METADATA.floor));
+}
+
+/**
+ * Makes the statement that fails unless a value is still the same: it then inserts a row whose `value` is missing.
+ *
+ * @param current selects the value. Without a row it counts as an empty text.
+ */
+export function guardStatement<Values>(
+  database: Database,
+  { metadata }: Layout,
+  current: (value: <N extends keyof Values>(name: N) => Values[N]) => Expression<unknown>,
+): (values: Values, seen: StoredTime | null | undefined) => Query {
+  const guard = new Prepared<Values & { seen: StoredTime }, never>((value) =>
+    database
+      .insertInto(metadata)
+      .columns(['key', 'value'])
+      .expression(
+        sql<never>`select 'adk_session_wasm_guard', null
+        where coalesce((${current(value)}), '') <> ${value('seen')}`,
+      ),
+  );
+  return (values, seen) => guard.of({ ...values, seen: seen ?? '' });
 }
 
 /** Makes the statements that reads and writes share. */

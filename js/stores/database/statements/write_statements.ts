@@ -64,6 +64,13 @@ export function writeStatements(database: Database, engine: Engine) {
         .where('session.id', '=', sql.ref<string>('given.session'))
         .where(sql<boolean>`given.session || '' = given.session`),
     );
+  const updateDetails = (column: 'title' | 'labels') =>
+    new Prepared<DetailsValues, never>((value) =>
+      database
+        .updateTable('adk_session_wasm_details')
+        .set({ [column]: value(column) })
+        .where(isOfSession(value)),
+    );
   /** Delete rows of a session, or those of all sessions of a user. */
   const deletions = (isOne: boolean) => {
     const from = (table: 'events' | typeof SIDE_TABLE | typeof DETAILS) =>
@@ -146,12 +153,7 @@ export function writeStatements(database: Database, engine: Engine) {
         initial_state: value('initial'),
       }),
     ),
-    updateDetails: new Prepared<DetailsValues, never>((value) =>
-      database
-        .updateTable('adk_session_wasm_details')
-        .set({ title: value('title'), labels: value('labels') })
-        .where(isOfSession(value)),
-    ),
+    updateDetails: { title: updateDetails('title'), labels: updateDetails('labels') },
     /** Deletes the details of an earlier session with the id. */
     deleteOldDetails: new Prepared<Key, never>((value) =>
       database

@@ -55,6 +55,27 @@ export function checkStates(engine: Engine, changes: Changes): void {
   }
 }
 
+/** The most bytes that a column of a row needs beside its text. */
+const COLUMN_BYTES = 9;
+
+/**
+ * @param what names the row, as the begin of a sentence
+ * @throws SessionError `quota_exceeded` if a row of these values is larger than the database takes
+ */
+export function checkRow({ kind, name, queries }: Engine, what: string, values: object): void {
+  const { maxRowBytes } = queries;
+  if (maxRowBytes === undefined) return;
+  const texts = Object.values(values).map((value) => String(value ?? ''));
+  const length = texts.reduce((sum, text) => sum + text.length + COLUMN_BYTES, 0);
+  // A character has at most three bytes for each of its code units.
+  if (length * 3 <= maxRowBytes) return;
+  const encoder = new TextEncoder();
+  const bytes = texts.reduce((sum, text) => sum + encoder.encode(text).length + COLUMN_BYTES, 0);
+  if (bytes <= maxRowBytes) return;
+  const message = `${what} needs a row of ${bytes} bytes, and one of this ${name} database holds ${maxRowBytes}. Nothing was written; store less, or keep large data elsewhere.`;
+  throw new SessionError('quota_exceeded', message, { storage: kind });
+}
+
 /**
  * Refuses keys and values that Python's next write would cut off. SQLite's JSON functions, by which Python
  * changes states, end each key and each string value at U+0000. Strings within lists and objects stay whole.

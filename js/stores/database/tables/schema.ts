@@ -18,14 +18,7 @@ import { INDEX_FACTOR } from '../engine/waits.js';
 import type { Layout } from './layout.js';
 import { mayBeMarker } from './markers.js';
 import { DETAILS, MUTATIONS, SIDE_TABLE } from './table_names.js';
-import {
-  floorText,
-  METADATA,
-  type NamedTables,
-  readMetadata,
-  type Tables,
-  type Database,
-} from './tables.js';
+import { floorText, METADATA, type NamedTables, type Tables, type Database } from './tables.js';
 
 /** The only schema version of `DatabaseSessionService` that is written. */
 export const SCHEMA_VERSION = 1;
@@ -157,17 +150,19 @@ export function* createTables(
   const { collation } = yield* readProduct(engine, database);
   const tables = tableStatements(schema, collation);
   for (const table of tables.slice(0, -1)) yield* runOnce(database, table);
-  const isEmpty = ({ table }: Index) => !engine.transactions.locksRows || !existing.has(table);
-  for (const index of missing.filter(isEmpty)) {
+  const isBuiltHere = ({ table }: Index) =>
+    engine.indexes.buildOnline === undefined || !existing.has(table);
+  for (const index of missing.filter(isBuiltHere)) {
     yield* runOnce(database, indexStatement(schema, index), { factor: INDEX_FACTOR });
   }
   // The table of metadata, and at once its rows.
   for (const metadata of tables.slice(-1)) yield* runOnce(database, metadata);
   for (const [key, value] of metadataRows(layout)) {
-    if ((yield* readMetadata(database, layout.metadata, key)) !== undefined) continue;
-    yield* runOnce(database, database.insertInto(layout.metadata).values({ key, value }));
+    const into = sql`into ${sql.table(layout.metadata)} (${sql.ref('key')}, ${sql.ref('value')})
+      values (${key}, ${value})`;
+    yield* runOnce(database, engine.queries.insertIfAbsent(into));
   }
-  return missing.filter((index) => !isEmpty(index));
+  return missing.filter((index) => !isBuiltHere(index));
 }
 
 /** An index of a table. */

@@ -1,7 +1,13 @@
 /** Reads one row for each of several keys, in as few queries as the engine allows. */
 import { type Compilable, type Expression, type QueryExecutorProvider, sql } from 'kysely';
 import type { Engine } from '../engine/engine.js';
-import { Prepared, type QueryResults, type Query, type Steps } from '../engine/prepared.js';
+import {
+  type Guard,
+  Prepared,
+  type QueryResults,
+  type Query,
+  type Steps,
+} from '../engine/prepared.js';
 
 /** Queries, and the function that reads their results. */
 export interface Read<Result> {
@@ -48,8 +54,9 @@ export function findByKey<Key extends object, Row>(
   build: (
     value: <Name extends keyof Key>(name: Name) => Key[Name],
   ) => Compilable<Row> & Expression<Row>,
+  guard?: Guard<Key, Row>,
 ): KeyedStatement<Key, Row> {
-  const one = new Prepared<Key, Row>(build);
+  const one = new Prepared<Key, Row>(build, guard);
   if (!hasJsonRows) return { one };
   const many = new Prepared<JsonRows, Row & { position: number }>((value) => {
     // The column of a key stands where the value of a single key would.

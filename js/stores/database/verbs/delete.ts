@@ -8,13 +8,16 @@ import { DELETED } from '../../../core/storage/mutations.js';
 import type { Deleted } from '../../../core/storage/rows.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import type { Layout } from '../tables/layout.js';
-import { Prepared, type Query, type Steps, together } from '../engine/prepared.js';
-import { describeStatements } from './describe.js';
+import { type Guard, Prepared, type Query, type Steps, together } from '../engine/prepared.js';
 import { lockMutation } from './mutations.js';
-import { currentRowsStatements } from '../statements/current_rows_statements.js';
+import { currentRowsStatements, rowGuard } from '../statements/current_rows_statements.js';
 import {
+  guardStatement,
+  JOINS_DETAILS,
   type Key,
   keyOf,
+  type KeyValue,
+  matchesSession,
   selectFloor,
   revisionColumns,
   isUser,
@@ -48,7 +51,12 @@ interface TimeColumns {
 }
 
 /** @returns the statement that reads the times of one session, or of all sessions of a user, and locks their rows */
-function selectTimes(database: Database, engine: Engine, isOne: boolean) {
+function selectTimes(
+  database: Database,
+  engine: Engine,
+  isOne: boolean,
+  guard: Guard<Key, TimeColumns>,
+) {
   return new Prepared<Key, TimeColumns>((value) => {
     const ofUser = database
       .selectFrom('sessions as session')
@@ -68,7 +76,24 @@ function selectTimes(database: Database, engine: Engine, isOne: boolean) {
       .where('session.user_id', '=', value('user'));
     const query = isOne ? ofUser.where('session.id', '=', value('session')) : ofUser;
     return engine.transactions.lock(query);
-  });
+  }, guard);
+}
+
+/** Makes the guard of all sessions of a user: the floor must be above the revisions of those that are deleted. */
+function guardOfAll(database: Database, engine: Engine, layout: Layout): Guard<Key, TimeColumns> {
+  const guard = guardStatement<Key>(database, layout, (value) =>
+    database
+      .selectFrom('sessions')
+      .select(engine.queries.time(sql`max(${sql.ref('update_time')})`).as('newest'))
+      .where(isUser(value)),
+  );
+  return (key, rows) => {
+    const newest = rows.reduce<StoredTime>(
+      (one, { update_time: other }) => (timeOf(other) > timeOf(one) ? other : one),
+      '',
+    );
+    return guard(key, newest);
+  };
 }
 
 function deleteState(database: Database, scope: SharedScope, isUnused: boolean) {
@@ -85,12 +110,23 @@ function deleteState(database: Database, scope: SharedScope, isUnused: boolean) 
 
 /** Makes the statements of {@link remove}. */
 export function deleteStatements(database: Database, engine: Engine, layout: Layout) {
+  const labelsOf = (value: KeyValue) =>
+    database
+      .selectFrom('sessions as session')
+      .innerJoin('adk_session_wasm_details as details', (join) => join.on(JOINS_DETAILS))
+      .select(engine.queries.json(sql.ref('details.labels')).as('labels'))
+      .where(matchesSession(value, 'session'));
+  const guardLabels = guardStatement<Key>(database, layout, labelsOf);
   return {
-    timesOfOne: selectTimes(database, engine, true),
-    timesOfAll: selectTimes(database, engine, false),
+    timesOfOne: selectTimes(database, engine, true, rowGuard(database, engine, layout, 'session')),
+    timesOfAll: selectTimes(database, engine, false, guardOfAll(database, engine, layout)),
     /** Delete a state. Those of `unused` delete it if its owner has no sessions. */
     deleteUser: deleteState(database, 'user', false),
     unused: { app: deleteState(database, 'app', true), user: deleteState(database, 'user', true) },
+    /** Selects the labels of a session. */
+    labels: new Prepared<Key, { labels: string | null }>(labelsOf, (key, [row]) =>
+      guardLabels(key, row?.labels),
+    ),
     floor: new Prepared<object, { value: string }>(() => selectFloor(database, layout)),
     raiseFloor: new Prepared<{ floor: string }, never>((value) =>
       database
@@ -131,7 +167,7 @@ export function* remove(
         : yield* stateDeletion(context, key, SCOPES_OF_STATES[request.what]);
   const queries = [...(deletion?.queries ?? [])];
   if (mutation !== undefined)
-    queries.push(mutation.applied(request.what === 'session' ? DELETED : undefined));
+    queries.push(...mutation.applied(request.what === 'session' ? DELETED : undefined));
   if (queries.length > 0) yield* together(queries, true);
   return deletion === undefined ? false : { floor: deletion.floor };
 }
@@ -145,12 +181,12 @@ export function* removeUnchanged(
   { key, revision, labels }: StorageDeleteUnchangedRequest,
 ): Steps<Deleted | false> {
   const { statements } = context;
-  const { timesOfOne, floor } = statements(deleteStatements);
+  const { timesOfOne, labels: labelsOf, floor } = statements(deleteStatements);
   const session = keyOf(key);
-  // The details are read once the session is locked: whoever changes them locks it first.
+  // The labels are read once the session is locked: whoever changes them locks it first.
   const [rows, [details], [stored]] = yield* together([
     timesOfOne.of(session),
-    statements(describeStatements).details.of(session),
+    labelsOf.of(session),
     floor.of({}),
   ]);
   const isUnchanged =

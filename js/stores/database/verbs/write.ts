@@ -22,7 +22,7 @@ import {
   writeStatements,
 } from '../statements/write_statements.js';
 import { toEventData } from '../tables/event_data.js';
-import { checkIds, checkEvent, checkMergeable, checkStates } from '../tables/limits.js';
+import { checkIds, checkEvent, checkMergeable, checkRow, checkStates } from '../tables/limits.js';
 import { lookUp } from '../transactions/lookup.js';
 import { readCurrentRows, type CurrentRows } from './current_rows.js';
 import { lockMutation, type LockedMutation } from './mutations.js';
@@ -65,7 +65,7 @@ export function* write(
     const changes = decideOnTime(rows.found, decide, request, now);
     if (changes === undefined) continue;
     group.add(rows, changes);
-    if (mutation !== undefined) applied.push(mutation.applied(changes.session?.created));
+    if (mutation !== undefined) applied.push(...mutation.applied(changes.session?.created));
   }
   const queries = [...group.queries(), ...applied];
   if (queries.length > 0) yield* together(queries, true);
@@ -219,6 +219,7 @@ class GroupChanges {
       if (row === undefined) continue;
       const changed = this.#shared[scope];
       const name = ownerName[scope](key);
+      checkRow(engine, `The state of the ${scope}`, { ...key, ...row });
       const isStored = changed.get(name)?.isStored ?? found[scope] !== undefined;
       changed.set(name, { key, row, isStored });
     }
@@ -268,6 +269,7 @@ class GroupChanges {
     const { revision, created, state, lastUpdateTime, title } = session;
     const updated = layout.time(revision);
     const values = { app, user, session: id, state, updated };
+    checkRow(engine, 'The state of the session', values);
     if (found.session === undefined) {
       const { labels, parent, initialState } = session;
       // The spread stands last: V8 adds members to a spread object slowly.
@@ -280,6 +282,7 @@ class GroupChanges {
         initial: textOrNull(initialState),
         ...key,
       };
+      checkRow(engine, 'What the session begins with', details);
       this.#inserts.push(statements.insertSession.of(insert));
       // A program that enforces no foreign keys may have left rows of an earlier session.
       if (!engine.tables.enforcesKeys)
@@ -336,6 +339,7 @@ class GroupChanges {
         time: layout.time(seq),
         data: eventData,
       };
+      checkRow(engine, `The event ${JSON.stringify(id)}`, values);
       if (stored.has(id)) this.#others.push(this.#statements.replaceEvent.of(values));
       else this.#events.push(values);
       if (isReplaced) replacedAt = Math.max(replacedAt ?? 0, revision);
@@ -349,6 +353,6 @@ function areShort(events: readonly EventValues[]): boolean {
 }
 
 /** Returns what the tables have for an optional text. */
-function textOrNull(text = ''): string | null {
+export function textOrNull(text = ''): string | null {
   return text === '' ? null : text;
 }

@@ -82,6 +82,7 @@ export const MYSQL: Engine = {
       sql<boolean>`case when json_valid(${json}) and json_type(json_extract(${json}, '$.timestamp')) in ('INTEGER', 'DOUBLE', 'DECIMAL')
       then json_extract(${json}, '$.timestamp') + 0 not between 0 and ${seconds} else true end`,
     maxParameters: 65_535,
+    maxRowBytes: undefined,
     refusesNul: false,
     // Its `insert ignore` would ignore other errors too.
     hasOnConflict: false,

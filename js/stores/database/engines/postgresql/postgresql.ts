@@ -75,6 +75,7 @@ export const POSTGRESQL: Engine = {
       sql<boolean>`case when jsonb_typeof(${json} -> 'timestamp') = 'number'
       then (${json} ->> 'timestamp')::numeric not between 0 and cast(${seconds} as numeric) else true end`,
     maxParameters: 65_535,
+    maxRowBytes: undefined,
     refusesNul: true,
     hasOnConflict: true,
     hasJsonRows: true,

@@ -3,10 +3,11 @@ import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import type { Connection } from '../../engine/connection.js';
 import type { Engine } from '../../engine/engine.js';
 import { readsNul } from '../../engine/prepared.js';
-import type {
-  DurableObjectDatabase,
-  SqliteConnection,
-  SqliteHandle,
+import {
+  CLOUDFLARE_LIMITS,
+  type DurableObjectDatabase,
+  type SqliteConnection,
+  type SqliteHandle,
 } from '../../engine/sqlite_handle.js';
 import type { Waits } from '../../engine/waits.js';
 import { type SqliteTransaction, sqliteRunner } from '../../transactions/transaction.js';
@@ -27,13 +28,10 @@ export async function connectHandle(
   const isWhole = await run('autocommit', readsNul, {});
   return {
     run: isWhole ? run : sqliteRunner(refusingNul(database), engine, waits, transaction),
-    ...(!isPrepared && { maxParameters: MAX_PARAMETERS }),
+    ...(!isPrepared && { limits: CLOUDFLARE_LIMITS }),
     close: () => Promise.resolve(),
   };
 }
-
-/** Of Durable Objects, as of D1. */
-const MAX_PARAMETERS = 100;
 
 const close = (): void => undefined;
 

@@ -55,6 +55,7 @@ export const SQLITE: Engine = {
   transactions: {
     begin: { write: ['begin immediate'], read: ['begin'] },
     locksRows: false,
+    locksByInsert: false,
     lock: (query) => query,
     locksSessionsAlone: false,
     creationLock: undefined,
@@ -69,6 +70,7 @@ export const SQLITE: Engine = {
       sql<boolean>`case when json_valid(${json}) and json_type(${json}, '$.timestamp') in ('integer', 'real')
       then json_extract(${json}, '$.timestamp') not between 0 and ${seconds} else 1 end`,
     maxParameters: 32_766,
+    maxRowBytes: undefined,
     refusesNul: false,
     hasOnConflict: true,
     hasJsonRows: false,
@@ -127,6 +129,7 @@ export const SQLITE: Engine = {
       conflict: 'SQLITE_BUSY SQLITE_LOCKED TRANSACTION_ACTIVE',
       duplicate: 'SQLITE_CONSTRAINT_PRIMARYKEY SQLITE_CONSTRAINT_UNIQUE',
       full: 'SQLITE_FULL SQLITE_IOERR_WRITE',
+      tooLarge: 'SQLITE_TOOBIG',
       lost: 'SQLITE_IOERR',
       readonly: 'SQLITE_READONLY',
       unreachable: 'SQLITE_CANTOPEN SQLITE_NOTADB SQLITE_PERM SQLITE_AUTH',

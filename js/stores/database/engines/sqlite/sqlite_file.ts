@@ -3,7 +3,7 @@ import { loadOptional } from '../../../../core/wasm/loader/optional_package.js';
 import { SessionError } from '../../../../values/errors/errors.js';
 import { missingDriver } from '../../engine/driver.js';
 import type { Engine } from '../../engine/engine.js';
-import { withoutNul } from '../../engine/prepared.js';
+import { returnsRows, withoutNul } from '../../engine/prepared.js';
 
 /** The part of `better-sqlite3` that is used. */
 interface BetterSqlite {
@@ -89,7 +89,7 @@ function isWithoutBinary(error: unknown): boolean {
 /** Adapts a statement of `node:sqlite` or `bun:sqlite` to the interface of `better-sqlite3`, which Kysely expects. */
 export function adapted(sql: string, statement: NodeStatement): SqliteStatement {
   return {
-    reader: /^\s*(?:select|with|pragma|explain)\b|\breturning\b/i.test(sql),
+    reader: returnsRows(sql),
     all: (parameters) => statement.all(...parameters),
     run: (parameters) => statement.run(...parameters),
     // Node has `iterate` since 22.13.

@@ -1,0 +1,34 @@
+// A driver of a database that takes a list of statements at once. It is checked before Kysely is loaded.
+
+import type { StatementLimits } from './connection.js';
+
+/** A statement of SQL with the values of its parameters: `?` in SQLite, `$1` in PostgreSQL. */
+export interface SqlStatement {
+  readonly sql: string;
+  /** Texts, numbers and `null`. */
+  readonly values: readonly (string | number | null)[];
+}
+
+/**
+ * Sends lists of statements to a database, such as one behind HTTP. No transaction stays open between two calls. Another
+ * program may write in between; the service then reads and decides again.
+ */
+export interface OptimisticDriver {
+  /** Runs statements that only read, in one transaction that sees one state. Returns the rows of each, as objects. */
+  read(statements: readonly SqlStatement[]): Promise<readonly (readonly object[])[]>;
+  /**
+   * Runs the guards and then the statements in one serializable transaction. A guard fails if others have changed what
+   * the write has read: it inserts a row whose column `value` is NULL, which the column refuses.
+   *
+   * @returns `false` if a guard failed. Then nothing is written. Any other error rejects; an error with the database's
+   *   own `code` says that nothing is written, and without one the write may be stored
+   */
+  commit(guards: readonly SqlStatement[], statements: readonly SqlStatement[]): Promise<boolean>;
+  /** The limits of a statement, if they are lower than those of the engine. */
+  readonly limits?: StatementLimits | undefined;
+}
+
+export function isOptimisticDriver(value: unknown): value is OptimisticDriver {
+  const { read, commit } = Object(value) as Partial<OptimisticDriver>;
+  return typeof read === 'function' && typeof commit === 'function';
+}

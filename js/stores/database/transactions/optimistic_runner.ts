@@ -1,0 +1,172 @@
+/** Runs verbs on a database without transactions across calls: reads, decides, and writes if nothing has changed. */
+import { requireNotAborted } from '../../../core/call/call.js';
+import { isSessionError } from '../../../values/errors/errors.js';
+import { isEqualJson } from '../../../values/json/equal.js';
+import type { StorageCall } from '../../../values/model/diagnostic.js';
+import type { AttemptPolicy, Connection, Mode } from '../engine/connection.js';
+import type { Engine } from '../engine/engine.js';
+import { commitFailure, isRefusal, OwnFailure, reasonOf } from '../engine/failure.js';
+import type { OptimisticDriver, SqlStatement } from '../engine/optimistic_driver.js';
+import {
+  type Query,
+  type QueryResults,
+  readsNul,
+  type Request,
+  returnsRows,
+  type Steps,
+  withoutNul,
+} from '../engine/prepared.js';
+import type { Waits } from '../engine/waits.js';
+import { Attempts } from './transaction.js';
+
+/** Returns the engine for a driver that takes lists of statements: its reads lock nothing, and have guards instead. */
+export function optimisticEngine(engine: Engine): Engine {
+  const { transactions, queries, indexes } = engine;
+  return {
+    ...engine,
+    isFile: false,
+    transactions: {
+      ...transactions,
+      locksRows: true,
+      locksByInsert: false,
+      lock: (query) => query,
+      locksSessionsAlone: false,
+      creationLock: undefined,
+    },
+    // A guard is that of one row.
+    queries: { ...queries, hasJsonRows: false },
+    indexes: { ...indexes, buildOnline: undefined },
+  };
+}
+
+/** Returns the connection over a driver, which needs no closing. @param engine an {@link optimisticEngine} */
+export async function connectOptimistic(
+  driver: OptimisticDriver,
+  engine: Engine,
+  waits: Waits,
+): Promise<Connection> {
+  const { run } = new OptimisticRunner(driver, engine, waits);
+  const isWhole = engine.tables.limitsIds || (await run('autocommit', readsNul, {}));
+  return {
+    run: isWhole ? run : new OptimisticRunner(driver, engine, waits, withoutNul).run,
+    limits: driver.limits,
+    close: () => Promise.resolve(),
+  };
+}
+
+class OptimisticRunner {
+  readonly #driver: OptimisticDriver;
+  readonly #engine: Engine;
+  readonly #waits: Waits;
+  readonly #check: (values: readonly unknown[]) => readonly unknown[];
+
+  /** @param check returns the values that are sent in place of those of a statement */
+  constructor(
+    driver: OptimisticDriver,
+    engine: Engine,
+    waits: Waits,
+    check = (values: readonly unknown[]) => values,
+  ) {
+    this.#driver = driver;
+    this.#engine = engine;
+    this.#waits = waits;
+    this.#check = check;
+  }
+
+  readonly run = async <T>(
+    _mode: Mode,
+    work: () => Steps<T>,
+    call: StorageCall,
+    attempts: AttemptPolicy = new Attempts(this.#engine, this.#waits, call),
+  ): Promise<T> => {
+    for (;;) {
+      try {
+        return await this.#attempt(work(), call);
+      } catch (error) {
+        await attempts.pause(error);
+      }
+    }
+  };
+
+  /**
+   * Sends the reads of a request, and keeps the changes for one commit behind the last read. Each read repeats all
+   * earlier ones, so that all of them see one state.
+   */
+  async #attempt<T>(steps: Steps<T>, { signal }: StorageCall): Promise<T> {
+    const reads: Query[] = [];
+    let rows: QueryResults = [];
+    let changes: Query[] = [];
+    let step = steps.next();
+    while (step.done !== true) {
+      requireNotAborted(signal);
+      const { queries, isLast } = step.value;
+      const asked = queries.filter(isRead);
+      const { length: earlier } = reads;
+      if (asked.length > 0) {
+        reads.push(...asked);
+        const seen = await this.#read(reads, step.value, signal);
+        if (!isEqualJson(seen.slice(0, earlier), rows)) throw changed();
+        rows = seen;
+      }
+      changes.push(...queries.filter((query) => query !== undefined && !isRead(query)));
+      if (isLast) {
+        await this.#commit(reads, rows, changes);
+        changes = [];
+      }
+      const fresh = rows.slice(earlier).values();
+      step = steps.next(queries.map((query) => (isRead(query) ? fresh.next().value! : [])));
+    }
+    await this.#commit(reads, rows, changes);
+    return step.value;
+  }
+
+  async #read(
+    queries: readonly Query[],
+    { factor }: Request,
+    signal: AbortSignal | undefined,
+  ): Promise<QueryResults> {
+    const statements = queries.map((query) => this.#statement(query));
+    try {
+      return await this.#waits.until(this.#driver.read(statements), silent, { signal, factor });
+    } catch (error) {
+      if (isSessionError(error) || isRefusal(this.#engine, error)) throw error;
+      throw new OwnFailure(reasonOf(error), 'lost', error);
+    }
+  }
+
+  async #commit(
+    reads: readonly Query[],
+    rows: QueryResults,
+    changes: readonly Query[],
+  ): Promise<void> {
+    if (changes.length === 0) return;
+    const guards = reads.flatMap(({ guard }, at) => guard?.(rows[at] ?? []) ?? []);
+    const [first, then] = [guards, changes].map((queries) =>
+      queries.map((query) => this.#statement(query)),
+    );
+    let isStored: boolean;
+    try {
+      // A signal does not end the wait: the write may be stored.
+      isStored = await this.#waits.until(this.#driver.commit(first!, then!), silent);
+    } catch (error) {
+      throw commitFailure(this.#engine, error, false);
+    }
+    if (!isStored) throw changed();
+  }
+
+  #statement({ statement, values }: Query): SqlStatement {
+    return { sql: statement.query.sql, values: this.#check(values) as SqlStatement['values'] };
+  }
+}
+
+function isRead(query: Query | undefined): query is Query {
+  return query !== undefined && returnsRows(query.statement.query.sql);
+}
+
+function changed(): OwnFailure {
+  return new OwnFailure('others have changed what the call had read', 'conflict');
+}
+
+function silent(milliseconds: number): OwnFailure {
+  return new OwnFailure(`it sent no response for ${milliseconds} ms`, 'lost');
+}
