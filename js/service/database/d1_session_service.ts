@@ -65,22 +65,16 @@ function d1Driver(database: D1Database): OptimisticDriver {
       run([...guards, ...statements]).then(
         () => true,
         (error: unknown) => {
-          if (String(error).includes('NOT NULL constraint failed')) return false;
+          if (/(?:NOT NULL|UNIQUE) constraint failed/.test(String(error))) return false;
           return rethrow(error);
         },
       ),
   };
 }
 
-/** D1 has the code of SQLite only in the message. */
-const CODES: readonly (readonly [message: RegExp, code: string])[] = [
-  [/UNIQUE constraint failed/, 'SQLITE_CONSTRAINT_UNIQUE'],
-  [/too big/i, 'SQLITE_TOOBIG'],
-];
-
+/** Gives an error the code of SQLite, which D1 has only in the message. */
 function rethrow(cause: unknown): never {
   const message = cause instanceof Error ? cause.message : String(cause);
-  const [, known] = CODES.find(([text]) => text.test(message)) ?? [];
-  const code = known ?? /\bSQLITE_[A-Z_]+\b/.exec(message)?.[0];
+  const code = /\bSQLITE_[A-Z_]+\b/.exec(message)?.[0];
   throw Object.assign(new Error(message, { cause }), { code });
 }

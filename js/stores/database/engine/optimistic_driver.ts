@@ -20,8 +20,9 @@ export interface OptimisticDriver {
    * Runs the guards and then the statements in one serializable transaction. A guard fails if others have changed what
    * the write has read: it inserts a row whose column `value` is NULL, which the column refuses.
    *
-   * @returns `false` if a guard failed. Then nothing is written. Any other error rejects; an error with the database's
-   *   own `code` says that nothing is written, and without one the write may be stored
+   * An error with the database's own `code` says that nothing is written. Without one, the write may be stored.
+   *
+   * @returns `false`, with nothing written, if a guard failed or a key exists. The write is then repeated
    */
   commit(guards: readonly SqlStatement[], statements: readonly SqlStatement[]): Promise<boolean>;
   /** The limits of a statement, if they are lower than those of the engine. */

@@ -30,7 +30,7 @@ export function sqliteDriver(
         return true;
       } catch (error) {
         if (!(error instanceof Sqlite.SqliteError)) throw error;
-        if (error.code !== 'SQLITE_CONSTRAINT_NOTNULL') throw error;
+        if (!error.code.startsWith('SQLITE_CONSTRAINT')) throw error;
         this.conflicts += 1;
         return false;
       }
