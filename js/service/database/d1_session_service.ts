@@ -48,9 +48,14 @@ export class D1SessionService<S extends object = StateShape> extends DatabaseSes
     if (typeof prepare !== 'function' || typeof batch !== 'function') {
       throw invalidValue('database', 'must be a binding to D1, such as env.DB', database);
     }
-    super({ ...options, driver: d1Driver(database), engine: 'sqlite' });
+    const driver = drivers.get(database) ?? d1Driver(database);
+    drivers.set(database, driver);
+    super({ ...options, driver, engine: 'sqlite' });
   }
 }
+
+/** The driver of each binding. Services of the same driver open its tables once. */
+const drivers = new WeakMap<D1Database, OptimisticDriver>();
 
 function d1Driver(database: D1Database): OptimisticDriver {
   const run = async (statements: readonly SqlStatement[]): Promise<object[][]> => {

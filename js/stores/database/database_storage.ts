@@ -85,7 +85,7 @@ import { write } from './verbs/write.js';
 import { keyOf, sessionStatements } from './statements/session_statements.js';
 import { sessionRow } from './tables/rows.js';
 import { lookUp, readTogether } from './transactions/lookup.js';
-import { connectOptimistic, optimisticEngine } from './transactions/optimistic_runner.js';
+import { connectOptimistic, openOnce, optimisticEngine } from './transactions/optimistic_runner.js';
 import { findEvents } from './verbs/current_rows.js';
 
 /** The checked options of a database. */
@@ -298,7 +298,9 @@ export class DatabaseStorage implements OwnStorage {
     });
     const { run, limits, useWriteAheadLog } = await this.#connected;
     const unnamed = 'kysely' in from ? from.kysely : queryBuilder(engine);
-    const tables = await openTables(run, unnamed, { engine, names, access });
+    const open = () => openTables(run, unnamed, { engine, names, access });
+    const isShared = 'driver' in from;
+    const tables = isShared ? await openOnce(from.driver, { names, access }, open) : await open();
     const { database, layout, refusal, buildIndices } = tables;
     if (refusal === undefined) await useWriteAheadLog?.();
     const { queries } = engine;

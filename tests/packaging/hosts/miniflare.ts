@@ -25,19 +25,19 @@ const ISOLATES = ['first', 'second'];
 /**
  * Bundles a worker, and runs it in two isolates until the work is done. They have one D1 database, `env.DB`.
  *
- * @param main the module that exports `fetch`
+ * @param files the sources; `main.js` exports `fetch`
  * @param work gets the isolates, and the address of the first
  */
 export async function inMiniflare(
   name: string,
-  main: string,
+  files: Readonly<Record<string, string>>,
   work: (isolates: readonly Isolate[], origin: string) => Promise<void>,
 ): Promise<void> {
-  const folder = write(name, { 'main.js': main });
+  const folder = write(name, files);
   // Like wrangler: the wasm stays a separate module, which workerd compiles when it loads.
   const out = await bundleWithEsbuild(folder, {
     conditions: ['workerd'],
-    loader: { '.wasm': 'copy' },
+    loader: { '.wasm': 'copy', '.txt': 'text' },
   });
   const modules = readdirSync(out)
     .filter((file) => /\.(?:js|wasm)$/.test(file))

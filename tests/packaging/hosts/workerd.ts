@@ -89,3 +89,34 @@ async function startWorkerd(config: string): Promise<{ origin: string; end: () =
   });
   return { origin: `http://127.0.0.1:${port}`, end };
 }
+
+// The conformance suite in a worker.
+
+/** What differs where a row holds 2 MB: the case has an event of more. */
+export const LARGE_ROWS: readonly Outcome[] = [
+  ['values of a megabyte are stored', 'appendEvent ended with quota_exceeded'],
+];
+
+type Outcome = readonly [name: string, message: string];
+
+/**
+ * Runs each case of the suite by a request, and returns those that failed.
+ *
+ * @param ask sends the query `?case=NUMBER` to a worker, which answers `{ name, message, count }`
+ */
+export async function outcomesOf(ask: (query: string) => Promise<Response>): Promise<Outcome[]> {
+  const failed: Outcome[] = [];
+  let count = 1;
+  for (let number = 0; number < count; number += 1) {
+    const response = await ask(`?case=${number}`);
+    const text = await response.text();
+    assert.equal(response.status, 200, text);
+    const outcome = JSON.parse(text) as { name: string; message: string; count: number };
+    const { name, message } = outcome;
+    const refusal = /\w+ ended with quota_exceeded/.exec(message)?.[0];
+    if (message !== 'holds') failed.push([name, refusal ?? message]);
+    ({ count } = outcome);
+  }
+  assert.ok(count > 100);
+  return failed;
+}

@@ -195,13 +195,13 @@ export function indices({ engine, names }: Pick<NamedTables, 'engine' | 'names'>
 }
 
 function indexStatement(
-  { database }: TableSchema,
+  { database, engine }: TableSchema,
   { name, table, columns, where }: Index,
 ): Compilable<never> {
-  const index = database.schema
-    .createIndex(name)
-    .on(table)
-    .expression(sql.raw(columns.join(', ')));
+  const created = database.schema.createIndex(name).on(table);
+  // Two may build it at once, if they hold no locks. MySQL does not know the words.
+  const builder = engine.transactions.locksByInsert ? created : created.ifNotExists();
+  const index = builder.expression(sql.raw(columns.join(', ')));
   return where === undefined ? index : index.where(where);
 }
 

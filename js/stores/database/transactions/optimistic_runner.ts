@@ -17,7 +17,8 @@ import {
   withoutNul,
 } from '../engine/prepared.js';
 import type { Waits } from '../engine/waits.js';
-import { Attempts } from './transaction.js';
+import type { OpenedTables, TablesToOpen } from '../tables/opening.js';
+import { Attempts, type Pauses } from './transaction.js';
 
 /** Returns the engine for a driver that takes lists of statements: its reads lock nothing, and have guards instead. */
 export function optimisticEngine(engine: Engine): Engine {
@@ -39,6 +40,57 @@ export function optimisticEngine(engine: Engine): Engine {
   };
 }
 
+/** What one service has found out of a driver's database, for the others. No promises: a Worker ends those of a request. */
+interface DriverFacts {
+  readsNul?: boolean;
+  /** By the names of the tables. */
+  readonly tables: Map<string, OpenedTables>;
+  readonly turns: Turns;
+}
+
+/** The most milliseconds of a turn. A Worker may end the request that has it. */
+const TURN_MS = 5000;
+
+/** Lets only one write of this program at a time repeat itself over the same rows, or all would hinder each other. */
+class Turns {
+  /** When each turn ends at the latest, by the rows. */
+  readonly #ends = new Map<string, number>();
+
+  /** Returns what ends the turn, or `undefined` if another write has it. */
+  take(reads: readonly Query[]): (() => void) | undefined {
+    const locked = reads.find(({ guard }) => guard !== undefined) ?? reads[0];
+    const rows = JSON.stringify(locked?.values);
+    const now = performance.now();
+    if ((this.#ends.get(rows) ?? 0) > now) return undefined;
+    const end = now + TURN_MS;
+    this.#ends.set(rows, end);
+    return () => {
+      if (this.#ends.get(rows) === end) this.#ends.delete(rows);
+    };
+  }
+}
+
+const factsByDriver = new WeakMap<OptimisticDriver, DriverFacts>();
+
+function factsOf(driver: OptimisticDriver): DriverFacts {
+  const facts: DriverFacts = factsByDriver.get(driver) ?? { tables: new Map(), turns: new Turns() };
+  factsByDriver.set(driver, facts);
+  return facts;
+}
+
+/** Opens tables unless another service has opened them with the same driver, for instance for an earlier request. */
+export async function openOnce(
+  driver: OptimisticDriver,
+  { names, access }: Pick<TablesToOpen, 'names' | 'access'>,
+  open: () => Promise<OpenedTables>,
+): Promise<OpenedTables> {
+  const { tables } = factsOf(driver);
+  const name = JSON.stringify([names.schema, names.prefix, access]);
+  const opened = tables.get(name) ?? (await open());
+  if (opened.refusal === undefined) tables.set(name, opened);
+  return opened;
+}
+
 /** Returns the connection over a driver, which needs no closing. @param engine an {@link optimisticEngine} */
 export async function connectOptimistic(
   driver: OptimisticDriver,
@@ -46,18 +98,23 @@ export async function connectOptimistic(
   waits: Waits,
 ): Promise<Connection> {
   const { run } = new OptimisticRunner(driver, engine, waits);
-  const isWhole = engine.tables.limitsIds || (await run('autocommit', readsNul, {}));
+  const facts = factsOf(driver);
+  facts.readsNul ??= engine.tables.limitsIds || (await run('autocommit', readsNul, {}));
   return {
-    run: isWhole ? run : new OptimisticRunner(driver, engine, waits, withoutNul).run,
+    run: facts.readsNul ? run : new OptimisticRunner(driver, engine, waits, withoutNul).run,
     limits: driver.limits,
     close: () => Promise.resolve(),
   };
 }
 
+/** An attempt takes at least two round trips. */
+const PAUSES: Pauses = { first: 8, longest: 200 };
+
 class OptimisticRunner {
   readonly #driver: OptimisticDriver;
   readonly #engine: Engine;
   readonly #waits: Waits;
+  readonly #turns: Turns;
   readonly #check: (values: readonly unknown[]) => readonly unknown[];
 
   /** @param check returns the values that are sent in place of those of a statement */
@@ -71,29 +128,38 @@ class OptimisticRunner {
     this.#engine = engine;
     this.#waits = waits;
     this.#check = check;
+    this.#turns = factsOf(driver).turns;
   }
 
   readonly run = async <T>(
     _mode: Mode,
     work: () => Steps<T>,
     call: StorageCall,
-    attempts: AttemptPolicy = new Attempts(this.#engine, this.#waits, call),
+    attempts: AttemptPolicy = new Attempts(this.#engine, this.#waits, call, PAUSES),
   ): Promise<T> => {
-    for (;;) {
-      try {
-        return await this.#attempt(work(), call);
-      } catch (error) {
-        await attempts.pause(error);
+    let reads: Query[] = [];
+    let endTurn: (() => void) | undefined;
+    try {
+      for (;;) {
+        try {
+          return await this.#attempt(work(), call, (reads = []));
+        } catch (error) {
+          do await attempts.pause(error);
+          while ((endTurn ??= this.#turns.take(reads)) === undefined);
+        }
       }
+    } finally {
+      endTurn?.();
     }
   };
 
   /**
    * Sends the reads of a request, and keeps the changes for one commit behind the last read. Each read repeats all
    * earlier ones, so that all of them see one state.
+   *
+   * @param reads gets the queries that were sent
    */
-  async #attempt<T>(steps: Steps<T>, { signal }: StorageCall): Promise<T> {
-    const reads: Query[] = [];
+  async #attempt<T>(steps: Steps<T>, { signal }: StorageCall, reads: Query[]): Promise<T> {
     let rows: QueryResults = [];
     let changes: Query[] = [];
     let step = steps.next();

@@ -17,9 +17,14 @@ import type { Waits } from '../engine/waits.js';
 
 /** The most retries after a duplicate key: no row was found, and yet inserting it failed. */
 const MAX_DUPLICATES = 100;
+
 /** The pauses between attempts, in milliseconds. */
-const FIRST_PAUSE = 1;
-const LONGEST_PAUSE = 50;
+export interface Pauses {
+  readonly first: number;
+  readonly longest: number;
+}
+
+const PAUSES: Pauses = { first: 1, longest: 50 };
 
 /** Ends every transaction. A `Lease` recognises it by identity, to tell that the commit was sent. */
 export const COMMIT = plainQuery('commit');
@@ -69,13 +74,15 @@ export class Attempts implements AttemptPolicy {
   readonly #waits: Waits;
   readonly #call: StorageCall;
   readonly #start = performance.now();
+  readonly #pauses: Pauses;
   #failed = 0;
 
   /**
    * @param waits how long conflicts are retried, counted from the begin of the first attempt
    * @param call its signal ends the retries
    */
-  constructor(engine: Engine, waits: Waits, call: StorageCall = {}) {
+  constructor(engine: Engine, waits: Waits, call: StorageCall = {}, pauses = PAUSES) {
+    this.#pauses = pauses;
     this.#engine = engine;
     this.#waits = waits;
     this.#call = call;
@@ -89,7 +96,7 @@ export class Attempts implements AttemptPolicy {
         ? this.#failed < MAX_DUPLICATES
         : failure === 'conflict' && !this.#waits.isOver(this.#start);
     if (!mayPass) throw databaseError(this.#engine, error);
-    const milliseconds = backoff(this.#failed, FIRST_PAUSE, LONGEST_PAUSE);
+    const milliseconds = backoff(this.#failed, this.#pauses.first, this.#pauses.longest);
     this.#failed += 1;
     await new Promise((done) => setTimeout(done, milliseconds));
     requireNotAborted(this.#call.signal);
