@@ -41,7 +41,7 @@ async function answer(database: PGlite, init: RequestInit): Promise<Response> {
   assert.equal(headers.get('neon-array-mode'), 'true');
   const level = LEVELS[headers.get('neon-batch-isolation-level') ?? ''] ?? '';
   const access = headers.get('neon-batch-read-only') === 'true' ? 'read only' : 'read write';
-  const { queries } = JSON.parse(String(init.body)) as Batch;
+  const { queries } = JSON.parse(init.body as string) as Batch;
   try {
     const results = await database.transaction(async (transaction) => {
       await transaction.query(`set transaction isolation level ${level} ${access}`);
