@@ -4,7 +4,6 @@ import { currentRowsStatements } from '../statements/current_rows_statements.js'
 import { keyOf } from '../statements/session_statements.js';
 import type { VerbContext } from '../statements/verb_context.js';
 import { writeStatements } from '../statements/write_statements.js';
-import { checkRow } from '../tables/limits.js';
 import { lockMutation } from './mutations.js';
 import { textOrNull } from './write.js';
 
@@ -13,13 +12,12 @@ export function* describe(
   context: VerbContext,
   { key, title, labels, mutation: given }: StorageDescribeRequest,
 ): Steps<boolean> {
-  const { engine, statements } = context;
+  const { statements } = context;
   const session = keyOf(key);
   const mutation = yield* lockMutation(context, session, given);
   const [stored] = yield* statements(currentRowsStatements).locks.session.one.run(session);
   if (stored === undefined) return false;
   const values = { ...session, title: textOrNull(title), labels: textOrNull(labels) };
-  checkRow(engine, 'The title and the labels of the session', values);
   const { deleteOldDetails, insertMissingDetails, updateDetails } = statements(writeStatements);
   // An earlier session with this id may have left details.
   const queries = [deleteOldDetails.of(session), insertMissingDetails.of(session)];
