@@ -36,8 +36,9 @@ export interface AttemptPolicy {
  * Runs steps in one transaction, and retries them as {@link AttemptPolicy} say. Returns no promise if the connection is
  * synchronous and the first attempt succeeds.
  *
- * There are two runners of the same steps. SQLite answers at once, and a promise for each of its statements would cost
+ * There are three runners of the same steps. SQLite answers at once, and a promise for each of its statements would cost
  * more than the statement. A server answers later, and its runner takes a connection from a pool and gives it back.
+ * A database without transactions across calls gets all changes in one list, with guards of what was read.
  *
  * @throws SessionError what `work` threw, or what the driver's error means
  */
