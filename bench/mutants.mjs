@@ -12,8 +12,8 @@ import * as fs from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { transform } from 'esbuild';
+import { GENERATED } from '../js/build/generated.mjs';
 import { PREACT, withOwnRuntime } from '../js/build/jsx_runtime.mjs';
-import { wasmTextModule } from '../js/build/wasm_text.mjs';
 import { compiledPath } from '../tests/toolchain/compile.mjs';
 import { hostEnv, root, wasmEnv } from '../tests/toolchain/environment.mjs';
 import { faultsOfRust, faultsOfTypeScript } from './mutants/faults.mjs';
@@ -138,12 +138,11 @@ async function write(file, text) {
     const isOriginal = git('-C', tree, 'status', '--porcelain', 'src') === '';
     if (isOriginal) git('-C', tree, 'checkout', 'pkg');
     else if (!run('node js/build/wasm.mjs', env).isGood) return false;
-    for (const name of ['wasm', 'rules']) {
-      const wasm = fs.readFileSync(join(tree, `pkg/adk_session_${name}_bg.wasm`));
-      const file = join(tree, `js/dist/core/wasm/loader/${name}_text.js`);
-      fs.writeFileSync(file, wasmTextModule(wasm));
+    for (const { file, from, text } of GENERATED) {
+      const module = text(fs.readFileSync(join(tree, from)));
+      fs.writeFileSync(join(tree, 'js/dist', file), module);
     }
-    return true;
+    return run('node tests/toolchain/compile.mjs').isGood;
   }
   const define = { 'import.meta.url': JSON.stringify(`file://${join(tree, file)}`) };
   let code;

@@ -2,8 +2,10 @@
 //
 //   npm test                          the gate: what a change can break
 //   npm test -- rust js               only these steps, of the gate or of the rest; --list prints their names
-//   npm test -- tests/js/values/state/state.test.ts    only these files
-//   npm run test:quick                the checks, and the tests that import what changed since main
+//   npm test -- tests/js/values/state/state.test.ts    only these files, or the files of the gate in a folder
+//   npm test -- -t 'temp:' tests/js/values    of these files the tests with such a name, a regular expression
+//   npm test -- --watch tests/js/values       again after each change
+//   npm run test:quick                what changed since main: its lints and types, and the nearest tests
 //   npm test -- portable              what needs no server, no browser and no Rust
 //   npm run test:all                  the gate and the rest: what takes long, or repeats the gate in other places
 //   npm run test:all -- --rest        the rest alone
@@ -13,263 +15,151 @@
 // A file NAME.rest.test.ts belongs to the rest, any other *.test.ts to the gate. Two steps run at a time. A failed step
 // does not stop the others. The output of each step is in target/test-logs/. The last line has the sums.
 
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { compiledPath } from './toolchain/compile.mjs';
-import { webDrivers } from './toolchain/browsers.mjs';
-import { hostEnv, pinRust, root, wasmEnv } from './toolchain/environment.mjs';
+import { existsSync, readFileSync, statSync, watch } from 'node:fs';
+import { join, normalize } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { distIsCurrent, packagesAreCurrent } from '../js/build/ready.mjs';
-import { changedFiles, nearestTests } from './toolchain/changed.mjs';
+import {
+  build,
+  cargoSteps,
+  checksOf,
+  fileTests,
+  needsOfStep,
+  otherSteps,
+  portable,
+  step as stepOf,
+  without,
+} from './toolchain/all_steps.mjs';
+import { hostEnv, pinRust, root, wasmEnv } from './toolchain/environment.mjs';
 import { killRunning, runStep } from './toolchain/steps.mjs';
+import { changedFiles, nearestTests, testFiles } from './toolchain/test_files.mjs';
 
 /** @typedef {import('./toolchain/steps.mjs').Step} Step */
 
-pinRust();
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    all: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    rest: { type: 'boolean', default: false },
+    'test-name-pattern': { type: 'string', short: 't' },
+    watch: { type: 'boolean', default: false },
+  },
+});
 
-const wasm32 = '--target wasm32-unknown-unknown';
-const rustdoc = 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features';
-const clippy = '--workspace --all-targets --all-features -- -D warnings';
-
-const MOST_MINUTES_OF_A_FILE = 20;
-
-/** The package that the other steps load. */
-const build = check('build', 'npm run build:js');
-
-/** Cargo locks its folder, so its steps run one after the other. @type {Record<'gate' | 'rest', Step[]>} */
-const cargoSteps = {
-  gate: [
-    check('rustfmt', 'cargo fmt --all --check'),
-    check('clippy', `cargo clippy ${clippy}`),
-    cargoTests('rust', 'cargo test --workspace --all-features --no-fail-fast'),
-    check('clippy-wasm', `cargo clippy ${wasm32} ${clippy}`, 'wasm'),
-    wasmTests('chromium'),
-  ],
-  rest: [
-    check('clippy-minimal', 'cargo clippy --workspace --no-default-features -- -D warnings'),
-    check(
-      'clippy-minimal-wasm',
-      `cargo clippy --workspace --no-default-features ${wasm32} -- -D warnings`,
-      'wasm',
-    ),
-    check(
-      'clippy-rules',
-      `cargo clippy --package adk-session-wasm --no-default-features --features rules ${wasm32} -- -D warnings`,
-      'wasm',
-    ),
-    check('rustdoc', `${rustdoc} --package adk-session-core`),
-    check('rustdoc-wasm', `${rustdoc} --workspace ${wasm32}`, 'wasm'),
-    check('pkg-rebuild', 'node js/build/pkg_hash.mjs --rebuild', 'wasm'),
-    wasmTests('firefox'),
-    wasmTests('webkit'),
-  ],
-};
-
-/** The longest first, so that the two queues end together. @type {Record<'gate' | 'rest', Step[]>} */
-const otherSteps = {
-  gate: [
-    nodeTests('browser', 'browsers'),
-    nodeTests('js'),
-    nodeTests('packaging'),
-    nodeTests('interop', 'browsers'),
-    nodeTests('simulation', 'browsers'),
-    nodeTests('attack'),
-    check('eslint', `eslint ${cached('eslint')} .`),
-    check('prettier', `prettier --check ${cached('prettier')} .`),
-    check('tsc', withPackages('typescript', 'tsc --noEmit -p tests')),
-    check('pkg', 'node js/build/pkg_hash.mjs --check'),
-  ],
-  rest: [
-    ...['browser', 'packaging', 'js', 'interop', 'simulation', 'attack'].map(restTests),
-    fileTests('random-cases', filesWithCases(), undefined, { RANDOM_CASES: '5000' }),
-    fileTests('other-browsers', testFiles('tests/browser', false), 'browsers', {
-      BROWSERS: 'firefox,webkit',
-    }),
-  ],
-};
-
-/** Folders of js/ whose tests need no server and no browser: the step `portable`, for macOS and Windows. */
-const portableFolders = ['values', 'core', 'service'];
-
-/** The tests of these folders, which the step `js` runs as well. */
-const portable = fileTests(
-  'portable',
-  portableFolders.flatMap((folder) => testFiles(`tests/js/${folder}`, false)),
-);
-
-/** The options that skip unchanged files. @param {string} name */
-function cached(name) {
-  return `--cache --cache-strategy content --cache-location target/${name}.json`;
-}
-
-/** @param {string} name @param {string} command @param {Step['tools']} [tools] @returns {Step} */
-function check(name, command, tools) {
-  return { name, kind: 'check', command: () => command.split(' '), tools };
-}
-
-/** A command of a folder of tests/packages/. @param {string} folder @param {string} command */
-function withPackages(folder, command) {
-  return `node tests/toolchain/npm_packages.mjs ${folder} ${command}`;
-}
+const gate = [build, ...cargoSteps.gate, ...otherSteps.gate];
+const rest = [...cargoSteps.rest, ...otherSteps.rest];
 
 /** @param {string} name @param {string} command @returns {Step} */
-function cargoTests(name, command) {
-  return { name, kind: 'cargo', command: () => command.split(' ') };
-}
+const preparation = (name, command) => stepOf(name, 'preparation', command);
 
-/** Rust's tests for wasm, on a page of a browser. @param {keyof typeof webDrivers} browser @returns {Step} */
-function wasmTests(browser) {
-  const { driver, capabilities } = webDrivers[browser];
-  const command = (/** @type {NodeJS.ProcessEnv} */ env) => {
-    if (!env[driver])
-      throw new Error(`no driver for ${browser} was found: see target/test-logs/set-up.log`);
-    // The test runner uses the first driver in the environment.
-    for (const other of Object.values(webDrivers)) delete env[other.driver];
-    // One file per browser: geckodriver refuses a session with another browser's options.
-    const folder = join(root, 'target', 'webdriver');
-    mkdirSync(folder, { recursive: true });
-    env.WASM_BINDGEN_TEST_WEBDRIVER_JSON = join(folder, `${browser}.json`);
-    writeFileSync(env.WASM_BINDGEN_TEST_WEBDRIVER_JSON, JSON.stringify(capabilities(env)));
-    env.WASM_BINDGEN_TEST_TIMEOUT = '300';
-    env.WASM_BINDGEN_TEST_ONLY_WEB = '1';
-    env.CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER = 'wasm-bindgen-test-runner';
-    // WebKitGTK's compilers sometimes break large modules without it (four of fifteen runs trapped in safe Rust).
-    env.CARGO_PROFILE_DEV_OPT_LEVEL ??= '1';
-    // By name, because Cargo would otherwise run the documentation's examples, which need the host.
-    const tests = ['--test', 'wasm', '--test', 'indexed_db'];
-    const command = `cargo test ${wasm32} --workspace --all-features`;
-    return [...command.split(' '), ...tests];
-  };
-  return { name: `wasm-${browser}`, kind: 'cargo', command, tools: 'wasm' };
-}
-
-/** The files of the gate below tests/NAME. @param {string} name @param {Step['tools']} [tools] @returns {Step} */
-function nodeTests(name, tools) {
-  return fileTests(name, testFiles(`tests/${name}`, false), tools);
-}
-
-/** The files of the rest below tests/NAME. @param {string} name @returns {Step} */
-function restTests(name) {
-  return fileTests(`rest-${name}`, testFiles(`tests/${name}`, true), 'browsers');
-}
-
-/**
- * @param {string} name
- * @param {string[]} files
- * @param {Step['tools']} [tools]
- * @param {NodeJS.ProcessEnv} [added]
- * @returns {Step}
- */
-function fileTests(name, files, tools, added = {}) {
-  // Several files at a time, because most wait for a server, the disk or a browser, which has processes of its own. Node's
-  // default is one less than the cores.
-  const atOnce = tools === undefined ? 3 : 2;
-  // A file whose process does not end fails by its name, before its step is ended as a whole.
-  const limit = `--test-timeout=${MOST_MINUTES_OF_A_FILE * 60_000}`;
-  const runner = ['node', '--enable-source-maps', '--test', limit, '--test-reporter', 'spec'];
-  const command = (/** @type {NodeJS.ProcessEnv} */ env) => {
-    Object.assign(env, added);
-    return [...runner, `--test-concurrency=${atOnce}`, ...files.map(compiledPath)];
-  };
-  return { name, kind: 'node', command, tools };
-}
-
-/** Node 20 does not expand patterns itself. @param {string} folder @param {boolean} isRest */
-function testFiles(folder, isRest) {
-  const files = readdirSync(join(root, folder), { encoding: 'utf8', recursive: true })
-    .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules'))
-    .filter((file) => file.endsWith('.rest.test.ts') === isRest)
-    .map((file) => join(folder, file))
-    .sort();
-  if (files.length === 0) throw new Error(`${folder} has no tests`);
-  return files;
-}
-
-/** The files of the gate that draw random cases for small functions. */
-function filesWithCases() {
-  const isDrawing = /^import \{ cases \} from .*properties\.js';$/m;
-  return testFiles('tests/js', false).filter((file) =>
-    isDrawing.test(readFileSync(join(root, file), 'utf8')),
-  );
-}
-
-/** @param {string} name @param {string} command @returns {Step} */
-function preparation(name, command) {
-  return { name, kind: 'preparation', command: () => command.split(' ') };
-}
-
-/** What all steps need: the packages and the tools. @param {Step[]} chosen @returns {Step[]} */
-function setUp(chosen) {
-  const needed = [];
-  if (!packagesAreCurrent()) needed.push(preparation('install', 'npm ci'));
-  if (chosen.some((step) => step.tools)) {
-    needed.push(preparation('set-up', 'bash tests/toolchain/setup/setup.sh'));
+/** @returns {Step[]} */
+function chosenSteps() {
+  if (options.quick) return quickSteps();
+  if (positionals.length === 0) {
+    return [...(options.rest ? [] : gate), ...(options.all || options.rest ? rest : [])];
   }
-  return needed;
-}
-
-/**
- * What the steps other than Cargo's need as well. They wait for it: a step that built js/dist/ would build it while others
- * read it.
- *
- * @param {Step[]} chosen
- * @returns {Step[]}
- */
-function preparations(chosen) {
-  const needed = [];
-  const runsTests = chosen.some((step) => step.kind === 'node');
-  // Lint rules with types and tsc read the package's declarations.
-  const readsPackage = runsTests || chosen.some(({ name }) => ['eslint', 'tsc'].includes(name));
-  if (chosen.includes(build)) needed.push(build);
-  else if (readsPackage && !distIsCurrent()) needed.push(build);
-  if (runsTests) {
-    needed.push(preparation('better-sqlite3', 'node tests/toolchain/setup/sqlite.mjs'));
-    needed.push(preparation('compile', 'node tests/toolchain/compile.mjs'));
-  }
-  return needed;
-}
-
-/** What a change since main breaks first: the checks, and the nearest tests. @returns {Promise<Step[]>} */
-async function quickSteps() {
-  const names = ['eslint', 'prettier', 'tsc'];
-  const checks = otherSteps.gate.filter(({ name }) => names.includes(name));
-  if (!packagesAreCurrent()) await runStep(preparation('install', 'npm ci'), hostEnv());
-  const tests = await nearestTests(changedFiles());
-  console.log(`${tests.length} test files are nearest to what changed since main`);
-  return [build, ...checks, ...(tests.length > 0 ? [fileTests('changed', tests)] : [])];
-}
-
-/** @param {string[]} names steps or files @returns {Step[] | Promise<Step[]>} */
-function chosenSteps(names) {
-  const all = [
-    build,
-    portable,
-    ...Object.values(cargoSteps).flat(),
-    ...Object.values(otherSteps).flat(),
-  ];
-  if (names.includes('--list')) {
-    console.log(all.map(({ name }) => name).join('\n'));
-    process.exit(0);
-  }
-  if (names.includes('--quick')) return quickSteps();
-  const isFile = (/** @type {string} */ name) => name.endsWith('.test.ts');
-  if (names.length > 0 && names.every(isFile)) return [fileTests('files', names, 'browsers')];
-  const options = ['--all', '--rest'];
-  const unknown = names.filter(
-    (name) => !options.includes(name) && !all.some((step) => step.name === name),
-  );
+  const all = [...gate, portable, ...rest];
+  const steps = all.filter(({ name }) => positionals.includes(name));
+  const paths = positionals.filter((name) => all.every((step) => step.name !== name));
+  const found = paths.map((path) => /** @type {const} */ ([path, filesAt(normalize(path))]));
+  const unknown = found.filter(([, files]) => files.length === 0).map(([path]) => path);
   if (unknown.length > 0) {
-    console.error(
-      `no such step or file: ${unknown.join(', ')}; npm test -- --list prints all steps`,
-    );
+    const hint = 'npm test -- --list prints all steps';
+    console.error(`no such step, and no test file at: ${unknown.join(', ')}; ${hint}`);
     process.exit(2);
   }
-  const asked = all.filter(({ name }) => names.includes(name));
-  if (asked.length > 0) return asked;
-  const gate = names.includes('--rest') ? [] : [build, ...cargoSteps.gate, ...otherSteps.gate];
-  const rest = names.some((name) => options.includes(name))
-    ? [...cargoSteps.rest, ...otherSteps.rest]
-    : [];
-  return [...gate, ...rest];
+  const files = [...new Set(found.flatMap(([, ofPath]) => ofPath))];
+  const pattern = options['test-name-pattern'];
+  return files.length === 0 ? steps : [...steps, fileTests('files', files, { pattern })];
+}
+
+/** @param {string} path of a file, or of a folder @returns {string[]} */
+function filesAt(path) {
+  if (!existsSync(join(root, path))) return [];
+  if (statSync(join(root, path)).isFile()) return path.endsWith('.test.ts') ? [path] : [];
+  if (options.all) return [...testFiles(path, false), ...testFiles(path, true)];
+  return testFiles(path, options.rest);
+}
+
+/** What a change since main breaks first. @returns {Step[]} */
+function quickSteps() {
+  const changed = changedFiles();
+  const linted = changed.filter((file) => /\.([cm]?js|tsx?)$/.test(file));
+  const tests = nearestTests(changed);
+  console.log(
+    `${changed.length} files changed since main, and ${tests.length} test files are near`,
+  );
+  // Declarations that are outdated do for a change that does not import the package by its name.
+  const isImporting = (/** @type {string} */ file) =>
+    /'adk-session-wasm['/]/.test(readFileSync(join(root, file), 'utf8'));
+  const needs = !existsSync(join(root, 'js/dist')) || linted.some(isImporting) ? ['package'] : [];
+  const [eslint, prettier, tsc] = checksOf(linted, changed, needs);
+  return [
+    ...(linted.length > 0 ? [eslint, tsc] : []),
+    ...(tests.length > 0 ? [fileTests('changed', tests)] : []),
+    ...(changed.length > 0 ? [prettier] : []),
+    ...(changed.some((file) => file.startsWith('src/')) ? cargoSteps.gate.slice(0, 2) : []),
+  ];
+}
+
+/** Parts of the set-up that failed: what needs them does not run. @type {Set<string>} */
+const missing = new Set();
+const sum = { passed: 0, failed: 0, skipped: 0 };
+
+/** @param {Step} step @returns {Promise<string>} its log */
+async function runCounted(step) {
+  const usesWasm = step.kind !== 'node' && step.needs.includes('rust-wasm');
+  const { passed, failed, skipped, log } = await runStep(step, usesWasm ? wasmEnv() : hostEnv());
+  sum.passed += passed;
+  sum.failed += failed;
+  sum.skipped += skipped.length;
+  return log;
+}
+
+/** Runs what a step can without the parts that failed. Each of them is a failure of the step. @param {Step} step */
+async function run(step) {
+  const { lost, runnable } = without(step, missing);
+  const what = runnable ? 'the files that need it do not run' : 'it does not run';
+  for (const part of lost) {
+    console.log(`${step.name.padEnd(16)}0 passed, 1 failed: there is no ${part}, so ${what}`);
+  }
+  sum.failed += lost.length;
+  if (runnable) await runCounted(runnable);
+}
+
+/** Prepares what the steps need: packages, programs, js/dist/, and the compiled tests. @param {Step[]} chosen */
+async function prepare(chosen) {
+  /** @param {string} part @param {Step} step */
+  const provide = async (part, step) => {
+    const failures = sum.failed;
+    await runCounted(step);
+    if (sum.failed > failures) missing.add(part);
+  };
+  const needs = new Set(chosen.flatMap((step) => [...needsOfStep(step)]));
+  const isBuilt = distIsCurrent();
+  if (chosen.includes(build) || (needs.has('package') && !isBuilt)) await provide('package', build);
+  if (needs.has('sqlite')) {
+    await provide('sqlite', preparation('better-sqlite3', 'node tests/toolchain/setup/sqlite.mjs'));
+  }
+  if (chosen.some(({ kind }) => kind === 'node')) {
+    await provide('compiled', preparation('compile', 'node tests/toolchain/compile.mjs'));
+  }
+}
+
+/** @param {Step[]} chosen */
+async function setUp(chosen) {
+  if (!packagesAreCurrent()) {
+    await runCounted(preparation('install', 'npm ci --ignore-scripts'));
+  }
+  const parts = new Set(chosen.flatMap((step) => [...needsOfStep(step)]));
+  for (const part of ['package', 'sqlite', 'compiled']) parts.delete(part);
+  if (parts.size === 0) return;
+  const command = ['bash tests/toolchain/setup/setup.sh', ...parts].join(' ');
+  const log = await runCounted(preparation('set-up', command));
+  for (const [, part = ''] of log.matchAll(/^set-up: no ([\w-]+):/gm)) missing.add(part);
 }
 
 /**
@@ -279,19 +169,15 @@ function chosenSteps(names) {
  * @param {Step[]} chosen
  */
 async function runAll(chosen) {
-  const sum = { passed: 0, failed: 0, skipped: 0 };
+  Object.assign(sum, { passed: 0, failed: 0, skipped: 0 });
+  missing.clear();
   /** Runs the waiting steps one after the other. @param {Step[]} waiting */
   const runQueue = async (waiting) => {
-    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
-      const counts = await runStep(step, step.tools === 'wasm' ? wasmEnv() : hostEnv());
-      sum.passed += counts.passed;
-      sum.failed += counts.failed;
-      sum.skipped += counts.skipped.length;
-    }
+    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) await run(step);
   };
-  await runQueue(setUp(chosen));
+  await setUp(chosen);
   const ofCargo = Object.values(cargoSteps).flat();
-  const prepared = runQueue(preparations(chosen));
+  const prepared = prepare(chosen);
   const cargoRun = runQueue(chosen.filter((step) => ofCargo.includes(step)));
   const waiting = chosen.filter((step) => step !== build && !ofCargo.includes(step));
   await Promise.all([
@@ -302,6 +188,22 @@ async function runAll(chosen) {
   process.exitCode = sum.failed > 0 ? 1 : 0;
 }
 
+/** Runs again after each change. @param {() => Promise<void>} runOnce */
+async function watchAll(runOnce) {
+  let changes = 0;
+  for (const folder of ['js', 'tests', 'examples', 'conformance', 'pkg']) {
+    watch(join(root, folder), { recursive: true }, (_, file) => {
+      if (!/^dist\b/.test(file ?? '')) changes += 1;
+    });
+  }
+  for (;;) {
+    const seen = changes;
+    await runOnce();
+    while (changes === seen) await pause(100);
+    await pause(100); // an editor writes a file in several steps
+  }
+}
+
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.once(signal, () => {
     killRunning();
@@ -309,7 +211,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 
-const chosen = await chosenSteps(process.argv.slice(2));
+if (options.list) {
+  console.log([...gate, portable, ...rest].map(({ name }) => name).join('\n'));
+  process.exit(0);
+}
+const chosen = chosenSteps();
 if (chosen.some((step) => otherSteps.rest.includes(step)) && process.env.SEED === undefined) {
   // Each day has its own: whoever runs the rest on the same day sees the same failure. The gate's are below 200,000.
   const day = Math.floor(Date.now() / 86_400_000);
@@ -319,4 +225,7 @@ if (chosen.some((step) => otherSteps.rest.includes(step)) && process.env.SEED ==
     `to repeat with the same seeds: REST_SEED=${process.env.REST_SEED} npm test -- ${args}`,
   );
 }
-await runAll(chosen);
+pinRust();
+await (options.watch
+  ? watchAll(() => runAll(options.quick ? quickSteps() : chosen))
+  : runAll(chosen));

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Agent, type ClientRequestArgs } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { Builder, Capabilities, type WebDriver } from 'selenium-webdriver';
-import { webDrivers } from '../toolchain/browsers.mjs';
+import { browserHome, webDrivers } from '../toolchain/browsers.mjs';
 import { hostEnv } from '../toolchain/environment.mjs';
 import { PATIENCE, type Report, valueOf, WAIT_FOR_REPORT } from './report.js';
 import { Tab, type Scenarios, type Windows } from './tab.js';
@@ -94,7 +94,8 @@ export async function openBrowser(
 
 async function startBrowser(name: BrowserName, options: BrowserOptions): Promise<Browser> {
   const { patience = PATIENCE } = options;
-  const env = hostEnv();
+  const host = hostEnv();
+  const env = { ...host, ...browserHome(host) };
   const { driver, capabilities } = webDrivers[name];
   const path = env[driver];
   assert.ok(path, `no driver for ${name} was found: run tests/toolchain/setup/setup.sh`);

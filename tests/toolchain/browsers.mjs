@@ -1,6 +1,10 @@
 // The three browsers: the variables of target/toolchain.env with their drivers, and the capabilities of WebDriver.
 // The wasm suites (through wasm-bindgen-test-runner) and the selenium suites in tests/browser/ use them.
 
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './environment.mjs';
+
 /**
  * @typedef {{
  *   driver: string,
@@ -45,3 +49,19 @@ export const webDrivers = {
         : {},
   },
 };
+
+/**
+ * Returns the variables that give browsers a home of their own: Firefox refuses to start as root in another user's home, as in
+ * the containers of GitHub. Rust keeps its own.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function browserHome({ HOME = '', CARGO_HOME, RUSTUP_HOME }) {
+  const home = join(root, 'target', 'browser-home');
+  mkdirSync(home, { recursive: true });
+  return {
+    HOME: home,
+    CARGO_HOME: CARGO_HOME ?? join(HOME, '.cargo'),
+    RUSTUP_HOME: RUSTUP_HOME ?? join(HOME, '.rustup'),
+  };
+}

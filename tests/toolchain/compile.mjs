@@ -1,14 +1,19 @@
-// Compiles js/, examples/, tests/ and bench/ into target/compiled/, a tree of the same shape, from which the tests run. Compiling
-// hundreds of files together takes a second. With tsx, each test file would take half a second more.
+// Compiles js/, examples/, tests/, bench/ and pkg/ into target/compiled/, a tree of the same shape, from which the tests run.
+// Its package.json leads the `#` imports of package.json into this tree, so that a test needs no js/dist/. The package by
+// its name is js/dist/. With tsx, each test file would take half a second more.
 //
-//   node tests/toolchain/compile.mjs
+//   node tests/toolchain/compile.mjs     what changed since the last time
+//
+// Two runs may compile at the same time: a file is replaced as a whole, and only a file whose source is gone is deleted.
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import * as fs from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { GENERATED } from '../../js/build/generated.mjs';
 import { root } from './environment.mjs';
 
 const compiled = join('target', 'compiled');
+const FOLDERS = ['js', 'examples', 'tests', 'bench', 'pkg'];
 
 /** Returns the path of a source's compiled file. @param {string} file */
 export function compiledPath(file) {
@@ -16,25 +21,36 @@ export function compiledPath(file) {
 }
 
 /** @param {string} folder @returns {string[]} */
-function sourcesIn(folder) {
-  const names = readdirSync(join(root, folder), { encoding: 'utf8', recursive: true });
-  const isSource = (/** @type {string} */ path) =>
-    /\.([cm]?[jt]s|tsx|json)$/.test(path) &&
-    !/\.d\.[cm]?ts$|[\\/](dist|node_modules|target)[\\/]/.test(path);
-  return names.map((name) => join(folder, name)).filter(isSource);
+function filesIn(folder) {
+  const names = fs.readdirSync(join(root, folder), { encoding: 'utf8', recursive: true });
+  return names.map((name) => join(folder, name)).filter((file) => /\.\w+$/.test(file));
 }
 
 /** @param {string} file */
-async function compile(file) {
-  const source = join(root, file);
-  const path = join(root, compiledPath(file));
-  mkdirSync(dirname(path), { recursive: true });
-  const text = readFileSync(source, 'utf8');
-  writeFileSync(path, file.endsWith('.json') ? text : await compiledText(text, source));
+const isSource = (file) =>
+  /\.([cm]?[jt]s|tsx|json)$/.test(file) &&
+  !/\.d\.[cm]?ts$|[\\/](dist|node_modules|target)[\\/]/.test(file);
+
+/** @param {string} file */
+const timeOf = (file) => fs.statSync(join(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/** Writes a file of the tree unless it is newer than its sources. @param {string} path @param {string[]} sources @param {() => string | Promise<string>} text */
+async function update(path, sources, text) {
+  const time = timeOf(path);
+  if (time > 0 && [...sources, 'tests/toolchain/compile.mjs'].every((one) => timeOf(one) < time)) {
+    return;
+  }
+  const whole = join(root, path);
+  fs.mkdirSync(dirname(whole), { recursive: true });
+  fs.writeFileSync(`${whole}.${process.pid}`, await text());
+  fs.renameSync(`${whole}.${process.pid}`, whole);
 }
 
-/** @param {string} text @param {string} source */
-async function compiledText(text, source) {
+/** @param {string} file */
+async function compiledText(file) {
+  const source = join(root, file);
+  const text = fs.readFileSync(source, 'utf8');
+  if (file.endsWith('.json')) return text;
   const { transform } = await import('esbuild'); // here: run.mjs imports this file before the packages are installed
   const { code } = await transform(text, {
     loader: source.endsWith('.tsx') ? 'tsx' : /\.[cm]?ts$/.test(source) ? 'ts' : 'js',
@@ -51,7 +67,37 @@ async function compiledText(text, source) {
   return code;
 }
 
+/** The package.json of the tree. */
+function packageText() {
+  const { imports } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'));
+  const text = JSON.stringify({ type: 'module', imports }, undefined, 2);
+  return text.replaceAll('"./js/dist/', '"./js/');
+}
+
+/** Lets the tree import the package by its name. */
+function linkPackage() {
+  const link = join(root, 'target/node_modules/adk-session-wasm');
+  fs.mkdirSync(dirname(link), { recursive: true });
+  if (!fs.existsSync(link)) fs.symlinkSync(root, link, 'junction');
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  rmSync(join(root, compiled), { recursive: true, force: true }); // with the files whose source is gone
-  await Promise.all(['js', 'examples', 'tests', 'bench'].flatMap(sourcesIn).map(compile));
+  const sources = FOLDERS.flatMap(filesIn).filter(isSource);
+  const generated = GENERATED.map(({ file, from, text }) => {
+    const path = join(compiled, 'js', file);
+    return { path, from, text: () => text(fs.readFileSync(join(root, from))) };
+  });
+  const description = join(compiled, 'package.json');
+  await Promise.all([
+    ...sources.map((file) => update(compiledPath(file), [file], () => compiledText(file))),
+    ...generated.map(({ path, from, text }) => update(path, [from], text)),
+    update(description, ['package.json'], packageText),
+  ]);
+  linkPackage();
+  const kept = new Set([...sources.map(compiledPath), ...generated.map(({ path }) => path)]);
+  for (const file of filesIn(compiled)) {
+    // A name that ends in a number is a file that another run is writing.
+    if (!kept.has(file) && file !== description && !/\.\d+$/.test(file))
+      fs.rmSync(join(root, file));
+  }
 }

@@ -13,9 +13,11 @@ import { root } from './environment.mjs';
  * @typedef {{
  *   name: string,
  *   kind: Kind,
- *   command: (env: NodeJS.ProcessEnv) => string[],
- *   tools?: 'wasm' | 'browsers' | undefined,
- * }} Step `command` runs in the repository's root; it may add to its environment, or throw if it cannot run
+ *   command: (env: NodeJS.ProcessEnv, files?: string[]) => string[],
+ *   needs: string[],
+ *   files?: string[],
+ * }} Step `command` runs in the repository's root, and may add to its environment. `needs` are parts of the set-up; each of
+ * its test `files` may need more (test_files.mjs)
  */
 
 const logs = join(root, 'target', 'test-logs');
@@ -30,14 +32,17 @@ const run = `${process.pid}-${Date.now()}`;
 /** @type {Map<number, string>} the marks of the steps that run, by their process groups */
 const running = new Map();
 
-/** @param {Step} step @param {NodeJS.ProcessEnv} env @returns {Promise<Counts>} */
+/** @param {Step} step @param {NodeJS.ProcessEnv} env @returns {Promise<Counts & { log: string }>} */
 export async function runStep(step, env) {
   const started = performance.now();
   const path = join(logs, `${step.name}.log`);
-  const stopShowing = step.kind === 'preparation' ? showProgress(path) : undefined;
-  const problem = await runLogged(step, env, path);
+  // Another run in this clone may write the log of a step with this name.
+  const own = `${path}.${process.pid}`;
+  const stopShowing = step.kind === 'preparation' ? showProgress(own) : undefined;
+  const problem = await runLogged(step, env, own);
   stopShowing?.();
-  const log = fs.readFileSync(path, 'utf8');
+  const log = fs.readFileSync(own, 'utf8');
+  fs.renameSync(own, path);
   const counts = countsOf(step.kind, problem === undefined, log);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const { passed, failed, skipped } = counts;
@@ -51,7 +56,7 @@ export async function runStep(step, env) {
     console.log(log.trimEnd().split('\n').slice(-tailLines).join('\n').replace(/^/gm, '    | '));
     console.log(`    whole log: ${relative(root, path)}`);
   }
-  return counts;
+  return { ...counts, log };
 }
 
 /**
@@ -68,8 +73,6 @@ function showProgress(path) {
     for (const line of lines.slice(shown)) if (line.startsWith('set-up: ')) console.log(line);
     shown = lines.length;
   };
-  // What an earlier run left there is not of this one.
-  fs.rmSync(path, { force: true });
   const timer = setInterval(show, 1000);
   return () => {
     clearInterval(timer);
@@ -111,7 +114,9 @@ function nodeTests(log) {
   return {
     passed: last('pass'),
     failed: last('fail') + last('cancelled'),
-    skipped: skipped.map(([, name, reason]) => `${name}: ${reason}`),
+    skipped: skipped
+      .filter(([, , reason]) => reason !== 'test name does not match pattern')
+      .map(([, name, reason]) => `${name}: ${reason}`),
   };
 }
 

@@ -6,7 +6,7 @@ import { historyView } from '../../../js/core/history/index.js';
 import { viewOf } from '../../../js/core/history/view.js';
 import type { Event } from '../../../js/index.js';
 import { event, text, time, type ReaderContext } from './histories.js';
-import { viewsOfPython } from './vectors.js';
+import { viewsOfPython } from './python_views.js';
 
 const COUNT = 2000;
 /** Each run draws other histories. A failure shows the history. */

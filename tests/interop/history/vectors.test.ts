@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import { HISTORIES } from './histories.js';
-import { makeVectors, readVectors, textOfVectors, VECTORS } from './vectors.js';
+import { makeVectors } from './python_views.js';
+import { readVectors, textOfVectors, VECTORS } from './vectors.js';
 
 // UPDATE=1 npm test -- tests/interop/history/vectors.test.ts   writes the file again
 describe('tests/vectors/history.json', () => {

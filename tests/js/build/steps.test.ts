@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -8,10 +8,15 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
+function run(...args: string[]) {
+  const env = { ...process.env, NODE_TEST_CONTEXT: undefined }; // a runner of its own
+  const options = { cwd: root, encoding: 'utf8', env } as const;
+  return spawnSync(process.execPath, ['tests/run.mjs', ...args], options);
+}
+
 /** Lists the steps of `npm test`. A step whose folder is missing or has no tests fails already here. */
 function listedSteps(): string[] {
-  const options = { cwd: root, encoding: 'utf8' } as const;
-  const { stdout, stderr } = spawnSync(process.execPath, ['tests/run.mjs', '--list'], options);
+  const { stdout, stderr } = run('--list');
   assert.equal(stderr, '');
   return stdout.trim().split('\n');
 }
@@ -26,9 +31,36 @@ it('The steps that CONTRIBUTING.md and the workflows name are steps of `npm test
   const described = [...section.matchAll(/^\| (`.*?) +\|/gm)].flatMap(([, names = '']) =>
     names.match(/[\w-]+/g),
   );
-  const run = [...read('.github/workflows/test.yml').matchAll(/npm test -- ([\w-]+)/g)];
-  const named = [...described, ...run.map(([, name]) => name)];
+  const workflows = ['test', 'docs', 'night'].map((name) => read(`.github/workflows/${name}.yml`));
+  const commands = [...workflows.join('').matchAll(/(?:npm test --|steps:) ([\w -]+)$/gm)];
+  const named = [...described, ...commands.flatMap(([, names = '']) => names.split(' '))];
   for (const name of ['js', 'portable']) assert.ok(named.includes(name), name);
   const unknown = named.filter((name) => !steps.has(name ?? ''));
   assert.deepEqual(unknown, []);
+});
+
+it('A mistyped name is refused before anything is set up', () => {
+  for (const name of ['jss', 'tests/js/values/nosuch.test.ts', 'tests/js/nosuch', 'js/index.ts']) {
+    const { status, stdout, stderr } = run('js', name);
+    assert.deepEqual([status, stdout], [2, '']);
+    assert.match(stderr, RegExp(`no test file at: ${name};`));
+  }
+});
+
+it('Compiling again leaves what another run loads, and deletes a file whose source is gone', () => {
+  const compiled = join(root, 'target/compiled');
+  const [loaded, gone] = [join(compiled, 'js/index.js'), join(compiled, 'js/gone.test.js')];
+  const before = statSync(loaded);
+  writeFileSync(gone, '');
+  const { status } = spawnSync(process.execPath, ['tests/toolchain/compile.mjs'], { cwd: root });
+  assert.equal(status, 0);
+  assert.deepEqual([statSync(loaded).ino, existsSync(gone)], [before.ino, false]);
+});
+
+it('A test runs by its file, and by a pattern of its name', () => {
+  const { status, stdout } = run('-t', 'removed', 'tests/js/values/state/keys.test.ts');
+  assert.deepEqual(
+    [status, stdout.trim().split('\n').at(-1)],
+    [0, '1 passed, 0 failed, 0 skipped'],
+  );
 });

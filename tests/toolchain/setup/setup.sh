@@ -224,8 +224,9 @@ set_up() {
 
 paths="$root/target/toolchain.env" # the last line of a name counts
 mkdir -p "$root/target"
-: >"$paths.new"
-if [ "$wanted" != '  ' ] && [ -e "$paths" ]; then cp "$paths" "$paths.new"; fi
+new="$paths.$$"            # another run may write it too
+: >"$new"
+if [ "$wanted" != '  ' ] && [ -e "$paths" ]; then cp "$paths" "$new"; fi
 # apt-get waits for the network and cargo for the processor, so they run in parallel. apt-get takes a lock.
 failed=0
 {
@@ -233,7 +234,7 @@ failed=0
   jobs=$!
   set_up wasm-bindgen geckodriver &
   for job in $! $jobs; do wait "$job" || failed=1; done
-} >>"$paths.new"
+} >>"$new"
 rm -rf "$root/target/tools-build"
-mv "$paths.new" "$paths"
+mv "$new" "$paths"
 exit $failed

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { hostEnv } from '../../../toolchain/environment.mjs';
-import { webDrivers } from '../../../toolchain/browsers.mjs';
+import { browserHome, webDrivers } from '../../../toolchain/browsers.mjs';
 
 export interface ChromiumProcess {
   /** Kills the browser with all its processes, as they are; resolves when they are gone. */
@@ -12,7 +12,8 @@ export interface ChromiumProcess {
 }
 
 export function startChromium(profile: string, url: string): ChromiumProcess {
-  const env = hostEnv();
+  const host = hostEnv();
+  const env = { ...host, ...browserHome(host) };
   const options = webDrivers.chromium.capabilities(env)['goog:chromeOptions'];
   const { binary, args } = options as { binary?: string; args: string[] };
   assert.ok(binary, 'no Chromium was found: run tests/toolchain/setup/setup.sh');

@@ -1,4 +1,5 @@
-// The wasm as a text of printable ASCII, for the loader that carries it inside the JavaScript.
+// The modules that are made from files: the cases of the conformance suite, and the wasm as a text of printable ASCII, for
+// the loader that carries it inside the JavaScript.
 //
 // Servers compress JavaScript, and this text compresses as well as the wasm itself. Base64 shifts the
 // bounds of bytes, so its compressed text is a third larger. Base64 of the gzipped wasm cannot profit
@@ -39,3 +40,19 @@ export function wasmTextModule(wasm) {
     `export const bytes = ${JSON.stringify(bytes)};\nexport const text = ${JSON.stringify(text)};\n`
   );
 }
+
+/** The cases, parsed when they are loaded: as an object literal, a case's "__proto__" would set a prototype. @param {Buffer} json */
+function casesModule(json) {
+  const literal = JSON.stringify(JSON.stringify(JSON.parse(json.toString())));
+  return `export const cases = JSON.parse(${literal});\n`;
+}
+
+/** The modules below js/, what each is made from, and how. */
+export const GENERATED = [
+  ...['wasm', 'rules'].map((name) => ({
+    file: `core/wasm/loader/${name}_text.js`,
+    from: `pkg/adk_session_${name}_bg.wasm`,
+    text: wasmTextModule,
+  })),
+  { file: 'testing/cases.js', from: 'conformance/cases.json', text: casesModule },
+];

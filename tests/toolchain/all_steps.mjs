@@ -1,0 +1,211 @@
+// All steps of `npm test`.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { browserHome, webDrivers } from './browsers.mjs';
+import { compiledPath } from './compile.mjs';
+import { root } from './environment.mjs';
+import { needsNodeAlone, needsOf, testFiles } from './test_files.mjs';
+
+/** @typedef {import('./steps.mjs').Step} Step */
+
+const wasm32 = '--target wasm32-unknown-unknown';
+const rustdoc = 'env RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --all-features';
+const clippy = '--workspace --all-targets --all-features -- -D warnings';
+
+const MOST_MINUTES_OF_A_FILE = 20;
+
+/** The package that other programs load. */
+export const build = check('build', 'npm run build:js');
+
+/** Cargo locks its folder, so its steps run one after the other. @type {Record<'gate' | 'rest', Step[]>} */
+export const cargoSteps = {
+  gate: [
+    check('rustfmt', 'cargo fmt --all --check'),
+    check('clippy', `cargo clippy ${clippy}`),
+    step('rust', 'cargo', 'cargo test --workspace --all-features --no-fail-fast'),
+    check('clippy-wasm', `cargo clippy ${wasm32} ${clippy}`, ['rust-wasm']),
+    wasmTests('chromium', ['chromium']),
+  ],
+  rest: [
+    check('clippy-minimal', 'cargo clippy --workspace --no-default-features -- -D warnings'),
+    check(
+      'clippy-minimal-wasm',
+      `cargo clippy --workspace --no-default-features ${wasm32} -- -D warnings`,
+      ['rust-wasm'],
+    ),
+    check(
+      'clippy-rules',
+      `cargo clippy --package adk-session-wasm --no-default-features --features rules ${wasm32} -- -D warnings`,
+      ['rust-wasm'],
+    ),
+    check('rustdoc', `${rustdoc} --package adk-session-core`),
+    check('rustdoc-wasm', `${rustdoc} --workspace ${wasm32}`, ['rust-wasm']),
+    check('pkg-rebuild', 'node js/build/pkg_hash.mjs --rebuild', ['rust-wasm', 'wasm-bindgen']),
+    wasmTests('firefox', ['firefox', 'geckodriver']),
+    wasmTests('webkit', ['webkit']),
+  ],
+};
+
+const filesOfJs = someFiles('tests/js', false);
+
+/** The longest first, so that the two queues end together. @type {Record<'gate' | 'rest', Step[]>} */
+export const otherSteps = {
+  gate: [
+    fileTests('browser', someFiles('tests/browser', false), { atOnce: 2 }),
+    fileTests('js', filesOfJs.filter(needsNodeAlone)),
+    fileTests('packaging', someFiles('tests/packaging', false)),
+    fileTests(
+      'databases',
+      filesOfJs.filter((file) => !needsNodeAlone(file)),
+    ),
+    fileTests('interop', someFiles('tests/interop', false), { atOnce: 2 }),
+    fileTests('simulation', someFiles('tests/simulation', false), { atOnce: 2 }),
+    fileTests('attack', someFiles('tests/attack', false)),
+    ...checksOf(['.'], ['.'], ['package']),
+    check('pkg', 'node js/build/pkg_hash.mjs --check'),
+  ],
+  rest: [
+    ...['browser', 'packaging', 'js', 'interop', 'simulation', 'attack'].map((name) =>
+      fileTests(`rest-${name}`, someFiles(`tests/${name}`, true), { atOnce: 2 }),
+    ),
+    fileTests('random-cases', filesWithCases(), { env: { RANDOM_CASES: '5000' } }),
+    fileTests('other-browsers', someFiles('tests/browser', false), {
+      atOnce: 2,
+      env: { BROWSERS: 'firefox,webkit' },
+      needs: ['firefox', 'geckodriver', 'webkit'],
+    }),
+  ],
+};
+
+/** What the step `js` runs on macOS and Windows. */
+export const portable = fileTests(
+  'portable',
+  filesOfJs.filter(
+    (file) => /^tests.js.(values|core|service)\b/.test(file) && needsNodeAlone(file),
+  ),
+);
+
+/**
+ * The checks of TypeScript.
+ *
+ * @param {string[]} linted files or folders
+ * @param {string[]} formatted files or folders
+ * @param {string[]} needs lint rules with types and tsc read the package's declarations
+ * @returns {[eslint: Step, prettier: Step, tsc: Step]}
+ */
+export function checksOf(linted, formatted, needs) {
+  const eslint = `eslint --no-warn-ignored ${cached('eslint')}`;
+  const prettier = `prettier --check --ignore-unknown ${cached('prettier')}`;
+  const tsc = 'tsc --noEmit --incremental --tsBuildInfoFile target/tsc.json -p tests';
+  return [
+    check('eslint', [eslint, ...linted].join(' '), needs),
+    check('prettier', [prettier, ...formatted].join(' ')),
+    check('tsc', `node tests/toolchain/npm_packages.mjs typescript ${tsc}`, needs),
+  ];
+}
+
+/** The options that skip unchanged files. @param {string} name */
+function cached(name) {
+  return `--cache --cache-strategy content --cache-location target/${name}.json`;
+}
+
+/** @param {string} name @param {string} command @param {string[]} [needs] @returns {Step} */
+function check(name, command, needs = []) {
+  return step(name, 'check', command, needs);
+}
+
+/**
+ * @param {string} name
+ * @param {Step['kind']} kind
+ * @param {string} command
+ * @param {string[]} [needs]
+ * @returns {Step}
+ */
+export function step(name, kind, command, needs = []) {
+  return { name, kind, command: () => command.split(' '), needs };
+}
+
+/** Rust's tests for wasm, on a page of a browser. @param {keyof typeof webDrivers} browser @param {string[]} needs @returns {Step} */
+function wasmTests(browser, needs) {
+  const { driver, capabilities } = webDrivers[browser];
+  const command = (/** @type {NodeJS.ProcessEnv} */ env) => {
+    // The test runner uses the first driver in the environment.
+    for (const other of Object.values(webDrivers))
+      if (other.driver !== driver) delete env[other.driver];
+    // One file per browser: geckodriver refuses a session with another browser's options.
+    const folder = join(root, 'target', 'webdriver');
+    mkdirSync(folder, { recursive: true });
+    env.WASM_BINDGEN_TEST_WEBDRIVER_JSON = join(folder, `${browser}.json`);
+    writeFileSync(env.WASM_BINDGEN_TEST_WEBDRIVER_JSON, JSON.stringify(capabilities(env)));
+    env.WASM_BINDGEN_TEST_TIMEOUT = '300';
+    env.WASM_BINDGEN_TEST_ONLY_WEB = '1';
+    env.CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER = 'wasm-bindgen-test-runner';
+    // WebKitGTK's compilers sometimes break large modules without it (four of fifteen runs trapped in safe Rust).
+    env.CARGO_PROFILE_DEV_OPT_LEVEL ??= '1';
+    Object.assign(env, browserHome(env));
+    // By name, because Cargo would otherwise run the documentation's examples, which need the host.
+    const tests = ['--test', 'wasm', '--test', 'indexed_db'];
+    const command = `cargo test ${wasm32} --workspace --all-features`;
+    return [...command.split(' '), ...tests];
+  };
+  const tools = ['rust-wasm', 'wasm-bindgen', ...needs];
+  return { name: `wasm-${browser}`, kind: 'cargo', command, needs: tools };
+}
+
+/**
+ * @param {string} name
+ * @param {string[]} files
+ * @param {{ atOnce?: number, env?: NodeJS.ProcessEnv, needs?: string[], pattern?: string | undefined }} [options] `atOnce`: how
+ * many files run at a time. Most wait for a server, the disk or a browser, which has processes of its own
+ * @returns {Step}
+ */
+export function fileTests(name, files, { atOnce = 3, env: added = {}, needs = [], pattern } = {}) {
+  // A file whose process does not end fails by its name, before its step is ended as a whole.
+  const limit = `--test-timeout=${MOST_MINUTES_OF_A_FILE * 60_000}`;
+  const runner = ['node', '--enable-source-maps', '--test', limit, '--test-reporter', 'spec'];
+  if (pattern !== undefined) runner.push(`--test-name-pattern=${pattern}`);
+  /** @type {Step['command']} */
+  const command = (env, runFiles = files) => {
+    Object.assign(env, added);
+    return [...runner, `--test-concurrency=${atOnce}`, ...runFiles.map(compiledPath)];
+  };
+  return { name, kind: 'node', command, needs: ['compiled', ...needs], files };
+}
+
+/** What a step and its files need of the set-up. @param {Step} step @returns {Set<string>} */
+export function needsOfStep({ needs, files = [] }) {
+  return new Set([...needs, ...files.flatMap(needsOf)]);
+}
+
+/**
+ * Returns what runs of a step without some parts of the set-up.
+ *
+ * @param {Step} step
+ * @param {ReadonlySet<string>} missing
+ * @returns {{ lost: string[], runnable: Step | undefined }} `lost`: the parts that the step needs
+ */
+export function without(step, missing) {
+  const isThere = (/** @type {string} */ part) => !missing.has(part);
+  const lost = [...needsOfStep(step)].filter((part) => missing.has(part));
+  const files = step.files?.filter((file) => needsOf(file).every(isThere));
+  const isRunnable = step.needs.every(isThere) && files?.length !== 0;
+  const runnable = {
+    ...step,
+    command: (/** @type {NodeJS.ProcessEnv} */ env) => step.command(env, files),
+  };
+  return { lost, runnable: isRunnable ? runnable : undefined };
+}
+
+/** @param {string} folder @param {boolean} isRest */
+function someFiles(folder, isRest) {
+  const files = testFiles(folder, isRest);
+  if (files.length === 0) throw new Error(`${folder} has no tests`);
+  return files;
+}
+
+/** The files of the gate that draw random cases for small functions. */
+function filesWithCases() {
+  const isDrawing = /^import \{ cases \} from .*properties\.js';$/m;
+  return filesOfJs.filter((file) => isDrawing.test(readFileSync(join(root, file), 'utf8')));
+}
