@@ -1,4 +1,4 @@
-// Builds the site in target/site: the pages of docs/, and below them the references of TypeScript and Rust.
+// Builds the site in target/site: the pages of docs/, and below them the references of TypeScript and Rust, and the playground.
 //
 //   npm run docs                           for the root of a server
 //   DOCS_BASE=/folder/ npm run docs        for a folder of it
@@ -28,6 +28,9 @@ run(`${withPackages} vitepress vitepress build docs`);
 const reference = join(target, 'site', 'reference');
 cpSync(join(target, 'docs'), join(reference, 'typescript'), { recursive: true });
 cpSync(join(target, 'rustdoc', 'doc'), join(reference, 'rust'), { recursive: true });
+run(`npx vite build examples/playground --outDir ${join(target, 'site', 'playground')}`);
+cpSync(join(root, 'examples/playground/public/icon.svg'), join(target, 'site', 'icon.svg'));
+cpSync(join(root, 'docs/playground.png'), join(target, 'site', 'playground.png'));
 
 // The package as modules that a page loads without a bundler, for the example of the first screen.
 await build({

@@ -1,4 +1,4 @@
-// The site: the pages of docs/ by VitePress. docs/.vitepress/build.mjs puts the two references below it.
+// The site: the pages of docs/ by VitePress. docs/.vitepress/build.mjs puts the references and the playground below it.
 
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
@@ -19,6 +19,8 @@ const PAGES = {
   ],
 };
 
+// Other sites that show a link want whole addresses.
+const address = 'https://adk-session-wasm.github.io/adk-session-wasm/';
 const repository = 'https://github.com/adk-session-wasm/adk-session-wasm';
 // A folder of a server, such as a project's page of GitHub.
 const base = process.env.DOCS_BASE ?? '/';
@@ -33,6 +35,11 @@ export default {
   title: 'adk-session-wasm',
   description: 'Durable sessions for agents of the Agent Development Kit, in browsers and Node',
   base,
+  head: [
+    ['link', { rel: 'icon', href: `${base}icon.svg` }],
+    ['meta', { property: 'og:image', content: `${address}playground.png` }],
+  ],
+  sitemap: { hostname: address },
   outDir: '../target/site',
   cacheDir: '../target/vitepress-cache',
   lastUpdated: true,
@@ -48,6 +55,7 @@ export default {
     outline: [2, 3],
     nav: [
       { text: 'Guide', link: '/start' },
+      { text: 'Playground', link: `${base}playground/`, target: '_self' },
       { text: 'TypeScript', link: `${base}reference/typescript/`, target: '_self' },
       { text: 'Rust', link: `${base}reference/rust/adk_session/`, target: '_self' },
     ],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -16,7 +17,6 @@ describe('The workflows', () => {
       const used = [...read(file).matchAll(/uses: (?!\.\/)(.*)$/gm)].map(
         ([, action = '']) => action,
       );
-      assert.ok(used.length > 0);
       assert.deepEqual(
         used.filter((action) => !/^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action)),
         [],
@@ -35,15 +35,43 @@ describe('The workflows', () => {
     assert.equal(channel, tools.rustc.split(' ')[1]);
     for (const file of [...WORKFLOWS, '.devcontainer/Dockerfile']) {
       const images = read(file).match(/\brust:[\w.-]+/g) ?? [];
-      assert.ok(images.length > 0, file);
-      assert.deepEqual([...new Set(images)], ['rust:bookworm'], file);
-      assert.match(read(file), /^(?: +- run:|RUN) rustup toolchain install\b/m, file);
+      assert.ok(
+        images.every((image) => image === 'rust:bookworm'),
+        file,
+      );
+      const installed = read(file).match(/^(?: +- run:|RUN) rustup toolchain install\b/gm) ?? [];
+      assert.equal(installed.length, images.length, file);
     }
   });
 
-  it('test what .ci/run runs, and publish what a test packs', () => {
-    assert.match(read('.github/workflows/test.yml'), /^ +- run: bash \.ci\/run$/m);
+  it('run each step of the gate for each change', () => {
+    const options = { cwd: root, encoding: 'utf8' } as const;
+    const { stdout } = spawnSync(process.execPath, ['tests/run.mjs', '--list'], options);
+    const [gate = ''] = stdout.split('portable');
+    const lanes = [...read('.github/workflows/test.yml').matchAll(/steps: ([^}]+) \}$/gm)];
+    const run = new Set(lanes.flatMap(([, steps = '']) => steps.split(' ')));
+    const steps = gate.trim().split('\n');
+    assert.ok(steps.length > 10);
+    assert.deepEqual(
+      steps.filter((step) => !run.has(step)),
+      [],
+    );
+  });
+
+  it('run all before a release, and publish what a test packs, then the site', () => {
+    assert.match(read('.github/workflows/night.yml'), /^ +- run: bash \.ci\/run$/m);
     const release = read('.github/workflows/release.yml');
+    assert.match(release, /^ +uses: \.\/\.github\/workflows\/night\.yml$/m);
+    assert.match(release, /^ +run: git merge-base --is-ancestor HEAD origin\/main$/m);
+    for (const [job, needs] of Object.entries({
+      test: 'version',
+      npm: '[test, pkg]',
+      crates: '[test, pkg]',
+      site: '[npm, crates]',
+    })) {
+      const [text = ''] = RegExp(`^  ${job}:\\n(?:    .*\\n|\\n)*`, 'm').exec(release) ?? [];
+      assert.ok(text.includes(`\n    needs: ${needs}\n`), job);
+    }
     for (const command of ['publish:npm', 'publish:crates']) {
       assert.match(release, RegExp(`run: npm run ${command} -- --dry-run$`, 'm'));
       assert.match(release, RegExp(`run: npm run ${command}( -- --tag "\\$NPM_TAG")?$`, 'm'));

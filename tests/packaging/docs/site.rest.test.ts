@@ -35,6 +35,14 @@ describe('The site', () => {
     );
   });
 
+  it('has an icon, a picture, and the playground, to which its first page leads', () => {
+    const first = readFileSync(join(site, 'index.html'), 'utf8');
+    for (const file of ['icon.svg', 'playground.png', 'playground/index.html']) {
+      assert.ok(existsSync(join(site, file)), file);
+      assert.ok(first.includes(file.replace('index.html', '"')), file);
+    }
+  });
+
   it('has no broken link', () => {
     const isOfRust = (file: string): boolean => file.includes(join('reference', 'rust'));
     const checked = pages.filter((file) => !isOfRust(file)); // rustdoc checks its own links
