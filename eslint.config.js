@@ -128,6 +128,21 @@ export default tseslint.config(
   },
   {
     files: ['tests/**/*.ts'],
+    // The second is the program that docs/server.md shows.
+    ignores: ['tests/http_server.ts', 'tests/js/server/shutdown_server.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          name: 'node:http',
+          importNames: ['createServer'],
+          message: 'Use tests/http_server.ts, which keeps idle connections.',
+        },
+      ],
+    },
+  },
+  {
+    files: ['tests/**/*.ts'],
     rules: {
       // Stand-ins for users' code are empty or full of holes because that is what is tested.
       'no-sparse-arrays': 'off',

@@ -1,10 +1,11 @@
 // A small web server on a free port. A test defines the served content and its headers.
 
 import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { httpServer } from '../http_server.js';
 
 /** The response at one path. */
 export interface Answer {
@@ -54,7 +55,7 @@ export function serveModule(body: string): Promise<Server> {
 
 export async function serve(routes: Routes): Promise<Server> {
   const missed: string[] = [];
-  const server = createServer((request, response) => {
+  const server = httpServer((request, response) => {
     void respond(routes, missed, request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

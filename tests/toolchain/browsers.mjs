@@ -55,6 +55,7 @@ export const webDrivers = {
  * the containers of GitHub. Rust keeps its own.
  *
  * @param {NodeJS.ProcessEnv} env
+ * @returns {NodeJS.ProcessEnv}
  */
 export function browserHome({ HOME = '', CARGO_HOME, RUSTUP_HOME }) {
   const home = join(root, 'target', 'browser-home');

@@ -2,10 +2,11 @@
 // on demand. Google's own clients check in tests/interop that it behaves like the real server.
 
 import { once } from 'node:events';
-import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { httpServer } from '../http_server.js';
 import { type Call, routeCall } from './calls.js';
 import { Engine, type EngineOptions } from './engine.js';
 import { type Fault, Faults } from './faults.js';
@@ -114,9 +115,7 @@ export async function startVertexServer(options: VertexServerOptions = {}): Prom
     }
   };
 
-  const server = createServer((request, response) => void respond(request, response));
-  // Otherwise the server could close an idle connection while a request is on its way.
-  server.keepAliveTimeout = 0;
+  const server = httpServer((request, response) => void respond(request, response));
   server.maxRequestsPerSocket = requestsPerConnection;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

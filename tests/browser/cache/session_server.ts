@@ -1,10 +1,11 @@
 // The server of the sessions: the handler over memory in this process, on a port that it keeps while it is stopped.
 
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { InMemorySessionService } from 'adk-session-wasm';
 import type { RunAgent } from 'adk-session-wasm/live';
 import { nodeListener, sessionHandler } from 'adk-session-wasm/server';
+import { httpServer } from '../../http_server.js';
 
 /** Answers each message with its text. */
 const agent: RunAgent = async function* ({ message }) {
@@ -44,7 +45,7 @@ export async function serveSessions(origin: string, isShared = false): Promise<S
   let server: Server | undefined;
   let port = 0;
   const start = async (): Promise<void> => {
-    const next = createServer((request, response) => void nodeListener(handler)(request, response));
+    const next = httpServer((request, response) => void nodeListener(handler)(request, response));
     await new Promise<void>((resolve) => next.listen(port, '127.0.0.1', resolve));
     port = (next.address() as AddressInfo).port;
     server = next;

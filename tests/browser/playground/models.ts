@@ -1,8 +1,9 @@
 // Stand-ins for paid servers and for a browser with a model: no browser of the tests has one.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { httpServer } from '../../http_server.js';
 
 interface ModelServer<Asked> {
   readonly origin: string;
@@ -66,7 +67,7 @@ async function modelServer<Asked>(
     }
     response.end();
   };
-  const server = createServer((request, response) => void answer(request, response));
+  const server = httpServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -1,6 +1,5 @@
 // The agents of tests/interop/python/agents/scripted with `@google/adk`, behind our handler and a real HTTP server.
 
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -16,6 +15,7 @@ import {
 } from '@google/adk';
 import { z } from 'zod';
 
+import { httpServer } from '../../http_server.js';
 import { InMemorySessionService } from '../../../js/index.js';
 import { nodeListener, sessionHandler } from '../../../js/server/index.js';
 import { asAdkService, runWith } from '../../../js/service/adk/index.js';
@@ -139,7 +139,7 @@ export async function startScriptedAgents(): Promise<{
     onError: (error) => errors.push(error),
   });
   const listener = nodeListener(handler);
-  const server = createServer((request, response) => void listener(request, response));
+  const server = httpServer((request, response) => void listener(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {

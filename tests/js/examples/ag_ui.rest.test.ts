@@ -1,7 +1,7 @@
 // The example ag_ui.ts with AG-UI's own client.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { FunctionTool, LlmAgent, Runner } from '@google/adk';
 import { z } from 'zod';
 
+import { httpServer } from '../../http_server.js';
 import { agUi } from '../../../examples/ag_ui.js';
 import { InMemorySessionService } from '../../../js/index.js';
 import { nodeListener } from '../../../js/server/index.js';
@@ -72,7 +73,7 @@ describe('The example of AG-UI', () => {
     const runner = new Runner({ appName: 'shop', agent, sessionService: asAdkService(service) });
     const userOf = (request: Request) => request.headers.get('x-user') ?? 'ada';
     const listener = nodeListener(agUi(service, runner, userOf));
-    server = createServer((request, response) => void listener(request, response)).listen(0);
+    server = httpServer((request, response) => void listener(request, response)).listen(0);
     await new Promise((resolve) => server.once('listening', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   });

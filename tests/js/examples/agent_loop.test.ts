@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 
+import { httpServer } from '../../http_server.js';
 import type { Model, Tool } from '../../../examples/agent_loop.js';
 import { geminiModel } from '../../../examples/gemini_model.js';
 import { recommendTea, scriptedModel } from '../../../examples/tea_shop.js';
@@ -119,7 +119,7 @@ describe('The Gemini model of the examples', () => {
     run: (origin: string, asked: { url?: string; key?: unknown; body?: unknown }) => Promise<void>,
   ): Promise<void> {
     const asked: { url?: string; key?: unknown; body?: unknown } = {};
-    const server = createServer((request, response) => {
+    const server = httpServer((request, response) => {
       void json(request).then(async (body) => {
         Object.assign(asked, { url: request.url, key: request.headers['x-goog-api-key'], body });
         response.writeHead(answer.status, { 'content-type': 'text/event-stream' });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
 import fc from 'fast-check';
+import { httpServer } from '../../http_server.js';
 import { runs } from '../../properties.js';
 import { nodeListener } from '../../../js/server/index.js';
 import { APP, eventJson, KEY, seed, serve, SESSION, SESSIONS } from './fixture.js';
@@ -230,7 +230,7 @@ describe('A server with hostile connections', () => {
     const { handler, service } = serve({ authorize: (_, { userId }) => userId === 'bob' });
     await seed(service);
     const listener = nodeListener(handler);
-    const server = createServer((request, response) => void listener(request, response));
+    const server = httpServer((request, response) => void listener(request, response));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
     const bobs = `/apps/${APP}/users/bob/sessions`;

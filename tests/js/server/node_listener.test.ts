@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type Server, type ServerResponse } from 'node:http';
+import { request as httpRequest, type Server, type ServerResponse } from 'node:http';
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { after, before, describe, it, type TestContext } from 'node:test';
 
+import { httpServer } from '../../http_server.js';
 import { InMemorySessionService } from '../../../js/index.js';
 import { nodeListener, sessionHandler } from '../../../js/server/index.js';
 import { eventJson, idsIn, KEY, SESSION, SESSIONS } from './fixture.js';
@@ -16,7 +17,7 @@ async function serveOnce(
   handler: Parameters<typeof nodeListener>[0],
 ): Promise<string> {
   const listener = nodeListener(handler);
-  const server = createServer((request, response) => void listener(request, response));
+  const server = httpServer((request, response) => void listener(request, response));
   t.after(() => server.close().closeAllConnections());
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -30,7 +31,7 @@ describe('nodeListener', () => {
   let origin: string;
 
   before(async () => {
-    server = createServer((request, response) => void listener(request, response));
+    server = httpServer((request, response) => void listener(request, response));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     ({ port } = server.address() as AddressInfo);
     origin = `http://127.0.0.1:${port}`;
@@ -105,7 +106,7 @@ describe('nodeListener', () => {
   });
 
   it('says so if a body parser was there first', async () => {
-    const parsing = createServer((request, response) => {
+    const parsing = httpServer((request, response) => {
       request.resume().once('end', () => {
         void listener(Object.assign(request, { body: {} }), response);
       });
@@ -123,7 +124,7 @@ describe('nodeListener', () => {
   });
 
   it('says so if somebody has read the body and left nothing of it', async (t) => {
-    const reading = createServer((request, response) => {
+    const reading = httpServer((request, response) => {
       request.resume().once('end', () => void listener(request, response));
     });
     t.after(() => reading.close().closeAllConnections());
@@ -168,7 +169,7 @@ describe('nodeListener', () => {
       await once(request.signal, 'abort');
       return response;
     });
-    const other = createServer((request, response) => {
+    const other = httpServer((request, response) => {
       sent = late(request, response);
     });
     t.after(() => other.close().closeAllConnections());
@@ -208,7 +209,7 @@ describe('nodeListener', () => {
         request.signal.addEventListener('abort', () => resolve(new Response('late')));
       });
     });
-    const slow = createServer((request, response) => void waiting(request, response));
+    const slow = httpServer((request, response) => void waiting(request, response));
     await once(slow.listen(0, '127.0.0.1'), 'listening');
     const { port } = slow.address() as AddressInfo;
     const request = httpRequest({ port, host: '127.0.0.1' }).on('error', () => undefined);
@@ -229,7 +230,7 @@ describe('nodeListener', () => {
       };
       return Promise.resolve(new Response(new ReadableStream({ pull })));
     });
-    const other = createServer((request, response) => void failing(request, response));
+    const other = httpServer((request, response) => void failing(request, response));
     t.after(() => other.close().closeAllConnections());
     await once(other.listen(0, '127.0.0.1'), 'listening');
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
@@ -248,7 +249,7 @@ describe('nodeListener', () => {
       };
       return Promise.resolve(new Response(new ReadableStream({ pull })));
     });
-    const other = createServer((request, given) => {
+    const other = httpServer((request, given) => {
       response = given;
       void sending(request, given);
     });
@@ -267,7 +268,7 @@ describe('nodeListener', () => {
   });
 
   it('leaves a response alone that somebody else has begun', async (t) => {
-    const both = createServer((request, response) => {
+    const both = httpServer((request, response) => {
       response.writeHead(503).end('too late');
       void listener(request, response);
     });

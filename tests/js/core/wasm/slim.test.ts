@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import type { AddressInfo } from 'node:net';
 
+import { httpServer } from '../../../http_server.js';
 import { inChild, type Outcome } from './child.js';
 
 const BYTES = `(await import('node:fs')).readFileSync('pkg/adk_session_wasm_bg.wasm')`;
@@ -286,7 +287,7 @@ describe('The slim entry with a URL', () => {
   const wasm = readFileSync(new URL('../../../../pkg/adk_session_wasm_bg.wasm', import.meta.url));
 
   before(async () => {
-    server = createServer((_, response) => {
+    server = httpServer((_, response) => {
       asked += 1;
       const answer = answers.length > 1 ? answers.shift() : answers[0];
       if (answer === 'none') return;

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { httpServer } from '../../../http_server.js';
 import type { Event, SessionService } from '../../../../js/index.js';
 import type { SessionNotice } from '../../../../js/values/model/notice.js';
 import { nodeListener, sessionHandler } from '../../../../js/server/index.js';
@@ -25,9 +25,7 @@ export async function feedsAndWriters(
   isEnough: (count: number) => boolean,
 ): Promise<void> {
   const listener = nodeListener(sessionHandler(service, { authorize: () => true }));
-  const server = createServer((request, response) => void listener(request, response));
-  // Otherwise the server could close an idle connection while a request is on its way.
-  server.keepAliveTimeout = 0;
+  const server = httpServer((request, response) => void listener(request, response));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 
+import { httpServer } from '../../../http_server.js';
 import { mapStorage } from '../../../../examples/map_storage.js';
 import { createEvent, InMemorySessionService, openSessionService } from '../../../../js/index.js';
 import type { SessionService } from '../../../../js/values/model/session_service.js';
@@ -27,7 +27,7 @@ const ANSWER = {
 async function serve(t: TestContext, service: SessionService, rights: true | Rights = true) {
   const losses = { toLose: 0 };
   const listener = nodeListener(sessionHandler(service, { authorize: () => rights }));
-  const server = createServer((request, response) => {
+  const server = httpServer((request, response) => {
     if (losses.toLose > 0) {
       losses.toLose -= 1;
       response.writeHead = () => response.destroy();

@@ -3,12 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 
+import { httpServer } from '../../../http_server.js';
 import { isSessionError, type Session, type SessionErrorCode } from '../../../../js/index.js';
 import { RemoteSessionService, type RunRequest } from '../../../../js/service/remote/index.js';
 import { KEY, openRemote } from './fixture.js';
@@ -65,7 +66,7 @@ describe('A run of a remote service', () => {
   let respondToRead: Respond | undefined;
   let respondToVersion: Respond;
   const sent: { readonly url: string; readonly body: string }[] = [];
-  const server = createServer((request, response) => void answer(request, response));
+  const server = httpServer((request, response) => void answer(request, response));
   let remote: RemoteSessionService;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 
+import { httpServer } from '../../../http_server.js';
 import { getSessionServiceFromUri } from '../../../../js/service/uri/index.js';
 import {
   type VertexAiOptions,
@@ -247,7 +247,7 @@ describe('The server', () => {
   });
 
   it('is the only one that gets the key, despite redirects', async () => {
-    const proxy = createServer((_, response) => {
+    const proxy = httpServer((_, response) => {
       response.writeHead(307, { location: server.url }).end();
     });
     await once(proxy.listen(0, '127.0.0.1'), 'listening');

@@ -6,7 +6,6 @@
 // of the message; and anything else with its text and an exclamation mark.
 
 import { appendFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -19,6 +18,7 @@ import {
   Runner,
 } from '@google/adk';
 
+import { httpServer } from '../../../../http_server.js';
 import { asAdkService, runWith } from '../../../../../js/service/adk/index.js';
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
 import { nodeListener, sessionHandler } from '../../../../../js/server/index.js';
@@ -150,9 +150,7 @@ const handler = sessionHandler(service, {
   onError: (error) => console.error(error),
 });
 const listener = nodeListener(handler);
-const server = createServer((request, response) => void listener(request, response));
-// Otherwise the server could close an idle connection while a request is on its way.
-server.keepAliveTimeout = 0;
+const server = httpServer((request, response) => void listener(request, response));
 await service.ping();
 server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port));
 process.on('message', (beginning: string) => void ending.push(beginning));

@@ -4,26 +4,11 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it, mock } from 'node:test';
 
 import { MemoryLocalStore } from '../../../../../js/service/cache/index.js';
+import { passTimeUntil } from '../../../mocked_time.js';
 import { event, idsOf, KEY, openCache, Server } from '../fixture.js';
-
-// The real one: what takes real time, such as loading a file, must not take seconds of the mocked clock.
-const realTimeout = setTimeout;
 
 beforeEach(() => mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_700_000_000_000 }));
 afterEach(() => mock.timers.reset());
-
-/** Lets time pass until a call has settled. */
-async function passTimeUntil<T>(call: Promise<T>): Promise<T> {
-  let isSettled = false;
-  const settle = (): void => void (isSettled = true);
-  call.then(settle, settle);
-  for (let rounds = 0; rounds < 2000 && !isSettled; rounds += 1) {
-    mock.timers.tick(50);
-    await new Promise((resolve) => realTimeout(resolve, 1));
-  }
-  assert.ok(isSettled, 'The call never settles.');
-  return call;
-}
 
 it('two tabs send an event once to a remote that takes ten seconds to answer', async () => {
   const server = new Server();

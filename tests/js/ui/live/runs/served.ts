@@ -1,8 +1,9 @@
 // What the tests of runs on a server share: a handler with an agent behind Node's http, and pages of its users.
 
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { httpServer } from '../../../../http_server.js';
 import { InMemorySessionService, type SessionService } from '../../../../../js/index.js';
 import { nodeListener, sessionHandler } from '../../../../../js/server/index.js';
 import { CachedSessionService, MemoryLocalStore } from '../../../../../js/service/cache/index.js';
@@ -76,7 +77,7 @@ export class ServedAgent {
     const handler = sessionHandler(this.service, options);
     this.#handlers.push(handler);
     const listener = nodeListener(handler);
-    const server = (this.#server = createServer((request, response) => {
+    const server = (this.#server = httpServer((request, response) => {
       void listener(request, response);
     }));
     await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));
