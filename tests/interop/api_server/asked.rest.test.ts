@@ -231,10 +231,8 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
 
   it('ends the run when it is stopped after a partial event, and goes on with the next message', async () => {
     const page = open();
-    const { id } = await page.ask([[partial('Green'), { wait: 5 }, says('never')]]);
-    const begin = performance.now();
+    const { id } = await page.ask([[partial('Green'), { wait: 60 }, says('never')]]);
     await page.chat.cancel();
-    assert.ok(performance.now() - begin < 4500);
     const { run } = await page.settled();
     assert.deepEqual([run?.status, run?.messageId], ['cancelled', id]);
     assert.deepEqual(linesOf(page.snapshot), ['…', 'INVOCATION_ABORTED']);

@@ -93,9 +93,9 @@ describe('@assistant-ui/react-google-adk over the handler', { timeout: 60_000 },
     /** Sends messages, and returns what the client shows after each event. */
     const send = async (
       messages: readonly Sent[],
-      more: { signal?: AbortSignal; stateDelta?: object } = {},
+      more: { signal?: AbortSignal; stateDelta?: object; onShown?: () => void } = {},
     ) => {
-      const { signal = new AbortController().signal, stateDelta } = more;
+      const { signal = new AbortController().signal, stateDelta, onShown } = more;
       const config = {
         initialize: () => Promise.resolve({ externalId }),
         abortSignal: signal,
@@ -104,6 +104,7 @@ describe('@assistant-ui/react-google-adk over the handler', { timeout: 60_000 },
       const shown: string[][] = [];
       for await (const event of stream(messages, config)) {
         shown.push(accumulator.processEvent(event).map(inShort));
+        onShown?.();
       }
       return shown;
     };
@@ -179,9 +180,10 @@ describe('@assistant-ui/react-google-adk over the handler', { timeout: 60_000 },
     const { ask, loaded } = await openThread();
     const client = new AbortController();
     const partial = true;
-    const asked = ask([[{ ...says('Gr'), partial }, { wait: 0.5 }, says('Green')]], client);
-    await sleep(150);
-    client.abort();
+    const asked = ask([[{ ...says('Gr'), partial }, { wait: 5 }, says('Green')]], {
+      signal: client.signal,
+      onShown: () => client.abort(),
+    });
     await assert.rejects(asked, { name: 'AbortError' });
     for (;;) {
       if ((await loaded()).length > 0) break;
