@@ -7,7 +7,7 @@
 // Two runs may compile at the same time: a file is replaced as a whole, and only a file whose source is gone is deleted.
 
 import * as fs from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { GENERATED } from '../../js/build/generated.mjs';
 import { root } from './environment.mjs';
