@@ -13,6 +13,8 @@ import { GENERATED } from '../../js/build/generated.mjs';
 import { root } from './environment.mjs';
 
 const compiled = join('target', 'compiled');
+/** Whether this repository made the tree that is there. */
+let isOwn = false;
 const FOLDERS = ['js', 'examples', 'tests', 'bench', 'pkg'];
 
 /** Returns the path of a source's compiled file. @param {string} file */
@@ -37,7 +39,11 @@ const timeOf = (file) => fs.statSync(join(root, file), { throwIfNoEntry: false }
 /** Writes a file of the tree unless it is newer than its sources. @param {string} path @param {string[]} sources @param {() => string | Promise<string>} text */
 async function update(path, sources, text) {
   const time = timeOf(path);
-  if (time > 0 && [...sources, 'tests/toolchain/compile.mjs'].every((one) => timeOf(one) < time)) {
+  if (
+    isOwn &&
+    time > 0 &&
+    [...sources, 'tests/toolchain/compile.mjs'].every((one) => timeOf(one) < time)
+  ) {
     return;
   }
   const whole = join(root, path);
@@ -67,18 +73,25 @@ async function compiledText(file) {
   return code;
 }
 
-/** The package.json of the tree. */
+/** The package.json of the tree. It names the repository, whose path is in each compiled file. */
 function packageText() {
   const { imports } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'));
-  const text = JSON.stringify({ type: 'module', imports }, undefined, 2);
+  const text = JSON.stringify({ type: 'module', imports, root }, undefined, 2);
   return text.replaceAll('"./js/dist/', '"./js/');
 }
 
 /** Lets the tree import the package by its name. */
 function linkPackage() {
   const link = join(root, 'target/node_modules/adk-session-wasm');
+  const isLinked = () => fs.existsSync(link) && fs.realpathSync(link) === fs.realpathSync(root);
+  if (isLinked()) return;
   fs.mkdirSync(dirname(link), { recursive: true });
-  if (!fs.existsSync(link)) fs.symlinkSync(root, link, 'junction');
+  fs.rmSync(link, { force: true });
+  try {
+    fs.symlinkSync(root, link, 'junction');
+  } catch (error) {
+    if (!isLinked()) throw error; // else another run was faster
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -88,11 +101,15 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     return { path, from, text: () => text(fs.readFileSync(join(root, from))) };
   });
   const description = join(compiled, 'package.json');
+  // A copy of another clone's tree is of no use.
+  isOwn =
+    timeOf(description) > 0 &&
+    JSON.parse(fs.readFileSync(join(root, description), 'utf8')).root === root;
   await Promise.all([
     ...sources.map((file) => update(compiledPath(file), [file], () => compiledText(file))),
     ...generated.map(({ path, from, text }) => update(path, [from], text)),
-    update(description, ['package.json'], packageText),
   ]);
+  await update(description, ['package.json'], packageText); // last: an interrupted compilation is repeated
   linkPackage();
   const kept = new Set([...sources.map(compiledPath), ...generated.map(({ path }) => path)]);
   for (const file of filesIn(compiled)) {

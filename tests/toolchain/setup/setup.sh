@@ -222,7 +222,7 @@ set_up() {
   return $status
 }
 
-paths="$root/target/toolchain.env" # the last line of a name counts
+paths="$root/target/toolchain.env"
 mkdir -p "$root/target"
 new="$paths.$$"            # another run may write it too
 : >"$new"
@@ -236,5 +236,7 @@ failed=0
   for job in $! $jobs; do wait "$job" || failed=1; done
 } >>"$new"
 rm -rf "$root/target/tools-build"
-mv "$new" "$paths"
+awk -F= '{ line[$1] = $0 } END { for (name in line) print line[name] }' "$new" >"$new.once"
+mv "$new.once" "$paths"
+rm "$new"
 exit $failed
