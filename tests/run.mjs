@@ -16,7 +16,7 @@
 // does not stop the others. The output of each step is in target/test-logs/. The last line has the sums.
 
 import { existsSync, readFileSync, statSync, watch } from 'node:fs';
-import { join, normalize } from 'node:path';
+import { join, posix } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { distIsCurrent, packagesAreCurrent } from '../js/build/ready.mjs';
@@ -64,7 +64,9 @@ function chosenSteps() {
   const all = [...gate, portable, ...rest];
   const steps = all.filter(({ name }) => positionals.includes(name));
   const paths = positionals.filter((name) => all.every((step) => step.name !== name));
-  const found = paths.map((path) => /** @type {const} */ ([path, filesAt(normalize(path))]));
+  const found = paths.map(
+    (path) => /** @type {const} */ ([path, filesAt(posix.normalize(path.replaceAll('\\', '/')))]),
+  );
   const unknown = found.filter(([, files]) => files.length === 0).map(([path]) => path);
   if (unknown.length > 0) {
     const hint = 'npm test -- --list prints all steps';

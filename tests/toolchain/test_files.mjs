@@ -96,7 +96,7 @@ export function testFiles(folder, isRest) {
   return readdirSync(join(root, folder), { encoding: 'utf8', recursive: true })
     .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules'))
     .filter((file) => file.endsWith('.rest.test.ts') === isRest)
-    .map((file) => join(folder, file))
+    .map((file) => posix.join(folder, file.replaceAll('\\', '/')))
     .sort();
 }
 
