@@ -7,7 +7,7 @@ import { inChild, type Outcome } from './child.js';
 const DEATH = `
   const adk = await load('index.js');
   const { MapStorage } = await load('../tests/js/service/map_storage.js');
-  const { WasmStorage } = await import(new URL('pkg/adk_session_wasm.js', ${JSON.stringify(new URL('../../../../', import.meta.url).href)}).href);
+  const { WasmStorage } = await import(${JSON.stringify(import.meta.resolve('#glue'))});
   const service = new adk.InMemorySessionService();
   const other = new adk.InMemorySessionService();
   const foreign = await adk.openSessionService({ storage: new MapStorage() });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { inChild, type Outcome } from './child.js';
 
-const GLUE = JSON.stringify(new URL('../../../../pkg/adk_session_wasm.js', import.meta.url).href);
+const GLUE = JSON.stringify(import.meta.resolve('#glue'));
 
 /** Runs code with a service in memory and one session, in a new process. */
 const SERVICE = `
