@@ -85,6 +85,19 @@ overStorages('A handle', (open) => {
     assert.deepEqual(texts(session), expected);
   });
 
+  for (const mark of ['isCompacted', 'isScratchpad']) {
+    it(`keeps one copy of an event with ${mark} that a compactor put in the middle after many appends`, async () => {
+      const { service, session } = await begin(open);
+      const all = ['e1', 'e2', 'e3', 'e4', 'e5'];
+      for (const id of all) await service.appendEvent({ session, event: { ...says(id), id } });
+      const summary = { ...says('summary'), id: 's1', [mark]: true };
+      // Neither the length nor the last element shows the exchange.
+      session.events.splice(1, 1, createEvent(summary));
+      await service.appendEvent({ session, event: summary });
+      assert.deepEqual(texts(session), ['e1', 'summary', 'e3', 'e4', 'e5']);
+    });
+  }
+
   it('replaces an event that the caller has put on it after many appends', async () => {
     const { service, session } = await begin(open);
     const all = ['e1', 'e2', 'e3', 'e4', 'e5'];

@@ -171,6 +171,9 @@ describe('A list by title and labels', () => {
       assert.deepEqual(await find({ title: 'TEA str' }), ['s2']);
       assert.deepEqual(await find({ title: 'ea' }), []);
       assert.deepEqual(await find({ title: 'ålesund STR' }), ['s4']);
+      // Another form of the same letters: a ring of its own, letters of full width.
+      assert.deepEqual(await find({ title: 'a\u030Alesund' }), ['s4']);
+      assert.deepEqual(await find({ title: 'ｔｅａｐｏｔｓ' }), ['s3']);
       assert.deepEqual(await find({ labels: { kind: 'drink' } }), ['s1', 's2', 's3']);
       assert.deepEqual(await find({ labels: { kind: 'drink', n: '1' } }), ['s2']);
       assert.deepEqual(await find({ labels: { kind: 'trip', n: '1' } }), []);

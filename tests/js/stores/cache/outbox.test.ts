@@ -220,6 +220,26 @@ it('a session deleted on the remote with unsent work is set aside, and can be dr
   await cache.close();
 });
 
+it('a session deleted on the remote keeps its other unsent events when one is dropped', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  const session = await cache.createSession(KEY);
+  await cache.sync();
+  server.isOffline = true;
+  for (const id of ['e1', 'e2']) await cache.appendEvent({ session, event: event(id) });
+  await server.service.deleteSession(KEY);
+  server.isOffline = false;
+  await cache.sync();
+  server.isOffline = true;
+  await cache.outbox.drop(KEY, 'e1');
+  assert.deepEqual(idsOf(await cache.getSession(KEY)), ['e2']);
+  server.isOffline = false;
+  await cache.sync();
+  await cache.outbox.drop(KEY, 'e2');
+  assert.equal(await cache.getSession(KEY), undefined);
+  await cache.close();
+});
+
 it('a session deleted on the remote without unsent work is deleted', async () => {
   const server = new Server();
   const { cache } = openCache(server);

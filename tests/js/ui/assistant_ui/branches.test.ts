@@ -55,6 +55,26 @@ describe('The history of a thread', () => {
     );
   });
 
+  it('switches to the branch of a message that an event without an invocation follows', async () => {
+    const { service, session, history } = await thread();
+    await history.append(item('q1', null));
+    await service.appendEvent({ session, event: { author: 'system', invocationId: '' } });
+    await history.append(item('a1', 'q1'));
+    await history.append(item('a2', 'q1'));
+    const { headId, messages } = await historyOf(service, 's1').load();
+    assert.deepEqual(
+      messages.map(({ message, parentId }) => [message.id, parentId]),
+      [
+        ['q1', null],
+        ['a1', 'q1'],
+        ['a2', 'q1'],
+      ],
+    );
+    assert.equal(headId, 'a2');
+    assert.deepEqual((await transcript(service)).at(-1), 'a2');
+    assert.ok(!(await transcript(service)).includes('a1'));
+  });
+
   it('stores the rewind and the message in one step, with growing times', async () => {
     const { service, history } = await thread();
     await service.updateState({ ...KEY, stateDelta: { cups: 1 } });
