@@ -5,7 +5,7 @@ import { existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from 
 import { describe, it } from 'node:test';
 
 import { DatabaseSessionService } from '../../../js/service/database/index.js';
-import { NOT_RECORDED, pythonSession, RECORDED } from '../service/files/python_session.js';
+import { pythonSession, RECORDED } from '../service/files/python_session.js';
 import { newPath, newUrl, withSession } from './sqlite_stores.js';
 import { command, row } from './stores.js';
 
@@ -36,7 +36,7 @@ describe('A copy of a session file', () => {
     }
   });
 
-  it('is equal to a recorded file', { skip: NOT_RECORDED }, async () => {
+  it('is equal to a recorded file', async () => {
     const [to, file] = [newUrl(), newPath('.jsonl')];
     assert.equal((await command('copy', RECORDED, to)).code, 0);
     assert.equal((await command('copy', to, file)).code, 0);

@@ -21,7 +21,7 @@ import {
   USER,
 } from '../fixture.js';
 import { MapStorage } from '../map_storage.js';
-import { NOT_RECORDED, pythonSession, RECORDED } from './python_session.js';
+import { pythonSession, RECORDED } from './python_session.js';
 
 const PYTHON = { casing: 'snake', timeUnit: 'seconds' } as const;
 const T = 1.7e12;
@@ -60,7 +60,7 @@ overStorages('An imported session', (open) => {
     assert.deepEqual(file, expected);
   });
 
-  it('equals a long session recorded by Python, exactly', { skip: NOT_RECORDED }, async () => {
+  it('equals a session recorded by Python, exactly', async () => {
     const service = await open();
     const recorded = JSON.parse(readFileSync(RECORDED, 'utf8')) as SessionFile;
     const { id: sessionId, appName, userId } = await importSession(service, recorded);

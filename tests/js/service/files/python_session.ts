@@ -1,13 +1,9 @@
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A long session that google-adk for Python recorded, if the file exists next to the repository. */
+/** A session with calls of tools that google-adk 2.13 for Python recorded. */
 export const RECORDED = fileURLToPath(
-  new URL('../../../../../shared/data/customer-service.session.json', import.meta.url),
+  new URL('../../../vectors/recorded_session.json', import.meta.url),
 );
-
-/** Why a test of {@link RECORDED} does not run; `false`: it does. */
-export const NOT_RECORDED = existsSync(RECORDED) ? false : 'it is not beside the repository';
 
 /** Python's form: snake_case, float seconds, and some absent fields as `null`. */
 export const pythonSession = {

@@ -121,8 +121,8 @@ for (const [name, open] of Object.entries(SERVICES)) {
     });
 
     // Without the verb `readMarkers`, a storage reads the whole session to find its rewinds.
-    const isSkipped = name === 'a storage of a user';
-    it('reads no more than about the shown events', { skip: isSkipped }, async () => {
+    if (name === 'a storage of a user') return;
+    it('reads no more than about the shown events', async () => {
       const opened = await open();
       const chat = await converse(opened, 1000);
       await chat.edit('i999?', text('black?'));
