@@ -7,6 +7,7 @@ import { echo } from '../ui/live/runs/agents.js';
 import { eventJson, KEY, serve, SESSION, SESSIONS, USER } from './fixture.js';
 
 interface OpenApi {
+  servers: { url: string }[];
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, { properties: object }> };
 }
@@ -132,6 +133,17 @@ describe('The OpenAPI document', () => {
       'get /apps/{appName}/users/{userId}/changes',
       'post /run_sse',
     ]);
+  });
+
+  it('names the path below which the handler serves the routes', async () => {
+    for (const [basePath, url] of [
+      ['', '/'],
+      ['/api', '/api'],
+    ] as const) {
+      const { ask } = serve({ basePath });
+      const { servers } = (await ask(`${basePath}/openapi.json`)).body as OpenApi;
+      assert.deepEqual(servers, [{ url }]);
+    }
   });
 
   it('describes what the remote client gets beyond others', async () => {

@@ -75,6 +75,7 @@ describe('POST …/rewind', () => {
       [REWIND, { place: { before: { invocationId: 'none' } } }, 404],
       [REWIND, { place: { before: { invocationId: '' } } }, 404],
       [REWIND, { place: { before: { invocationId: 1 } } }, 400],
+      [REWIND, { place: { undo: 'none' } }, 404],
       [REWIND, {}, 400],
       [REWIND, { place, more: 1 }, 400],
       [`${SESSIONS}/none/rewind`, { place }, 404],
