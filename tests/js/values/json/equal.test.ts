@@ -44,6 +44,8 @@ describe('Whether two JSON values are equal', () => {
     assert.ok(isEqualJson({ a: 0, b: [{}] }, { b: [{}], a: -0 }));
     assert.ok(!isEqualJson({ a: 1 }, { a: 1, b: undefined }));
     assert.ok(!isEqualJson([], {}));
+    assert.ok(!isEqualJson({}, 5));
+    assert.ok(!isEqualJson(5, {}));
   });
 
   it('is what keeps a part of the last value', () => {
@@ -52,5 +54,13 @@ describe('Whether two JSON values are equal', () => {
     const next = keepEqual(last, { zero: 1, list: [{ a: 1 }] });
     assert.deepEqual(next, { zero: 1, list: [{ a: 1 }] });
     assert.equal(next.list, last.list);
+  });
+
+  it('keeps each equal part, and changes neither value', () => {
+    const last = Object.freeze({ one: { a: 1 }, two: [1], three: 1 });
+    const next = Object.freeze({ one: { a: 1 }, two: [1], three: 2 });
+    const kept = keepEqual(last, next);
+    assert.deepEqual(kept, next);
+    assert.deepEqual([kept.one === last.one, kept.two === last.two], [true, true]);
   });
 });

@@ -230,6 +230,21 @@ describe('A write to a session without a copy', () => {
     assert.deepEqual(cache.status.pending, []);
     await cache.close();
   });
+
+  it('is dropped by a deletion of a session that the remote does not have, and nothing is left to send', async () => {
+    const server = new Server();
+    const { cache } = await offline(server);
+    await WRITES.updateState!(cache);
+    await cache.deleteSession(KEY);
+    server.isOffline = false;
+    await cache.sync();
+    await server.service.createSession(KEY);
+    await cache.sync();
+    assert.ok(await cache.getSession(KEY));
+    await cache.sync();
+    assert.ok(await server.service.getSession(KEY));
+    await cache.close();
+  });
 });
 
 describe('A session that stands in', () => {
