@@ -4,11 +4,14 @@
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { root, wasmEnv } from '../../tests/toolchain/environment.mjs';
 import { adaptedGlue, adaptedTypes, withoutHashes, withoutNumbers } from './glue.mjs';
 import { outputHashes, sourceHash } from './pkg_hash.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 // All features that rustc emits; wasm-opt refuses a module with a feature that it was not given.
 const features = [
@@ -45,6 +48,17 @@ function run(command, env) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
+/** Installs the tools, and returns the environment that finds them. @returns {NodeJS.ProcessEnv} */
+function toolsEnv() {
+  const script = join(root, 'js/build/wasm_tools.sh');
+  const stdio = /** @type {const} */ (['ignore', 'pipe', 'inherit']);
+  const { status, stdout } = spawnSync('bash', [script], { stdio, encoding: 'utf8' });
+  if (status !== 0) process.exit(status ?? 1);
+  const programs = ['node_modules/.bin', 'target/tools/bin'].map((folder) => join(root, folder));
+  const PATH = [...programs, process.env.PATH].join(delimiter);
+  return { ...process.env, ...parseEnv(stdout), PATH };
+}
+
 /** The first line that a tool prints of its version. @param {string} tool @param {NodeJS.ProcessEnv} env */
 function versionOf(tool, env) {
   const { stdout } = spawnSync(tool, ['--version'], { cwd: root, env, encoding: 'utf8' });
@@ -53,8 +67,7 @@ function versionOf(tool, env) {
 
 const out = resolve(root, process.argv[2] ?? 'pkg');
 
-run(['bash', 'tests/toolchain/setup/setup.sh', 'rust-wasm', 'wasm-bindgen'], process.env);
-const env = wasmEnv();
+const env = toolsEnv();
 // No paths of the machine in the wasm: equal sources give equal bytes wherever they lie.
 const home = env.CARGO_HOME ?? join(env.HOME ?? '', '.cargo');
 const registries = join(home, 'registry', 'src');

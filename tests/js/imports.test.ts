@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import {
   cycles,
@@ -66,6 +69,13 @@ describe('Imports', () => {
     // A file beside folders is a module of its own.
     assert.deepEqual(cycles(folders(files, isLeaf)), []);
   });
+});
+
+it('js/build makes the package without a file of tests/', () => {
+  const folder = fileURLToPath(new URL('../../js/build', import.meta.url));
+  const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  assert.ok(texts.some((text) => text.includes('js/build/wasm_tools.sh')));
+  assert.ok(!texts.some((text) => text.includes('tests/')));
 });
 
 it('No folder of js/, src/ or tests/js/ has more than 14 files', () => {
