@@ -192,4 +192,14 @@ describe('A write to a session whose copy was evicted', () => {
     assert.equal(refused?.error?.code, 'not_found');
     await cache.close();
   });
+
+  it('by getOrCreateSession creates nothing, since the remote has had it', async () => {
+    const { server, cache } = await evicted();
+    await cache.getOrCreateSession(KEY);
+    await server.service.deleteSession(KEY);
+    server.isOffline = false;
+    await cache.sync();
+    assert.equal(await server.service.getSession(KEY), undefined);
+    await cache.close();
+  });
 });
