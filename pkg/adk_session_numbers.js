@@ -164,7 +164,7 @@ export const ChangeNumber = Object.freeze({
 
 /**
  * The result of a creation. The session was created one revision before its first event.
- * @enum {0 | 1 | 2 | 3 | 4}
+ * @enum {0 | 1 | 2 | 3 | 4 | 5}
  */
 export const CreatedNumber = Object.freeze({
     /**
@@ -184,9 +184,13 @@ export const CreatedNumber = Object.freeze({
      */
     AppRevision: 3,
     /**
-     * The JSON text of the state of all scopes.
+     * 1 if `State` lacks the keys that JavaScript gave, else 0.
      */
-    State: 4,
+    HasRest: 4,
+    /**
+     * The JSON text of the state of all scopes; absent if it lacks all of its keys.
+     */
+    State: 5,
 });
 
 /**
@@ -216,7 +220,7 @@ export const CreationNumber = Object.freeze({
      */
     Parent: 4,
     /**
-     * The length of the JSON text of the initial state.
+     * The length of the JSON text of the initial state; 0 if it is the state.
      */
     InitialState: 5,
     /**

@@ -321,11 +321,7 @@ export function scan_template(text) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
-        __wbg_Array_0000000000000000: function(arg0, arg1, arg2, arg3, arg4, arg5) {
-            const ret = Array(arg0, arg1, arg2, arg3, getStringFromWasm0(arg4, arg5));
-            return ret;
-        },
-        __wbg_Array_0000000000000001: function(arg0, arg1, arg2, arg3, arg4) {
+        __wbg_Array_0000000000000000: function(arg0, arg1, arg2, arg3, arg4) {
             const ret = Array(arg0, arg1, arg2, arg3, arg4);
             return ret;
         },

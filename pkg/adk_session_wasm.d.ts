@@ -224,9 +224,13 @@ export enum CreatedNumber {
      */
     AppRevision = 3,
     /**
-     * The JSON text of the state of all scopes.
+     * 1 if `State` lacks the keys that JavaScript gave, else 0.
      */
-    State = 4,
+    HasRest = 4,
+    /**
+     * The JSON text of the state of all scopes; absent if it lacks all of its keys.
+     */
+    State = 5,
 }
 
 /**
@@ -255,7 +259,7 @@ export enum CreationNumber {
      */
     Parent = 4,
     /**
-     * The length of the JSON text of the initial state.
+     * The length of the JSON text of the initial state; 0 if it is the state.
      */
     InitialState = 5,
     /**

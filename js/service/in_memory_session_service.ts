@@ -1,5 +1,6 @@
 import { type Call, takeOptions } from '../core/call/call.js';
 import { createMemoryStorage, requireWasm } from '../core/wasm/all.js';
+import type { WriteIdentity } from '../values/model/diagnostic.js';
 import type {
   Abortable,
   CreateSessionRequest,
@@ -66,15 +67,28 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
   /** @internal */
   createSessionSync(request: ImportedSessionRequest<S>): Session<S>;
   createSessionSync(request: ImportedSessionRequest<S>): Session<S> {
-    return this.#runNow(request, (request, call) =>
-      this.#core.callMemory(call, ({ sync }) => {
-        const newSession = this.#core.takeNew({ ...request, mutation: undefined }, false);
-        // Without `ifAbsent` it is created, or the call fails.
-        const created = sync.create(newSession, call)!;
-        this.#core.publisher.publish(newSession, created);
-        return this.#core.reader.open<S>(newSession, created);
-      }),
+    return this.#runNow(request, (request, call) => this.#create(request, call));
+  }
+
+  override createSession(request: CreateSessionRequest<S>): Promise<Session<S>>;
+  /** @internal */
+  override createSession(request: ImportedSessionRequest<S>): Promise<Session<S>>;
+  override createSession(request: ImportedSessionRequest<S> & WriteIdentity): Promise<Session<S>> {
+    return this.#core.calls.run('createSession', request, (request, call) =>
+      request.mutation === undefined
+        ? this.#create(request, call)
+        : this.#core.create(request, false, call),
     );
+  }
+
+  #create(request: ImportedSessionRequest<S>, call: Call): Session<S> | Promise<Session<S>> {
+    const newSession = this.#core.takeNew({ ...request, mutation: undefined }, false);
+    return this.#core.callMemory(call, ({ sync }) => {
+      // Without `ifAbsent` it is created, or the call fails.
+      const created = sync.create(newSession, call)!;
+      this.#core.publisher.publish(newSession, created);
+      return this.#core.reader.open<S>(newSession, created);
+    });
   }
 
   /** Reads a session, as `getSession` of every service does. */

@@ -13,10 +13,7 @@ import type { WriteIdentity } from '../values/model/diagnostic.js';
 import type { ImportedSessionRequest } from '../values/model/session.js';
 import { type EventSnapshot, isPartial, snapshotEvent } from '../values/model/event/snapshot.js';
 import { isViewSummary } from '../values/model/event/metadata.js';
-import { defineMember } from '../values/members.js';
-import { type DeltaSnapshot, snapshotDelta } from '../values/state/delta.js';
-import { isShared, REMOVED } from '../values/state/scope.js';
-import type { StateShape } from '../values/state/state_shape.js';
+import { snapshotDelta } from '../values/state/delta.js';
 import { type StateSchema, validateDelta } from '../values/state/state_schema.js';
 import type { CreateWrite } from '../core/write.js';
 
@@ -70,7 +67,7 @@ export function takeNewSession<S extends object>(
       title: given.title ?? (autoTitle ? firstTitleOf(events) : undefined),
       labels: given.labels,
       parent: takeParent(request.parent),
-      initialState: isKnown ? ownState(state) : undefined,
+      initialState: isKnown ? state.text : undefined,
       expiry: takeExpiry(request, expires),
     },
     lastUpdateTime: optionalTime('lastUpdateTime', lastUpdateTime),
@@ -79,17 +76,6 @@ export function takeNewSession<S extends object>(
     ifAbsent,
     mutation,
   };
-}
-
-/** Returns the keys of the initial state that are the session's own. */
-function ownState({ text, delta }: DeltaSnapshot): string {
-  const keys = Object.keys(delta);
-  const ownKeys = keys.filter((key) => !isShared(key) && delta[key] !== REMOVED);
-  if (ownKeys.length === keys.length) return text;
-  const own: StateShape = {};
-  for (const key of ownKeys) defineMember(own, key, delta[key]);
-  // The snapshot holds nothing that JSON prints in another way.
-  return JSON.stringify(own);
 }
 
 function eventsOf({ events }: { events?: unknown }): readonly never[] {

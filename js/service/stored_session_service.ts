@@ -55,6 +55,7 @@ import { deleteSessions } from './delete_sessions.js';
 import { CORE } from '../core/core_of.js';
 import type { Calls } from '../core/call/calls.js';
 import type { ServiceCore } from './service_core.js';
+import { after } from '../core/storage/wasm/maybe_promise.js';
 import { closeTimeoutOf } from './service_options.js';
 import { markRaw } from '../values/members.js';
 
@@ -176,23 +177,23 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   appendEvent<E extends NewEvent>(request: AppendEventRequest<S, E>): Promise<AppendedEvent<E>> {
-    return this.#call('appendEvent', request, async (request, call) => {
+    return this.#call('appendEvent', request, (request, call) => {
       const { event } = request;
-      await this.#core.appender.append(request, [event], call);
       const appended: unknown = event;
-      return appended as AppendedEvent<E>;
+      const stored = this.#core.appender.append(request, [event], call);
+      return after(stored, () => appended as AppendedEvent<E>);
     });
   }
 
   appendEvents<E extends NewEvent>(
     request: AppendEventsRequest<S, E>,
   ): Promise<AppendedEvent<E>[]> {
-    return this.#call('appendEvents', request, async (request, call) => {
+    return this.#call('appendEvents', request, (request, call) => {
       const { events } = request;
       if (!Array.isArray(events)) throw invalidValue('events', 'must be an array', events);
-      await this.#core.appender.append(request, [...events], call);
       const appended: unknown = events;
-      return appended as AppendedEvent<E>[];
+      const stored = this.#core.appender.append(request, [...events], call);
+      return after(stored, () => appended as AppendedEvent<E>[]);
     });
   }
 

@@ -4,26 +4,19 @@ use std::sync::Arc;
 
 use crate::core::error::Error;
 use crate::core::names::NameMap;
-use crate::core::read::ListPlace;
 use crate::core::room::{SPARE, no_room, require_room};
 use crate::core::session::Revision;
 use crate::core::state::ByOwner;
 use crate::core::write::{Changes, Found, Plan, SessionChange, SharedChange, SharedRow};
-use crate::memory::order::Orders;
-use crate::memory::{App, StoredSession, User};
+use crate::memory::StoredSession;
+use crate::memory::app::{App, Moved, User};
 
 /// The existing entries that a [`Plan`] names.
 #[derive(Default)]
 pub(super) struct Entries<'a> {
-    app: Option<SharedEntry<'a>>,
-    user: Option<(&'a Arc<str>, SharedEntry<'a>)>,
+    app: Option<(&'a mut Option<SharedRow>, &'a mut Vec<Moved>)>,
+    user: Option<(&'a Arc<str>, &'a mut Option<SharedRow>)>,
     session: Option<(&'a Arc<str>, &'a mut StoredSession)>,
-}
-
-/// The parts that an app and a user have in common.
-struct SharedEntry<'a> {
-    state: &'a mut Option<SharedRow>,
-    orders: &'a mut Orders,
 }
 
 impl<'a> Entries<'a> {
@@ -37,18 +30,18 @@ impl<'a> Entries<'a> {
 
     fn look_up(apps: &'a mut NameMap<App>, plan: &Plan, creates: bool) -> Self {
         let mut entries = Self::default();
-        let Some((_, App { state, orders, users })) = apps.entry(&plan.target.app_name, creates)
-        else {
+        let Some((_, app)) = apps.entry(&plan.target.app_name, creates) else {
             return entries;
         };
-        entries.app = Some(SharedEntry { state, orders });
+        let App { state, users, moved, .. } = app;
+        entries.app = Some((state, moved));
         let Some((user_id, user)) =
             plan.target.user_id.as_deref().and_then(|id| users.entry(id, creates))
         else {
             return entries;
         };
-        let User { state, orders, sessions } = user;
-        entries.user = Some((user_id, SharedEntry { state, orders }));
+        let User { state, sessions, .. } = user;
+        entries.user = Some((user_id, state));
         entries.session =
             plan.target.session_id.as_deref().and_then(|id| sessions.entry(id, creates));
         entries
@@ -76,8 +69,8 @@ impl<'a> Entries<'a> {
             session: self.session.as_ref().map(|(_, session)| session.head),
             state: state.map(|(_, session)| session.state.clone()),
             shared: ByOwner {
-                user: user.and_then(|(_, user)| user.state.clone()),
-                app: app.and_then(|app| app.state.clone()),
+                user: user.and_then(|(_, state)| (*state).clone()),
+                app: app.and_then(|(state, _)| (*state).clone()),
             },
             events,
             changed,
@@ -105,8 +98,8 @@ impl<'a> Entries<'a> {
             Some((_, session)) => (Some(&mut session.state), Some(&mut session.events)),
             None => (None, None),
         };
-        let of_user = self.user.as_mut().and_then(|(_, user)| user.state.as_mut());
-        let of_app = self.app.as_mut().and_then(|app| app.state.as_mut());
+        let of_user = self.user.as_mut().and_then(|(_, state)| state.as_mut());
+        let of_app = self.app.as_mut().and_then(|(state, _)| state.as_mut());
         let states = [
             (own, session.as_ref().map(|change| &change.state)),
             (of_user.map(|row| &mut row.state), user.as_ref().map(|change| &change.state)),
@@ -124,48 +117,34 @@ impl<'a> Entries<'a> {
     }
 
     pub(super) fn write(self, changes: Changes) {
-        let Some(mut app) = self.app else {
+        let Some((of_app, moved)) = self.app else {
             return;
         };
-        let ByOwner { user: of_user, app: of_app } = changes.shared;
-        app.change(of_app);
-        let Some((user_id, mut user)) = self.user else {
+        let ByOwner { user, app } = changes.shared;
+        change_shared(of_app, app);
+        let Some((user_id, of_user)) = self.user else {
             return;
         };
-        user.change(of_user);
+        change_shared(of_user, user);
         let Some(((session_id, session), change)) = self.session.zip(changes.session) else {
             return;
         };
-        let place = ListPlace {
-            time: session.head.last_update_time,
-            session_id: Arc::clone(session_id),
-            user_id: Arc::clone(user_id),
-        };
-        let is_new = session.head.revision == 0;
         session.change(change);
         for event in changes.events {
             session.events.write(event.row);
         }
-        let time = session.head.last_update_time;
-        for orders in [app.orders, user.orders] {
-            if is_new {
-                let create_time = session.head.create_time;
-                orders.by_creation.insert(ListPlace { time: create_time, ..place.clone() });
-                orders.by_update.insert(ListPlace { time, ..place.clone() });
-            } else if place.time != time {
-                orders.by_update.set_time(&place, time);
-            }
+        if !session.is_moved && session.listed != Some(session.head.last_update_time) {
+            session.is_moved = true;
+            moved.push([Arc::clone(user_id), Arc::clone(session_id)]);
         }
     }
 }
 
-impl SharedEntry<'_> {
-    fn change(&mut self, change: Option<SharedChange>) {
-        if let Some(change) = change {
-            let row = self.state.get_or_insert_default();
-            row.revision = change.revision;
-            row.state.apply(change.state);
-        }
+fn change_shared(state: &mut Option<SharedRow>, change: Option<SharedChange>) {
+    if let Some(change) = change {
+        let row = state.get_or_insert_default();
+        row.revision = change.revision;
+        row.state.apply(change.state);
     }
 }
 

@@ -1,26 +1,27 @@
 //! Sessions in memory: the reference that other storages are compared with.
 
+mod app;
 mod blocks;
 mod entries;
 mod event_log;
 mod order;
 mod owners;
 
-use std::mem;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use crate::core::error::{Error, Field};
 use crate::core::names::NameMap;
 use crate::core::read::{ListPlace, ListQuery, Listing, PageEdges, Read, Rows, TimedText};
 use crate::core::room::{ROW, SPARE, no_room, require_room};
-use crate::core::session::{DescriptionRow, Revision, SessionHead, SessionKey};
+use crate::core::session::{DescriptionRow, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::{ByOwner, ScopedState};
 use crate::core::storage::{Call, Deletion, Storage, StorageFuture};
-use crate::core::write::{Decide, Decision, MarkerSeqs, SessionRow, SharedRow, Target};
+use crate::core::write::{Decide, Decision, MarkerSeqs, SessionRow, Target};
 use crate::host::{self, Guard};
+use crate::memory::app::{App, User, last_revision};
 use crate::memory::entries::Entries;
 use crate::memory::event_log::EventLog;
-use crate::memory::order::{Order, Orders};
+use crate::memory::order::Order;
 use crate::memory::owners::Owners;
 
 /// Receives each session of a list.
@@ -43,20 +44,6 @@ struct Contents {
     owners: Option<Owners>,
 }
 
-#[derive(Debug, Default)]
-struct App {
-    state: Option<SharedRow>,
-    users: NameMap<User>,
-    orders: Orders,
-}
-
-#[derive(Debug, Default)]
-struct User {
-    state: Option<SharedRow>,
-    sessions: NameMap<StoredSession>,
-    orders: Orders,
-}
-
 /// A session that is created empty and then written to. Its revision is 0 only until then.
 #[doc(hidden)]
 #[derive(Debug, Default)]
@@ -69,6 +56,10 @@ pub struct StoredSession {
     pub description: DescriptionRow,
     markers: MarkerSeqs,
     events: EventLog,
+    /// Its time in the orders of lists; `None` if it is in none.
+    listed: Option<Timestamp>,
+    /// Whether it is among the moved sessions of its app.
+    is_moved: bool,
 }
 
 impl StoredSession {
@@ -103,6 +94,20 @@ impl MemoryStorage {
     #[doc(hidden)]
     pub fn visit_list(&self, request: &ListQuery, visit: &mut Visit<'_>) -> Result<Listing, Error> {
         self.contents()?.list(request, visit)
+    }
+
+    /// Does the same as [`Storage::carry_out`], at once.
+    ///
+    /// # Errors
+    /// Fails as that does.
+    #[doc(hidden)]
+    pub fn carry_out_now(&self, write: &mut dyn Decide) -> Result<(), Error> {
+        loop {
+            self.contents()?.write(write)?;
+            if !write.replan() {
+                return Ok(());
+            }
+        }
     }
 
     /// Reads the head of a session, and its markers. The rows have no edges if `event_id` is not stored, or if places
@@ -256,7 +261,10 @@ impl Contents {
         (!markers.is_incomplete).then(|| events.collect())
     }
 
-    fn list(&self, request: &ListQuery, visit: &mut Visit<'_>) -> Result<Listing, Error> {
+    fn list(&mut self, request: &ListQuery, visit: &mut Visit<'_>) -> Result<Listing, Error> {
+        if let Some(app) = self.apps.get_mut(&request.app_name) {
+            app.sort_moved();
+        }
         let app = self.apps.get(&request.app_name);
         let orders = match &request.user_id {
             None => app.map(|app| &app.orders),
@@ -335,76 +343,96 @@ impl Contents {
     }
 }
 
-impl App {
-    /// Deletes one of a user's sessions, or all of them. Returns the highest revision among them.
-    ///
-    /// Calls `forget` for each with the user's id and the session's id.
-    fn delete_sessions(
-        &mut self,
-        user_id: &str,
-        session_id: Option<&str>,
-        forget: &mut dyn FnMut(&str, &str),
-    ) -> Revision {
-        let Some(user) = self.users.get_mut(user_id) else {
-            return 0;
-        };
-        let owner: Arc<str> = Arc::from(user_id);
-        let mut highest = 0;
-        let mut unlist = |session_id: &Arc<str>, session: &StoredSession| {
-            forget(user_id, session_id);
-            let SessionHead { last_update_time, create_time, .. } = session.head;
-            let place = |time| ListPlace {
-                time,
-                session_id: Arc::clone(session_id),
-                user_id: Arc::clone(&owner),
-            };
-            for orders in [&mut self.orders, &mut user.orders] {
-                orders.by_update.remove(&place(last_update_time));
-                orders.by_creation.remove(&place(create_time));
-            }
-            highest = highest.max(session.head.revision);
-        };
-        match session_id {
-            Some(session_id) => {
-                if let Some(session) = user.sessions.remove(session_id) {
-                    unlist(&Arc::from(session_id), &session);
-                }
-            }
-            None => {
-                for (session_id, session) in mem::take(&mut user.sessions).iter() {
-                    unlist(session_id, session);
-                }
-            }
-        }
-        self.remove_if_empty(user_id);
-        highest
-    }
-
-    fn delete_user_state(&mut self, user_id: &str) -> Revision {
-        let row = self.users.get_mut(user_id).and_then(|user| user.state.take());
-        self.remove_if_empty(user_id);
-        last_revision(row)
-    }
-
-    fn remove_if_empty(&mut self, user_id: &str) {
-        if self
-            .users
-            .get(user_id)
-            .is_some_and(|user| user.state.is_none() && user.sessions.is_empty())
-        {
-            self.users.remove(user_id);
-        }
-    }
-}
-
-fn last_revision(row: Option<SharedRow>) -> Revision {
-    row.map_or(0, |row| row.revision)
-}
-
 fn key_of(app_name: &str, user_id: &str, session_id: &str) -> SessionKey {
     SessionKey {
         app_name: app_name.to_owned(),
         user_id: user_id.to_owned(),
         session_id: session_id.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+    use crate::core::event::NewEvent;
+    use crate::core::read::ListOrder;
+    use crate::core::state::Delta;
+    use crate::core::write::{Append, Create, HandlePosition, NewSession, StalePolicy};
+    use crate::memory::order::MOST_MOVED;
+
+    struct Always;
+    impl Call for Always {}
+
+    fn time(milliseconds: u32) -> Timestamp {
+        Timestamp::from_millis(milliseconds.into()).unwrap()
+    }
+
+    fn create(memory: &MemoryStorage, session: &str, at: u32) {
+        let new = NewSession::new(Delta::default(), time(at));
+        let mut create = Create::new(key_of("app", "user", session), new).unwrap();
+        memory.carry_out_now(&mut create).unwrap();
+    }
+
+    fn append(memory: &MemoryStorage, session: &str, at: u32) {
+        let event =
+            NewEvent::new(format!("e{at}"), time(at), "{}", "{}".to_owned().into()).unwrap();
+        let key = key_of("app", "user", session);
+        let (position, policy) = (HandlePosition::Latest, StalePolicy::Append);
+        let mut append = Append::new(key, position, policy, vec![event]);
+        memory.carry_out_now(&mut append).unwrap();
+    }
+
+    fn listed(memory: &MemoryStorage, user_id: Option<&str>, by_creation: bool) -> Vec<String> {
+        let query = ListQuery {
+            app_name: "app".to_owned(),
+            user_id: user_id.map(str::to_owned),
+            order: ListOrder { by_creation, descending: true },
+            ..ListQuery::default()
+        };
+        let list = pin!(memory.list(&query, &Always));
+        let Poll::Ready(listing) = list.poll(&mut Context::from_waker(Waker::noop())) else {
+            panic!("memory answers at once");
+        };
+        listing.unwrap().sessions.into_iter().map(|row| row.key.session_id).collect()
+    }
+
+    #[test]
+    fn a_list_has_the_sessions_that_were_written_and_deleted_since_the_last_one() {
+        let memory = MemoryStorage::new();
+        for (session, at) in [("a", 1), ("b", 2), ("c", 3)] {
+            create(&memory, session, at);
+        }
+        for user in [None, Some("user")] {
+            assert_eq!(listed(&memory, user, false), ["c", "b", "a"]);
+        }
+        append(&memory, "a", 10);
+        append(&memory, "b", 11);
+        append(&memory, "a", 12);
+        let deletion = Deletion::Session(key_of("app", "user", "b"));
+        memory.contents().unwrap().delete(&deletion);
+        create(&memory, "b", 5);
+        create(&memory, "d", 4);
+        for user in [None, Some("user")] {
+            assert_eq!(listed(&memory, user, false), ["a", "b", "d", "c"]);
+            assert_eq!(listed(&memory, user, true), ["b", "d", "c", "a"]);
+        }
+    }
+
+    #[test]
+    fn sessions_that_come_and_go_without_a_list_are_not_noted_without_end() {
+        let memory = MemoryStorage::new();
+        create(&memory, "kept", 1);
+        for number in 0..10 * MOST_MOVED {
+            create(&memory, "short", number as u32);
+            let deletion = Deletion::Session(key_of("app", "user", "short"));
+            memory.contents().unwrap().delete(&deletion);
+        }
+        let contents = memory.contents().unwrap();
+        assert!(contents.apps.get("app").unwrap().moved.len() <= MOST_MOVED + 1);
+        drop(contents);
+        assert_eq!(listed(&memory, None, false), ["kept"]);
     }
 }

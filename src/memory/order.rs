@@ -8,6 +8,9 @@ use crate::core::session::Timestamp;
 /// The most keys in a chunk: few enough to be moved when one is inserted.
 const CHUNK: usize = 256;
 
+/// The most moved sessions that a deletion leaves to the next list.
+pub(super) const MOST_MOVED: usize = CHUNK;
+
 /// The sessions of one app, or of one user of it, in both orders of lists.
 #[derive(Debug, Default)]
 pub(super) struct Orders {

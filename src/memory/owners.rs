@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::core::names::NameMap;
-use crate::memory::App;
+use crate::memory::app::App;
 
 /// An app's name and a user's id.
 type Owner = [Arc<str>; 2];

@@ -43,6 +43,8 @@ import type { StateShape } from '../../values/state/state_shape.js';
 import type { AppendWrite, Computed, ReadyAppend } from '../../core/write.js';
 import type { ObservingHandle, QueuedAppend } from './waiting_appends.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
+import { after, type MaybePromise } from '../../core/storage/wasm/maybe_promise.js';
+import type { StalePolicy } from '../../core/wasm/protocol.js';
 
 /** The members of a request to append, besides its events. */
 type HandleRequest = Pick<
@@ -98,17 +100,17 @@ export class Appender {
    * @returns the stored events, in order, without partial events. A partial event is a part of a
    *   streamed answer, which is not stored.
    */
-  async append(
+  append(
     request: HandleRequest,
     newEvents: readonly NewEvent[],
     call: Call,
-  ): Promise<readonly EventToStore[]> {
+  ): MaybePromise<readonly EventToStore[]> {
     const { expectedRevision, expectedEvents, idempotencyKey, run } = request;
     const session = snapshotHandle(request.session);
     const expected = optionalCount('expectedRevision', expectedRevision);
     // The snapshots set the missing members.
     const events = newEvents as readonly Event[];
-    const { handles, reader, autoTitle } = this.#parts;
+    const { handles, autoTitle } = this.#parts;
     const facts = handles.factsOf(session);
     const mayTitle = autoTitle && !facts.isTitled && !session.hasTitle;
     const givenRules = appendRulesOf(events);
@@ -147,10 +149,22 @@ export class Appender {
     };
     const append = { write, call, handle };
     const stored =
-      taken.length === 0
-        ? undefined
-        : (this.#groups.addNow(append) ?? (await this.#groups.add(append)));
-    noteFacts(call, taken.length, stored?.groupSize);
+      taken.length === 0 ? undefined : (this.#groups.addNow(append) ?? this.#groups.add(append));
+    return after(stored, (stored) => {
+      noteFacts(call, taken.length, stored?.groupSize);
+      const isRenewed = facts.view === 'model' || (stale === 'merge' && facts.isViewStale);
+      return isRenewed ? this.#renew(handle, events, stale, call) : taken;
+    });
+  }
+
+  /** Brings the view of a handle up to date after an append. */
+  async #renew(
+    { session, facts, events: taken }: ObservingHandle,
+    events: readonly Event[],
+    stale: StalePolicy,
+    call: Call,
+  ): Promise<readonly EventToStore[]> {
+    const { reader } = this.#parts;
     const readCall = afterCommit(call);
     if (facts.view === 'model') await reader.addMissingCalls(session, facts, events, readCall);
     if (stale === 'merge' && facts.isViewStale) await reader.renewView(session, facts, readCall);

@@ -17,7 +17,7 @@ export interface Description {
   readonly labels?: string | undefined;
   /** The JSON text of a {@link SessionParent}. Only a new session gets one. */
   readonly parent?: string | undefined;
-  /** The JSON text of a new session's own state. */
+  /** The JSON text of a new session's own state. In a write it may have shared keys and removals too: `ownStateText`. */
   readonly initialState?: string | undefined;
   /** Only on Vertex AI. */
   readonly expiry?: Expiry | undefined;

@@ -3,6 +3,7 @@
  */
 import { defineMember } from '../members.js';
 import {
+  isShared,
   isTemp,
   REMOVED,
   SHARED_PREFIXES,
@@ -38,6 +39,17 @@ export function splitByScope(all: Readonly<StateShape>): Record<StoredScope, Sta
     defineMember(split[scope], name, value);
   }
   return split;
+}
+
+/** Returns the text of the keys of an initial state that are the session's own. */
+export function ownStateText(text: string): string {
+  const state = JSON.parse(text) as StateShape;
+  const keys = Object.keys(state);
+  const ownKeys = keys.filter((key) => !isShared(key) && state[key] !== REMOVED);
+  if (ownKeys.length === keys.length) return text;
+  const own: StateShape = {};
+  for (const key of ownKeys) defineMember(own, key, state[key]);
+  return JSON.stringify(own);
 }
 
 /** Joins states by scope into one, whose keys have the prefixes of their scopes. */

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::core::error::Error;
 use crate::core::json::split_object;
 use crate::core::state::scope::{ByOwner, Scope};
+use crate::core::state::scoped_state::ScopedState;
 
 /// The value that removes its key in a delta. adk-java writes the same string.
 pub const REMOVED: &str = "__ADK_SENTINEL_REMOVED__";
@@ -37,8 +38,13 @@ pub struct Delta {
 impl Delta {
     /// Whether it changes nothing.
     pub fn is_empty(&self) -> bool {
-        let shared = self.shared.as_ref().values();
-        self.session.is_empty() && shared.into_iter().all(Vec::is_empty)
+        self.changes().next().is_none()
+    }
+
+    /// Iterates over the changes of all scopes.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &(Arc<str>, Change)> {
+        let [user, app] = self.shared.as_ref().values();
+        self.session.iter().chain(user).chain(app)
     }
 
     /// Splits the JSON text of a delta by scope. A delta replaces whole values; there is no deep
@@ -70,6 +76,17 @@ impl Delta {
             changes.push((name.into(), change));
         })?;
         Ok(delta)
+    }
+
+    /// Returns the JSON object of the session's own keys.
+    ///
+    /// # Errors
+    /// Fails with `quota_exceeded` if memory has no room.
+    #[doc(hidden)]
+    pub fn own_to_json(&self) -> Result<String, Error> {
+        let mut own = ScopedState::default();
+        own.apply(self.session.clone());
+        own.try_to_json()
     }
 
     /// Adds the changes of a later delta.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::core::error::Error;
 use crate::core::json::{ObjectWriter, escaped_len, split_object};
-use crate::core::names::Index;
+use crate::core::names::{Index, NameMap};
 use crate::core::room::require_room;
 use crate::core::state::delta::{Change, StateChanges};
 use crate::core::state::scope::Scope;
@@ -237,6 +237,52 @@ pub fn merge_to_json(scopes: &[(Scope, Option<&ScopedState>)]) -> String {
     writer.finish()
 }
 
+/// Merges states as [`merge_to_json`] does, each as it is after its changes, without a copy of it. With `only_rest` the
+/// text lacks the changed keys.
+///
+/// # Errors
+/// Fails with `quota_exceeded` if memory has no room for it.
+pub(crate) fn merge_changed_to_json(
+    scopes: &[(Scope, (Option<&ScopedState>, &StateChanges))],
+    only_rest: bool,
+) -> Result<String, Error> {
+    let empty = ScopedState::default();
+    let mut states = Vec::with_capacity(scopes.len());
+    let mut size = 0;
+    for (scope, (state, changes)) in scopes {
+        let state = state.unwrap_or(&empty);
+        // A key that was removed and set again stands last.
+        let (mut changed, mut removed) = (ScopedState::default(), NameMap::<()>::default());
+        if !(only_rest && state.is_empty()) {
+            for (name, change) in *changes {
+                if *change == Change::Remove {
+                    removed.add(name, ());
+                }
+            }
+            changed.apply((*changes).clone());
+        }
+        size += state.size() + changed.size();
+        states.push((scope.prefix(), state, changed, removed));
+    }
+    require_room(size)?;
+    let mut writer = ObjectWriter::with_capacity(size);
+    for (prefix, state, changed, removed) in &states {
+        let keeps_place = |name: &str| removed.get(name).is_none();
+        for (name, value) in state.iter().filter(|(name, _)| keeps_place(name)) {
+            match changed.get(name) {
+                Some(_) if only_rest => {}
+                new => writer.member(prefix, name, new.unwrap_or(value)),
+            }
+        }
+        for (name, value) in changed.iter().filter(|_| !only_rest) {
+            if state.get(name).is_none() || !keeps_place(name) {
+                writer.member(prefix, name, value);
+            }
+        }
+    }
+    Ok(writer.finish())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,6 +348,36 @@ mod tests {
             (Scope::App, Some(&state(r#"{"x":3}"#))),
         ]);
         assert_eq!(json, r#"{"x":1,"user:x":2,"app:x":3}"#);
+    }
+
+    #[test]
+    fn a_state_is_printed_with_its_changes_as_after_they_are_applied() {
+        let removed = r#""__ADK_SENTINEL_REMOVED__""#;
+        let texts = [
+            "{}".to_owned(),
+            r#"{"a":1}"#.to_owned(),
+            r#"{"c":3,"b":4}"#.to_owned(),
+            format!(r#"{{"b":{removed},"d":5}}"#),
+            format!(r#"{{"a":{removed},"e":6,"a":7}}"#),
+        ];
+        for (base, delta) in
+            texts.iter().flat_map(|base| texts.iter().map(move |delta| (base, delta)))
+        {
+            let Delta { session: changes, .. } = Delta::parse(delta).unwrap();
+            let (base, mut after) = (state(base), state(base));
+            after.apply(changes.clone());
+            let scopes = [(Scope::User, (Some(&base), &changes))];
+            let printed = merge_changed_to_json(&scopes, false).unwrap();
+            assert_eq!(printed, merge_to_json(&[(Scope::User, Some(&after))]));
+        }
+    }
+
+    #[test]
+    fn the_rest_of_a_state_lacks_the_changed_keys() {
+        let (base, changes) =
+            (state(r#"{"a":1,"b":2}"#), Delta::parse(r#"{"b":3,"c":4}"#).unwrap());
+        let scopes = [(Scope::App, (Some(&base), &changes.session))];
+        assert_eq!(merge_changed_to_json(&scopes, true).unwrap(), r#"{"app:a":1}"#);
     }
 
     #[test]

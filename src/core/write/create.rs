@@ -4,12 +4,12 @@ use crate::core::error::{Error, Field};
 use crate::core::event::NewEvent;
 use crate::core::names::NameMap;
 use crate::core::session::{DescriptionRow, SessionHead, SessionKey, Timestamp};
-use crate::core::state::{ByOwner, Delta, ScopedState, StateChanges};
+use crate::core::state::{ByOwner, Change, Delta};
 use crate::core::write::changes::{Changes, SessionChange, SharedChange};
 use crate::core::write::marker_seqs::MarkerSeqs;
 use crate::core::write::outcome::{CreatedSession, Effect, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet, Target};
-use crate::core::write::rows::{EventChange, EventRow, Found, SharedRow, merge_scopes};
+use crate::core::write::rows::{EventChange, EventRow, Found, merge_changed};
 use crate::core::write::undone::active_new_events;
 use crate::core::write::{Decide, Decision};
 
@@ -59,6 +59,10 @@ pub struct Create {
     create_time: Timestamp,
     events: Vec<NewEvent>,
     description: DescriptionRow,
+    /// Whether each key of the initial state has the value that its caller gave.
+    is_as_given: bool,
+    /// Whether the result leaves out the state that the caller gave.
+    returns_rest: bool,
     outcome: Outcome<CreatedSession>,
 }
 
@@ -70,6 +74,10 @@ impl Create {
     pub fn new(key: SessionKey, new: NewSession) -> Result<Self, Error> {
         let NewSession { mut state, events, delta, now, shares_state, description, .. } = new;
         check_ids(&events)?;
+        let is_as_given = events.is_empty()
+            && delta.is_empty()
+            && (shares_state || state.shared == ByOwner::default())
+            && state.changes().all(|(_, change)| *change != Change::Remove);
         let mut last_update_time = new.last_update_time.unwrap_or(now);
         for (event, is_active) in events.iter().zip(active_new_events(&events)) {
             let Delta { session, shared } = event.delta.clone();
@@ -83,8 +91,23 @@ impl Create {
         state.extend(delta);
         let (scopes, repetition) = (ScopeSet::ALL, Repetition::Recognized);
         let plan = Plan { creates: true, scopes, repetition, ..Plan::of(key) };
-        let (create_time, outcome) = (last_update_time.min(now), Outcome::NONE);
-        Ok(Self { plan, state, last_update_time, create_time, events, description, outcome })
+        Ok(Self {
+            plan,
+            state,
+            last_update_time,
+            create_time: last_update_time.min(now),
+            events,
+            description,
+            is_as_given,
+            returns_rest: false,
+            outcome: Outcome::NONE,
+        })
+    }
+
+    /// Leaves the state that the caller gave out of the result, if the session has it as it was given.
+    #[must_use]
+    pub fn returning_rest(self) -> Self {
+        Self { returns_rest: true, ..self }
     }
 
     /// Returns the new session.
@@ -114,11 +137,8 @@ impl Create {
         let Self { last_update_time, create_time, .. } = *self;
         let head = SessionHead { created, revision, last_update_time, create_time };
         let shared = SharedChange::of(found, self.state.shared.clone());
-        let rows = found.shared.as_ref().zip(self.state.shared.as_ref());
-        let rows = rows.map(|(row, changes)| row_after(row, changes));
-        let mut session_state = ScopedState::default();
-        session_state.apply(self.state.session.clone());
-        let state = merge_scopes(&session_state, rows.as_ref().map(Option::as_ref))?;
+        let has_rest = self.returns_rest && self.is_as_given;
+        let state = merge_changed(found, &self.state, has_rest)?;
         let session = Some(SessionChange {
             head,
             state: self.state.session.clone(),
@@ -127,7 +147,7 @@ impl Create {
         });
         let changes = Changes { session, shared, events };
         changes.check_sizes(found)?;
-        let result = CreatedSession { head, state, shared: changes.shared_revisions() };
+        let result = CreatedSession { head, state, has_rest, shared: changes.shared_revisions() };
         Ok(Effect { result, changes: Some(changes) })
     }
 }
@@ -156,13 +176,4 @@ fn check_ids(events: &[NewEvent]) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// Returns the row of a shared state after the changes.
-fn row_after(row: &Option<SharedRow>, changes: &StateChanges) -> Option<SharedRow> {
-    let mut row = row.clone();
-    if !changes.is_empty() {
-        row.get_or_insert_default().state.apply(changes.clone());
-    }
-    row
 }

@@ -44,6 +44,10 @@ pub struct CreatedSession {
     pub head: SessionHead,
     /// The JSON object of the state, with the keys of all scopes.
     pub state: String,
+    /// Whether `state` lacks the keys that the caller gave, see [`Create::returning_rest`].
+    ///
+    /// [`Create::returning_rest`]: crate::core::write::Create::returning_rest
+    pub has_rest: bool,
     /// The new revisions of the shared states.
     pub shared: SharedRevisions,
 }

@@ -7,7 +7,9 @@ use crate::core::error::reason::broken_storage;
 use crate::core::event::{EventText, NewEvent};
 use crate::core::room::require_room;
 use crate::core::session::{DescriptionRow, NEVER, Revision, SessionHead, SessionKey, Timestamp};
-use crate::core::state::{ByOwner, Scope, ScopedState, merge_to_json};
+use crate::core::state::{
+    ByOwner, Delta, Scope, ScopedState, merge_changed_to_json, merge_to_json,
+};
 
 /// An event as it is stored.
 #[derive(Debug, Clone)]
@@ -124,6 +126,26 @@ pub fn merge_scopes(
     let states = scopes.iter().filter_map(|(_, state)| *state);
     require_room(states.map(ScopedState::size).sum())?;
     Ok(merge_to_json(&scopes))
+}
+
+/// Returns the state as readers see it once a new session with that delta is stored. With `only_rest` it lacks the
+/// keys of the delta.
+///
+/// # Errors
+/// Fails with `quota_exceeded` if memory has no room for it.
+pub(super) fn merge_changed(
+    found: &Found,
+    delta: &Delta,
+    only_rest: bool,
+) -> Result<String, Error> {
+    let shared = found.shared.as_ref().zip(delta.shared.as_ref());
+    let ByOwner { user, app } =
+        shared.map(|(row, changes)| (row.as_ref().map(|row| &row.state), changes));
+    let own = (None, &delta.session);
+    merge_changed_to_json(
+        &[(Scope::Session, own), (Scope::User, user), (Scope::App, app)],
+        only_rest,
+    )
 }
 
 /// Returns the stored state as readers see it.

@@ -12,7 +12,7 @@ use crate::core::error::reason::broken_storage;
 use crate::core::names::NameMap;
 use crate::core::read::{ListQuery, Read, Rows, TimedText};
 use crate::core::session::{DescriptionRow, SessionHead, SessionKey, check_owner};
-use crate::core::state::{ByOwner, ScopedState};
+use crate::core::state::ByOwner;
 use crate::core::storage::Storage;
 use crate::core::write::{
     Create, CreatedSession, Decide, NewSession, SessionRow, SharedRow, Target, merge_scopes,
@@ -72,9 +72,7 @@ impl<S: Storage> TextService<S> {
         key: SessionKey,
         mut new: NewSession,
     ) -> Result<ReadSession, Error> {
-        let mut initial_state = ScopedState::default();
-        initial_state.apply(new.state.session.clone());
-        new.description.initial_state = Some(initial_state.try_to_json()?);
+        new.description.initial_state = Some(new.state.own_to_json()?);
         let events = new.events.iter().map(|event| (event.timestamp, event.text.clone())).collect();
         let mut description = DescriptionRow::default();
         description.apply(new.description.clone().into());

@@ -74,11 +74,16 @@ impl<'a> Appends<'a> {
                 let units = number(name);
                 (!units.is_nan()).then(|| self.parts.next(units as usize).to_owned())
             });
+        let state = Delta::parse(state)?;
+        let initial_state = match initial_state.as_deref() {
+            Some("") => Some(state.own_to_json()?),
+            _ => initial_state,
+        };
         let last_update_time = number(LastUpdateTime);
         let (head, events) = self.next_numbers().ok_or_else(none)?;
         let (key, _) = self.names(head)?;
         let new = NewSession {
-            state: Delta::parse(state)?,
+            state,
             delta: Delta::parse(delta)?,
             last_update_time: (!last_update_time.is_nan())
                 .then(|| Timestamp::stored(last_update_time)),
@@ -87,7 +92,7 @@ impl<'a> Appends<'a> {
             description: DescriptionRow { title, labels, parent, initial_state },
             events: self.events(events)?,
         };
-        let create = Create::new(key, new)?;
+        let create = Create::new(key, new)?.returning_rest();
         Ok(Creation { create, if_absent: number(IfAbsent) > 0.0 })
     }
 

@@ -7,7 +7,7 @@ use adk_session::write::{
 use wasm_bindgen::JsValue;
 
 use crate::bindings::results::{Revisions, append_details};
-use crate::bindings::values::{JsResult, array_of, array_with};
+use crate::bindings::values::{JsResult, array_of};
 use crate::object::object_of;
 
 /// A write that JavaScript asked for.
@@ -39,10 +39,14 @@ impl JsWrite for Creation {
         match self.create.finish() {
             Err(Error::AlreadyExists { .. }) if self.if_absent => Ok(JsValue::UNDEFINED),
             created => {
-                let CreatedSession { head, state, shared } = created?;
+                let CreatedSession { head, state, has_rest, shared } = created?;
                 let Revisions { user, app } = Revisions::of(shared);
                 let (revision, time) = (head.revision as f64, head.last_update_time.as_millis());
-                Ok(array_with(revision, time, user, app, &state).into())
+                let result = array_of(revision, time, user, app, f64::from(has_rest));
+                if !has_rest || state != "{}" {
+                    result.push(&state.into());
+                }
+                Ok(result.into())
             }
         }
     }

@@ -21,9 +21,4 @@ extern "C" {
     /// Makes a list of five numbers. A call into JavaScript for each of them would cost more.
     #[wasm_bindgen(js_name = Array)]
     pub(super) fn array_of(first: f64, second: f64, third: f64, fourth: f64, fifth: f64) -> Array;
-
-    /// Makes a list of four numbers and a text.
-    #[wasm_bindgen(js_name = Array)]
-    pub(super) fn array_with(first: f64, second: f64, third: f64, fourth: f64, text: &str)
-    -> Array;
 }

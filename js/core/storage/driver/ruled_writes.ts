@@ -4,6 +4,7 @@
 import type { SessionError } from '../../../values/errors/errors.js';
 import type { WriteIdentity } from '../../../values/model/diagnostic.js';
 import type { EventTexts } from '../../../values/model/event/snapshot.js';
+import { ownStateText } from '../../../values/state/keys.js';
 import type { StoredScope } from '../../../values/state/scope.js';
 import { type Call, requireNotAborted, abortedError } from '../../call/call.js';
 import { onAbort } from '../../call/time_limit.js';
@@ -57,7 +58,7 @@ export function prepareCreate(
   const parts = { key, call, mutation, ...NO_EVENTS, events, creation };
   const end = (): CreatedSession | undefined => {
     const created = write.finish() as PackedCreated | undefined;
-    return created && unpackCreated(created, events.length);
+    return created && unpackCreated(created, creation);
   };
   return prepareWrite('create', storage, write, parts, end);
 }
@@ -260,7 +261,8 @@ function sessionRow(
 ): SessionRow {
   const { appName, userId = '', sessionId = '' } = key;
   const description = creation?.description ?? {};
-  const { title, labels, parent, initialState } = stored ?? description;
+  const { title, labels, parent } = stored ?? description;
+  const given = description.initialState;
   const hasTitle = title !== undefined && title !== '';
   // A session is not created in the future, whatever the times of its events.
   const createTime = Math.min(lastUpdateTime, creation?.now ?? Infinity);
@@ -277,7 +279,7 @@ function sessionRow(
     labels,
     parent,
     createTime: stored === undefined ? createTime : stored.createTime,
-    initialState,
+    initialState: stored === undefined ? given && ownStateText(given) : stored.initialState,
   };
 }
 

@@ -73,13 +73,15 @@ export function packCreation(
   numbers[CreationNumber.Title] = title?.length ?? NaN;
   numbers[CreationNumber.Labels] = labels?.length ?? NaN;
   numbers[CreationNumber.Parent] = parent?.length ?? NaN;
-  numbers[CreationNumber.InitialState] = initialState?.length ?? NaN;
+  // Mostly it is the state, which is not sent again.
+  const initialText = initialState === state ? '' : initialState;
+  numbers[CreationNumber.InitialState] = initialText?.length ?? NaN;
   numbers[CreationNumber.LastUpdateTime] = lastUpdateTime;
   numbers[CreationNumber.Now] = now;
   numbers[CreationNumber.SharesState] = session.sharesState ? 1 : 0;
   numbers[CreationNumber.IfAbsent] = session.ifAbsent ? 1 : 0;
   let packed = state + delta;
-  for (const text of [title, labels, parent, initialState]) {
+  for (const text of [title, labels, parent, initialText]) {
     if (text !== undefined) packed += text;
   }
   requireRoom(packed.length);
@@ -257,22 +259,32 @@ export type PackedCreated = readonly [
   lastUpdateTime: number,
   userRevision: number,
   appRevision: number,
-  state: string,
+  hasRest: number,
+  state?: string,
 ];
 
-/** @param count the number of events of the session */
-export function unpackCreated(packed: PackedCreated, count: number): CreatedSession {
+export function unpackCreated(
+  packed: PackedCreated,
+  { events, state: given }: Pick<NewSession, 'events' | 'state'>,
+): CreatedSession {
   const revision = packed[CreatedNumber.Revision];
+  const state = packed[CreatedNumber.State];
   return {
-    created: revision - count,
+    created: revision - events.length,
     revision,
     lastUpdateTime: packed[CreatedNumber.LastUpdateTime],
-    state: packed[CreatedNumber.State],
+    state: packed[CreatedNumber.HasRest] === 1 ? joinObjects(given, state) : state!,
     shared: {
       user: packed[CreatedNumber.UserRevision],
       app: packed[CreatedNumber.AppRevision],
     },
   };
+}
+
+/** Returns the text of an object with the members of both, which have no key in common. */
+function joinObjects(text: string, rest: string | undefined): string {
+  if (rest === undefined) return text;
+  return text === '{}' ? rest : `${text.slice(0, -1)},${rest.slice(1)}`;
 }
 
 /** The places of new events, which the wasm leaves out. The last one has the session's revision. */

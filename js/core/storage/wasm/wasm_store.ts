@@ -184,7 +184,7 @@ export class WasmStore implements Store, CoreVerbs {
       const created = this.#call<PackedCreated | undefined>(() =>
         this.wasm.create(packed, numbers, texts, caller),
       );
-      return after(created, (created) => created && unpackCreated(created, write.events.length));
+      return after(created, (created) => created && unpackCreated(created, write));
     };
     if (mutation === undefined) return create();
     return createOnce(

@@ -16,7 +16,7 @@ import {
   type SessionRecord,
 } from '../records/records.js';
 import { DeltaFold, parseDelta } from './shared_overlay.js';
-import { writeKey } from '../../../values/state/keys.js';
+import { ownStateText, writeKey } from '../../../values/state/keys.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 
 /** An event of a mutation, over the copy. */
@@ -175,6 +175,7 @@ export function overlaidSessionOf(
   const copyVersion = copied?.localVersion ?? 0;
   const created = creation?.write;
   const first = copy ?? { createTime: created?.now, ...created?.description };
+  const { initialState } = first;
   const state = stateOf(overlay.state ?? copy?.state ?? '{}', values);
   const title = overlay.title ?? copy?.title ?? '';
   return {
@@ -182,7 +183,7 @@ export function overlaidSessionOf(
     revision: Math.max(localId, copyVersion, overlay.localVersion),
     lastUpdateTime: Math.max(copy?.lastUpdateTime ?? 0, overlay.time),
     createTime: first.createTime,
-    initialState: first.initialState,
+    initialState: initialState && copy === undefined ? ownStateText(initialState) : initialState,
     state,
     title: title === '' ? (overlay.firstTitle ?? '') : title,
     labels: overlay.labels ?? copy?.labels ?? '',

@@ -5,7 +5,7 @@ import { parseEventText } from '../../../core/storage/stored_events.js';
 import { MOST_CHANGED } from '../../../core/wasm/protocol.js';
 import { firstTitleOf } from '../../../values/model/event/auto_title.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import { splitByScope, writeKey } from '../../../values/state/keys.js';
+import { ownStateText, splitByScope, writeKey } from '../../../values/state/keys.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 import { CopyDraft, isRewind } from '../copies/copy_draft.js';
@@ -194,6 +194,7 @@ export async function applyCreation(
   const { key } = creation;
   await applyShared(transaction, [mutation]);
   const { created: createdAt, revision, lastUpdateTime, state } = created;
+  const { initialState } = creation.description;
   const remote = remoteRevision(createdAt, revision, lastUpdateTime);
   const record = await transaction.copies.require(key);
   if (record.copy === undefined) {
@@ -202,7 +203,7 @@ export async function applyCreation(
         ...remote,
         lastUpdateTime,
         createTime: creation.now,
-        initialState: creation.description.initialState,
+        initialState: initialState && ownStateText(initialState),
       },
       state: JSON.stringify(splitByScope(JSON.parse(state) as StateShape).session),
       title: creation.description.title ?? '',

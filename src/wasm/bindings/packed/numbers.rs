@@ -91,7 +91,7 @@ pub enum CreationNumber {
     Labels,
     /// The length of the JSON text of the parent.
     Parent,
-    /// The length of the JSON text of the initial state.
+    /// The length of the JSON text of the initial state; 0 if it is the state.
     InitialState,
     /// When the session was last updated; NaN for now.
     LastUpdateTime,
@@ -153,7 +153,9 @@ pub enum CreatedNumber {
     UserRevision,
     /// The revision of the app's state.
     AppRevision,
-    /// The JSON text of the state of all scopes.
+    /// 1 if `State` lacks the keys that JavaScript gave, else 0.
+    HasRest,
+    /// The JSON text of the state of all scopes; absent if it lacks all of its keys.
     State,
 }
 

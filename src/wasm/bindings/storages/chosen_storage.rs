@@ -50,10 +50,9 @@ impl ChosenStorage {
     /// Carries out a write as [`Storage::carry_out`] does.
     pub(super) async fn write(&self, write: &mut dyn Decide, call: &dyn Call) -> Result<(), Error> {
         match self {
-            Self::Memory(memory) => memory.carry_out(write, call),
-            Self::IndexedDb(database) => database.carry_out(write, call),
+            Self::Memory(memory) => memory.carry_out_now(write),
+            Self::IndexedDb(database) => database.carry_out(write, call).await,
         }
-        .await
     }
 
     /// Carries out writes in one transaction, each of which may fail by itself; `None` if the storage

@@ -265,6 +265,10 @@ impl WasmStorage {
 impl WasmStorage {
     /// Carries out a write, and returns its result.
     fn write(&self, mut write: Box<dyn JsWrite>, caller: Option<Function>) -> JsResult {
+        if let ChosenStorage::Memory(memory) = &*self.storage {
+            memory.carry_out_now(&mut *write)?;
+            return write.finish();
+        }
         let (storage, call) = (Rc::clone(&self.storage), JsCall(caller));
         self.answer(Box::pin(async move {
             storage.write(&mut *write, &call).await?;
