@@ -37,6 +37,31 @@ export function makeEvent(number) {
 }
 
 /**
+ * Makes an event of a short chat: a delta of one key, and as much text as the length of its JSON leaves.
+ *
+ * @param {number} number
+ * @param {number} length at least 200
+ */
+export function makeShortEvent(number, length) {
+  const part = { text: '' };
+  const event = {
+    id: `e${number}`,
+    invocationId: 'i',
+    author: 'user',
+    timestamp: 1_700_000_000_000 + number,
+    content: { role: 'user', parts: [part] },
+    actions: {
+      stateDelta: { n: number },
+      artifactDelta: {},
+      requestedAuthConfigs: {},
+      requestedToolConfirmations: {},
+    },
+  };
+  part.text = words.repeat(9).slice(0, Math.max(1, length - JSON.stringify(event).length));
+  return event;
+}
+
+/**
  * @template Event
  * @param {number} count
  * @param {number} first

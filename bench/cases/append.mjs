@@ -1,7 +1,11 @@
 // Single appends through a handle from `getSession`, to sessions of growing length.
 
-import { atMostByRound, median, timesInTurns } from '../measure.mjs';
+import { createEvent as createPeerEvent } from '@google/adk';
+import { createEvent } from 'adk-session-wasm';
+import { makeShortEvent } from '../events.mjs';
+import { atMostByRound, median, shown, timesInTurns } from '../measure.mjs';
 import {
+  appName,
   fillOurs,
   fillPeer,
   keyOf,
@@ -9,6 +13,7 @@ import {
   OurService,
   peerEvents,
   PeerService,
+  userId,
 } from '../services.mjs';
 
 /** Appends per round: few, so that a session stays about as long as its name says. */
@@ -40,6 +45,47 @@ async function appendTime(service, count, round) {
     times.push((performance.now() - start) * 1000);
   }
   return median(times);
+}
+
+/** The events that short sessions have, and the bytes of each event. */
+const STORED = [0, 20, 100, 300];
+const SIZES = [200, 600];
+
+/** Single appends to short sessions, through the handle that created them. */
+async function shortSessions() {
+  const results = [];
+  for (const size of SIZES) {
+    for (const stored of STORED) {
+      const timesOf = (/** @type {any} */ service, /** @type {Function} */ create) => async () => {
+        const session = await service.createSession({ appName, userId });
+        const times = [];
+        for (let number = 0; number < stored + APPENDS / 2; number += 1) {
+          const event = create(makeShortEvent(number, size));
+          const start = performance.now();
+          await service.appendEvent({ session, event });
+          if (number >= stored) times.push((performance.now() - start) * 1000);
+        }
+        await service.deleteSession({ appName, userId, sessionId: session.id });
+        return median(times);
+      };
+      const { ours, peer } = await timesInTurns(
+        {
+          ours: timesOf(new OurService(), createEvent),
+          peer: timesOf(new PeerService(), createPeerEvent),
+        },
+        SHORT,
+      );
+      results.push(
+        shown({
+          case: `append at ${stored} events of ${size} bytes`,
+          ours: median(ours),
+          peer: median(peer),
+          unit: 'µs',
+        }),
+      );
+    }
+  }
+  return results;
 }
 
 /** @returns {Promise<import('../measure.mjs').Result[]>} */
@@ -76,7 +122,7 @@ export default async function append() {
     LONG,
   );
   const unit = 'µs';
-  return [
+  const rows = [
     { count: 100, times: short, most: 0.9 },
     { count: 1000, times: short, most: 1 / 4 },
     { count: 10_000, times: long, most: 1 / 100 },
@@ -90,4 +136,5 @@ export default async function append() {
       ...goal,
     }),
   );
+  return [...(await shortSessions()), ...rows];
 }

@@ -145,6 +145,7 @@ export class Appender {
       facts,
       writer,
       events: taken,
+      snapshots,
       beginsRun: idempotencyKey !== undefined,
     };
     const append = { write, call, handle };
@@ -272,7 +273,8 @@ export class Appender {
       return { ready: write, written: (appended) => feed.publish(write, appended) };
     }
     const events = withoutSuperseded(handle);
-    const snapshots = events.map(({ snapshot }) => snapshot);
+    const isWhole = events === handle.events;
+    const snapshots = isWhole ? handle.snapshots : events.map(({ snapshot }) => snapshot);
     const { session, facts, beginsRun } = handle;
     const { runRevisions: runs } = feed.feed;
     // The message of a run begins it again.
@@ -297,7 +299,7 @@ export class Appender {
       ready,
       written(appended) {
         facts.creation = undefined;
-        applyWritten({ ...handle, events }, ready, appended);
+        applyWritten(isWhole ? handle : { ...handle, events }, ready, appended);
         if (beginsRun) beginRun(runs, key, snapshots, appended);
         else if (runRevision !== undefined) goOn(runs, key, snapshots, appended);
         feed.publish(ready, appended);
@@ -348,12 +350,16 @@ function noteFacts({ facts }: Call, rows: number, groupSize?: number): void {
   if (groupSize !== undefined) facts.groupSize = groupSize;
 }
 
+const NONE_AHEAD: ReadonlyMap<string, EventToStore> = new Map();
+
 /** Removes from each delta the keys that a later, already stored write has superseded. */
 function withoutSuperseded({ session, events, writer }: ObservingHandle): readonly EventToStore[] {
-  const ahead = new Map<string, EventToStore>();
-  if (events.length === 1) {
-    return events.map((taken) => withoutKeys(taken, writer.findSuperseded(session, taken, ahead)));
+  const [only, another] = events;
+  if (only !== undefined && another === undefined) {
+    const keys = writer.findSuperseded(session, only, NONE_AHEAD);
+    return keys.length === 0 ? events : [withoutKeys(only, keys)];
   }
+  const ahead = new Map<string, EventToStore>();
   return events.map((taken) => {
     const reduced = withoutKeys(taken, writer.findSuperseded(session, taken, ahead));
     for (const key of Object.keys(reduced.snapshot.delta)) ahead.set(key, reduced);

@@ -2,6 +2,7 @@
 import { abortedError, type Call, requireNotAborted } from '../../core/call/call.js';
 import { onAbort } from '../../core/call/time_limit.js';
 import type { HandleFacts, HandleSnapshot } from '../../core/handle/handle.js';
+import type { EventSnapshot } from '../../values/model/event/snapshot.js';
 import type { Appended } from '../../core/storage/store.js';
 import type { AppendWrite, ReadyAppend } from '../../core/write.js';
 import type { EventToStore, StateWriter } from './state_writer.js';
@@ -64,6 +65,7 @@ export interface ObservingHandle {
   readonly writer: StateWriter;
   /** The events of the write, in the same order. */
   readonly events: readonly EventToStore[];
+  readonly snapshots: readonly EventSnapshot[];
   /** Whether the last event is the message of a run. */
   readonly beginsRun: boolean;
 }
@@ -122,10 +124,11 @@ export function joinedOf(queue: AppendQueue, calls: readonly WaitingAppend[]): J
     firstTitle: appends.find(({ write }) => write.firstTitle)?.write.firstTitle,
   };
   const events = appends.flatMap(({ handle }) => handle?.events ?? []);
+  const snapshots = events.map(({ snapshot }) => snapshot);
   // The calls are of one service, so all of them have these members, or none.
   const { store, onRetry } = append.call;
   const call = { signal, store, onRetry: onRetry && ((): void => countRetry(calls)) };
-  return { queue, calls, append: { write, handle: { ...handle, events }, call }, stop };
+  return { queue, calls, append: { write, handle: { ...handle, events, snapshots }, call }, stop };
 }
 
 /** Counts a retry for each of the calls. */

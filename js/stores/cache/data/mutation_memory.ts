@@ -1,7 +1,8 @@
 /** The mutations that are remembered between transactions, and their folds. */
 import { localIdOfCopy, SessionOverlay } from '../overlay/session_overlay.js';
-import type { Mutation, SessionRecord } from '../records/records.js';
-import type { NumberedWrite } from '../overlay/shared_overlay.js';
+import type { SharedRow } from '../../../core/storage/rows.js';
+import type { Mutation, SessionRecord, StateRecord } from '../records/records.js';
+import { NO_STATE, type NumberedWrite, overlayState } from '../overlay/shared_overlay.js';
 
 /** The most sessions and states whose mutations are remembered. */
 const MOST = 5000;
@@ -23,6 +24,12 @@ interface Folded {
   readonly overlay: SessionOverlay;
 }
 
+interface Shown {
+  readonly record: StateRecord | undefined;
+  readonly writes: readonly NumberedWrite[];
+  readonly row: SharedRow | undefined;
+}
+
 /**
  * Remembers mutations, their folds and their writes to shared states. So a write does not read all waiting mutations.
  * The outbox versions in the records of the session and of the owner tell whether the stored mutations are still the
@@ -33,6 +40,9 @@ export class MutationMemory {
   readonly #folds = new Map<string, Folded>();
   /** By app: the writes of unsent mutations to the states of the app and of its users. */
   readonly #shared = new Map<string, SharedMemory>();
+
+  /** By user or app: its state as a reader last saw it. */
+  readonly #shown = new Map<string, Shown>();
 
   mutations(name: string, outboxVersion: number): readonly Mutation[] | undefined {
     const remembered = this.#mutations.get(name);
@@ -58,6 +68,32 @@ export class MutationMemory {
     writes: Promise<readonly NumberedWrite[]>,
   ): void {
     this.#shared.set(appName, { outboxVersion, writes });
+  }
+
+  /**
+   * Returns a state as a reader sees it. If the state under the first writes is remembered, only the others are added to
+   * it.
+   */
+  shown(
+    name: string,
+    record: StateRecord | undefined,
+    writes: readonly NumberedWrite[],
+  ): SharedRow | undefined {
+    const { row: before, ...shown } = this.#shown.get(name) ?? NOT_SHOWN;
+    const isBeginning =
+      before !== undefined &&
+      shown.record?.state === record?.state &&
+      shown.record?.localVersion === record?.localVersion &&
+      shown.writes.every((write, index) => write === writes[index]);
+    const row = isBeginning
+      ? overlayState(
+          { ...NO_STATE, state: before.state, localVersion: before.revision },
+          writes.slice(shown.writes.length),
+        )
+      : overlayState(record, writes);
+    if (this.#shown.size >= MOST) this.#shown.clear();
+    this.#shown.set(name, { record, writes, row });
+    return row;
   }
 
   /**
@@ -93,8 +129,11 @@ export class MutationMemory {
     this.#mutations.clear();
     this.#folds.clear();
     this.#shared.clear();
+    this.#shown.clear();
   }
 }
+
+const NOT_SHOWN: Shown = { record: undefined, writes: [], row: undefined };
 
 /**
  * Folds mutations without remembering the fold.

@@ -4,7 +4,7 @@ import { ownerOf, type StateOwner } from '../../../core/storage/scopes.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import type { LocalKey, LocalTransaction } from '../local_store/local_store.js';
-import { type NumberedWrite, overlayState } from '../overlay/shared_overlay.js';
+import type { NumberedWrite } from '../overlay/shared_overlay.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import {
   below,
@@ -229,7 +229,7 @@ export class StateRecords {
   /** A user's or an app's state as a reader sees it. */
   async shown(owner: StateOwner): Promise<SharedRow | undefined> {
     const [record, writes] = await Promise.all([this.get(owner), this.writes(owner)]);
-    return overlayState(record, writes);
+    return this.#parts.memory.shown(nameOf(owner), record, writes);
   }
 
   /** What unsent mutations write to one state, in their order. */

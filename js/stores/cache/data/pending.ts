@@ -187,7 +187,11 @@ export class Pending {
   #show(): void {
     if (!this.#isChanged) return;
     this.#isChanged = false;
-    this.#board.setPending([...this.#waiting.values()].flatMap(({ changes }) => changes ?? []));
+    const pending: PendingChanges[] = [];
+    for (const { changes } of this.#waiting.values()) {
+      if (changes !== undefined) pending.push(changes);
+    }
+    this.#board.setPending(pending);
   }
 }
 
