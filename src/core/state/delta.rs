@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::core::error::Error;
 use crate::core::json::split_object;
 use crate::core::state::scope::{ByOwner, Scope};
-use crate::core::state::scoped_state::ScopedState;
 
 /// The value that removes its key in a delta. adk-java writes the same string.
 pub const REMOVED: &str = "__ADK_SENTINEL_REMOVED__";
@@ -76,17 +75,6 @@ impl Delta {
             changes.push((name.into(), change));
         })?;
         Ok(delta)
-    }
-
-    /// Returns the JSON object of the session's own keys.
-    ///
-    /// # Errors
-    /// Fails with `quota_exceeded` if memory has no room.
-    #[doc(hidden)]
-    pub fn own_to_json(&self) -> Result<String, Error> {
-        let mut own = ScopedState::default();
-        own.apply(self.session.clone());
-        own.try_to_json()
     }
 
     /// Adds the changes of a later delta.

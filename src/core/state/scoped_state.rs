@@ -6,7 +6,7 @@ use crate::core::error::Error;
 use crate::core::json::{ObjectWriter, escaped_len, split_object};
 use crate::core::names::{Index, NameMap};
 use crate::core::room::require_room;
-use crate::core::state::delta::{Change, StateChanges};
+use crate::core::state::delta::{Change, Delta, StateChanges};
 use crate::core::state::scope::Scope;
 use crate::host::has_room;
 
@@ -162,6 +162,19 @@ impl ScopedState {
     }
 }
 
+impl Delta {
+    /// Returns the JSON object of the session's own keys.
+    ///
+    /// # Errors
+    /// Fails with `quota_exceeded` if memory has no room.
+    #[doc(hidden)]
+    pub fn own_to_json(&self) -> Result<String, Error> {
+        let mut own = ScopedState::default();
+        own.apply(self.session.clone());
+        own.try_to_json()
+    }
+}
+
 impl Members {
     fn position(&self, name: &str) -> Option<usize> {
         if self.list.len() <= FEW {
@@ -286,7 +299,6 @@ pub(crate) fn merge_changed_to_json(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::state::Delta;
 
     fn state(text: &str) -> ScopedState {
         ScopedState::parse(text).unwrap()
