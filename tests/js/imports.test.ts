@@ -56,14 +56,11 @@ describe('Imports', () => {
     const users = [...importsOfTypeScript()].filter(([, imports]) =>
       imports.has('js/core/storage/wasm/maybe_promise.ts'),
     );
-    assert.deepEqual(
-      users.map(([file]) => file).sort(),
-      [
-        'js/core/storage/wasm/wasm_store.ts',
-        'js/service/append/appender.ts',
-        'js/service/stored_session_service.ts',
-      ],
-    );
+    assert.deepEqual(users.map(([file]) => file).sort(), [
+      'js/core/storage/wasm/wasm_store.ts',
+      'js/service/append/appender.ts',
+      'js/service/stored_session_service.ts',
+    ]);
   });
 
   it('of src/ have no cycle', () => {
