@@ -9,8 +9,18 @@ import { type DatabaseDriverOptions, DatabaseSessionService } from './database_s
 
 /** The part of a binding to Cloudflare D1 that is used, `env.DB`. */
 export interface D1Database {
-  prepare(sql: string): { bind(...values: unknown[]): unknown };
-  batch(statements: never[]): Promise<readonly { readonly results: unknown[] }[]>;
+  /** Makes a statement of SQL. */
+  prepare(sql: string): {
+    /** Returns the statement with values. */
+    bind(...values: unknown[]): unknown;
+  };
+  /** Runs statements with values in one transaction. */
+  batch(statements: never[]): Promise<
+    readonly {
+      /** The rows of a statement. */
+      readonly results: unknown[];
+    }[]
+  >;
 }
 
 /** Options of a {@link D1SessionService}. */

@@ -72,7 +72,7 @@ import { connectHandle } from './engines/sqlite/handle.js';
 import { statementsOver, type VerbContext } from './statements/verb_context.js';
 import { FirstEvents } from './tables/markers.js';
 import { checkIds, fitsKey } from './tables/limits.js';
-import { openTables, type TablesToOpen } from './tables/opening.js';
+import { openOnce, openTables, type TablesToOpen } from './tables/opening.js';
 import { Revisions } from './tables/revisions.js';
 import { type Database, queryBuilder } from './tables/tables.js';
 import { changedSince } from './verbs/changed.js';
@@ -85,7 +85,7 @@ import { write } from './verbs/write.js';
 import { keyOf, sessionStatements } from './statements/session_statements.js';
 import { sessionRow } from './tables/rows.js';
 import { lookUp, readTogether } from './transactions/lookup.js';
-import { connectOptimistic, openOnce, optimisticEngine } from './transactions/optimistic_runner.js';
+import { connectOptimistic, optimisticEngine } from './transactions/optimistic_runner.js';
 import { findEvents } from './verbs/current_rows.js';
 
 /** The checked options of a database. */

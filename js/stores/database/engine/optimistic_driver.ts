@@ -2,8 +2,9 @@
 
 import type { StatementLimits } from './connection.js';
 
-/** A statement of SQL with the values of its parameters: `?` in SQLite, `$1` in PostgreSQL. */
+/** A statement of SQL with the values of its parameters. */
 export interface SqlStatement {
+  /** Its parameters are `?` in SQLite, and `$1` in PostgreSQL. */
   readonly sql: string;
   /** Texts, numbers and `null`. */
   readonly values: readonly (string | number | null)[];

@@ -10,6 +10,7 @@ import {
 import type { TableColumn, Engine } from '../engine/engine.js';
 import type { TransactionRunner } from '../engine/connection.js';
 import { OwnFailure, refused } from '../engine/failure.js';
+import type { OptimisticDriver } from '../engine/optimistic_driver.js';
 import { ADK_LAYOUT, DATABASE_LAYOUT, type Layout, LAYOUTS, SQLITE_LAYOUT } from './layout.js';
 import { createTables, type Index, indices, SCHEMA_VERSION, withTableNames } from './schema.js';
 import { OUR_COLUMNS, OUR_TABLES } from './table_names.js';
@@ -86,6 +87,23 @@ export async function openTables(
     database,
     buildIndices: access === 'create' ? buildIndices : undefined,
   };
+}
+
+/** The tables that services have opened, by the driver and their names. */
+const openedTables = new WeakMap<OptimisticDriver, Map<string, OpenedTables>>();
+
+/** Opens tables unless another service has opened them with the same driver, for instance for an earlier request. */
+export async function openOnce(
+  driver: OptimisticDriver,
+  { names, access }: Pick<TablesToOpen, 'names' | 'access'>,
+  open: () => Promise<OpenedTables>,
+): Promise<OpenedTables> {
+  const tables = openedTables.get(driver) ?? new Map<string, OpenedTables>();
+  openedTables.set(driver, tables);
+  const name = JSON.stringify([names.schema, names.prefix, access]);
+  const opened = tables.get(name) ?? (await open());
+  if (opened.refusal === undefined) tables.set(name, opened);
+  return opened;
 }
 
 /** The codes of failures that may pass, so that another attempt may succeed. */

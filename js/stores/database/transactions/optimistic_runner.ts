@@ -17,7 +17,6 @@ import {
   withoutNul,
 } from '../engine/prepared.js';
 import type { Waits } from '../engine/waits.js';
-import type { OpenedTables, TablesToOpen } from '../tables/opening.js';
 import { Attempts, type Pauses } from './transaction.js';
 
 /** Returns the engine for a driver that takes lists of statements: its reads lock nothing, and have guards instead. */
@@ -40,11 +39,9 @@ export function optimisticEngine(engine: Engine): Engine {
   };
 }
 
-/** What one service has found out of a driver's database, for the others. No promises: a Worker ends those of a request. */
+/** What the services of one driver share. No promises: a Worker ends those of a request. */
 interface DriverFacts {
   readsNul?: boolean;
-  /** By the names of the tables. */
-  readonly tables: Map<string, OpenedTables>;
   readonly turns: Turns;
 }
 
@@ -73,22 +70,9 @@ class Turns {
 const factsByDriver = new WeakMap<OptimisticDriver, DriverFacts>();
 
 function factsOf(driver: OptimisticDriver): DriverFacts {
-  const facts: DriverFacts = factsByDriver.get(driver) ?? { tables: new Map(), turns: new Turns() };
+  const facts: DriverFacts = factsByDriver.get(driver) ?? { turns: new Turns() };
   factsByDriver.set(driver, facts);
   return facts;
-}
-
-/** Opens tables unless another service has opened them with the same driver, for instance for an earlier request. */
-export async function openOnce(
-  driver: OptimisticDriver,
-  { names, access }: Pick<TablesToOpen, 'names' | 'access'>,
-  open: () => Promise<OpenedTables>,
-): Promise<OpenedTables> {
-  const { tables } = factsOf(driver);
-  const name = JSON.stringify([names.schema, names.prefix, access]);
-  const opened = tables.get(name) ?? (await open());
-  if (opened.refusal === undefined) tables.set(name, opened);
-  return opened;
 }
 
 /** Returns the connection over a driver, which needs no closing. @param engine an {@link optimisticEngine} */
