@@ -2,6 +2,7 @@
 import { invalid } from '../../values/errors/invalid.js';
 import { type Description, parseLabels, takeDescription } from '../../values/model/description.js';
 import type { SessionChanges } from '../../values/model/session.js';
+import { needlesOf, wordsOf } from '../../values/words.js';
 
 /** The title and the labels that the sessions of a list must have, as texts. */
 export interface SessionFilter extends Description {
@@ -18,29 +19,20 @@ export interface SessionFilter extends Description {
 export function takeFilter(given: SessionChanges): SessionFilter | undefined {
   const { title, labels } = takeDescription(given);
   if (!title && !labels) return undefined;
-  const words = wordsOf(title);
-  if (title && words.length === 0) throw invalid('title', 'must have a letter or a digit');
+  const needles = needlesOf(title ?? '');
+  if (title && needles.length === 0) throw invalid('title', 'must have a letter or a digit');
   const wanted = Object.entries(parseLabels(labels));
   return {
     title,
     labels,
     admits(title, labels) {
-      const stored = wordsOf(title);
-      if (!words.every((word) => stored.some((other) => other.startsWith(word)))) return false;
+      if (needles.length > 0) {
+        const words = typeof title === 'string' ? wordsOf(title) : '';
+        if (!needles.every((needle) => words.includes(needle))) return false;
+      }
       if (wanted.length === 0) return true;
       const present = parseLabels(labels);
       return wanted.every(([key, value]) => Object.hasOwn(present, key) && present[key] === value);
     },
   };
-}
-
-/** Returns the words of a title, folded so that upper and lower case are the same. */
-function wordsOf(title: unknown): string[] {
-  if (typeof title !== 'string') return [];
-  return (
-    title
-      .normalize('NFKC')
-      .toLowerCase()
-      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
-  );
 }

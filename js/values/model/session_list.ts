@@ -53,8 +53,9 @@ export interface ListSessionsPageRequest<K extends string = string> extends Omit
    */
   labels?: Readonly<Record<string, string>> | undefined;
   /**
-   * Only sessions whose title has a word that begins so, for each of these words. Capital letters count
-   * as small ones. Everything else is as with `labels`.
+   * Only sessions whose title has all of these words and "phrases", as a search of `adk-session-wasm/search` finds them:
+   * at the beginning of words, in scripts without blanks anywhere, without marks and capital letters. Everything else
+   * is as with `labels`.
    */
   title?: string | undefined;
   /**

@@ -146,6 +146,11 @@ const SIZES: readonly [
     async () => (await esbuildPage('size-slim', main('adk-session-wasm/slim'))) + gzipped(wasm()),
   ],
   ['the remote client', 11.9, () => sizeBeside('remote', '', REMOTE)],
+  [
+    'the search',
+    4,
+    () => sizeBeside('search', '', `export { sessionSearch } from 'adk-session-wasm/search';`),
+  ],
   ['live stores', 8.4, () => sizeBeside('live', '', LIVE)],
   ['the hooks for React', 0.9, () => sizeBeside('react', LIVE, hooksOf('react'))],
   ['the composables for Vue', 0.9, () => sizeBeside('vue', LIVE, hooksOf('vue'))],

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { LlmAgent, LOAD_MEMORY, Runner } from '@google/adk';
+
+import { createEvent, InMemorySessionService } from '../../../../js/index.js';
+import { asAdkService } from '../../../../js/service/adk/index.js';
+import { sessionSearch } from '../../../../js/service/search/index.js';
+import { failsWith } from '../../fails_with.js';
+import { ScriptedModel } from '../adk/pairing/scripted_model.js';
+import { toolCall } from '../adk/model_script.js';
+import { says, USER } from '../fixture.js';
+
+async function yesterday(): Promise<InMemorySessionService> {
+  const service = new InMemorySessionService();
+  const session = await service.createSession({ ...USER, sessionId: 'yesterday' });
+  const parts = [{ text: 'She means tea', thought: true }, { text: '녹차를 추천해요: green tea' }];
+  const content = { role: 'model', parts };
+  const answer = createEvent({ id: 'e1', author: 'agent', timestamp: 1000, content });
+  await service.appendEvents({ session, events: [answer, says('Thank you')] });
+  return service;
+}
+
+describe('A memory service', () => {
+  it('lets a Runner with LOAD_MEMORY answer from the session of yesterday', async () => {
+    const service = await yesterday();
+    const model = new ScriptedModel([
+      toolCall('load_memory', { query: '녹차 price' }),
+      'Green tea',
+    ]);
+    const agent = new LlmAgent({ name: 'desk', model, tools: [LOAD_MEMORY] });
+    const runner = new Runner({
+      appName: USER.appName,
+      agent,
+      sessionService: asAdkService(service),
+      memoryService: sessionSearch(service).asMemoryService(),
+    });
+    await service.createSession({ ...USER, sessionId: 'today' });
+    const newMessage = { role: 'user', parts: [{ text: 'What did you say?' }] };
+    for await (const event of runner.runAsync({ ...USER, sessionId: 'today', newMessage })) {
+      assert.equal(event.errorCode, undefined);
+    }
+    const last = model.requests.at(-1)?.contents.at(-1)?.parts?.[0]?.functionResponse;
+    assert.deepEqual(last?.response, {
+      memories: [
+        {
+          content: '녹차를 추천해요: green tea',
+          author: 'agent',
+          timestamp: '1970-01-01T00:00:01.000Z',
+        },
+      ],
+    });
+  });
+
+  it('finds any word of a long query, of this user alone, the best entries first', async () => {
+    const service = await yesterday();
+    const session = await service.createSession({ ...USER, sessionId: 'today' });
+    const events = Array.from({ length: 30 }, (_, at) => says(`tea number ${at}`));
+    await service.appendEvents({ session, events });
+    const memory = sessionSearch(service).asMemoryService({ remembers: 'all' });
+    await memory.addSessionToMemory(session);
+    const query = `green tea ${'x'.repeat(1000)}`;
+    const { memories } = await memory.searchMemory({ ...USER, query });
+    assert.equal(memories.length, 20);
+    const parts = [{ text: '녹차를 추천해요: green tea' }];
+    assert.deepEqual(memories[0]?.content, { role: 'model', parts });
+    assert.deepEqual(memories[1]?.content.parts, [{ text: 'tea number 29' }]);
+    const others = await memory.searchMemory({ ...USER, userId: 'other', query });
+    assert.deepEqual(others.memories, []);
+    assert.deepEqual((await memory.searchMemory({ ...USER, query: '?' })).memories, []);
+  });
+
+  it('that remembers added sessions alone is unsupported', () => {
+    const search = sessionSearch(new InMemorySessionService());
+    assert.throws(() => search.asMemoryService({ remembers: 'added' }), failsWith('unsupported'));
+    const remembers = 'some' as 'all';
+    assert.throws(() => search.asMemoryService({ remembers }), failsWith('invalid_argument'));
+  });
+});
