@@ -129,7 +129,10 @@ export async function find(searched: SearchedSessions, request: FindRequest): Pr
   for (const indexed of index.sessions) {
     if (!isSearched(indexed, search)) continue;
     const hasTitle = admitsTitles(search) && hasAll(indexed.titleWords, needles);
-    const mayHaveEvents = indexed.words.split('\n').some((words) => hasAll(words, needles));
+    // Most sessions lack a word, and cutting their lines takes far longer.
+    const mayHaveEvents =
+      hasAll(indexed.words, needles) &&
+      indexed.words.split('\n').some((words) => hasAll(words, needles));
     const events = mayHaveEvents ? await searched.transcriptOf(indexed, given.signal) : [];
     if (events === undefined) isComplete = false;
     const { sessionId, session } = indexed;

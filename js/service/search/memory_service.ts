@@ -69,7 +69,7 @@ async function searchMemory(
   const { sessions } = await searched.indexOf(taken);
   const best = sessions
     .map((indexed) => {
-      const counts = indexed.words.split('\n').map(count);
+      const counts = count(indexed.words) === 0 ? [] : indexed.words.split('\n').map(count);
       return { indexed, most: counts.reduce((most, count) => Math.max(most, count), 0) };
     })
     .filter(({ most }) => most > 0)

@@ -148,7 +148,7 @@ const SIZES: readonly [
   ['the remote client', 11.9, () => sizeBeside('remote', '', REMOTE)],
   [
     'the search',
-    4,
+    2.9,
     () => sizeBeside('search', '', `export { sessionSearch } from 'adk-session-wasm/search';`),
   ],
   ['live stores', 8.4, () => sizeBeside('live', '', LIVE)],
