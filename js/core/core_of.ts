@@ -5,6 +5,7 @@ import type {
   CreateSessionRequest,
   Session,
 } from '../values/model/session.js';
+import type { FindRequest, FindResult } from '../values/model/search.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import { SessionError } from '../values/errors/errors.js';
@@ -110,6 +111,8 @@ export interface Core {
         known: Session<S> | undefined,
       ) => Session<S>)
     | undefined;
+  /** Lets the server of the sessions search in them. Resolves to `undefined` if there is none that can. */
+  search(request: FindRequest): Promise<FindResult | undefined>;
   /** Reads a session's own state at its creation, without its events; `undefined` if it is not known. */
   initialState(request: CompositeSessionKey & Abortable): Promise<InitialState>;
 }

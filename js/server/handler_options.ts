@@ -36,9 +36,9 @@ export interface SessionHandlerOptions {
    */
   run?: RunAgent | undefined;
   /**
-   * Gets a promise for each run, which settles when the run has ended. It is for hosts that stop when their requests
-   * are answered: give `waitUntil` of Cloudflare Workers, or `after` of Next. `onError` gets
-   * what it throws, and the run goes on.
+   * Gets a promise for each run, which settles when the run has ended, and one for the sessions that are still read
+   * after a search. It is for hosts that stop when their requests are answered: give `waitUntil` of Cloudflare Workers,
+   * or `after` of Next. `onError` gets what it throws at a run, and the run goes on.
    */
   waitUntil?: ((running: Promise<unknown>) => void) | undefined;
   /** The most runs at once; further ones get status 503 and the code `too_many_runs`. Default 100. */

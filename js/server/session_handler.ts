@@ -52,11 +52,13 @@ import { findRoute, routeTable, type Route, type RouteCall, takeNames } from './
 import type { SessionService } from '../values/model/session_service.js';
 import type { JsonObject } from '../values/json/rules.js';
 import { coreOf } from '../core/core_of.js';
+import { SearchedSessions } from '../service/search/searched_sessions.js';
 import type { ServiceCore } from '../service/service_core.js';
 import { responseText } from './requests/shown_response.js';
 import { ServerRuns } from './runs/server_runs.js';
 import { HISTORY_ROUTES, REWIND_ROUTE } from './routes/history_routes.js';
 import { RUN_ROUTES } from './routes/run_routes.js';
+import { SEARCH_ROUTE } from './routes/search_route.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
 
@@ -95,6 +97,7 @@ const ROUTES: readonly Route[] = [
   ...HISTORY_ROUTES,
   ...EVENT_ROUTES,
   ...STATE_ROUTES,
+  SEARCH_ROUTE,
   ...RUN_ROUTES,
   WATCH_ROUTE,
   USER_WATCH_ROUTE,
@@ -155,6 +158,7 @@ class Handler {
   readonly #logs: ChangeLogs;
   /** Absent: there is no agent. */
   readonly #runs: ServerRuns | undefined;
+  readonly #searched: SearchedSessions;
   #openFeeds = 0;
   /** What agents threw that was reported. */
   readonly #reported = new WeakSet<SessionError>();
@@ -166,6 +170,7 @@ class Handler {
     this.#settings = settings;
     this.#logs = new ChangeLogs(service, this.#core);
     const { run: agent } = settings;
+    this.#searched = new SearchedSessions(service, settings.waitUntil);
     this.#runs = agent && new ServerRuns({ ...settings, service, agent });
   }
 
@@ -253,6 +258,7 @@ class Handler {
         rights,
         requireAccess: ask,
         runs: this.#runs,
+        searched: this.#searched,
         report: (error) => void this.#report(error, request),
         maxEvents,
         signal,

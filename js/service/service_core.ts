@@ -27,6 +27,7 @@ import type {
 import type { HiddenMembers, WriteIdentity } from '../values/model/diagnostic.js';
 import type { ComputedHistories } from '../core/history/histories.js';
 import type { ServiceHistory } from '../core/history_types.js';
+import type { FindRequest, FindResult } from '../values/model/search.js';
 import type { StorageInfo } from '../values/model/storage_info.js';
 import { isRevision } from '../core/storage/checked_rows.js';
 import type { ReadList, Results, MemoryStore, Store, StoreTraits } from '../core/storage/store.js';
@@ -159,6 +160,10 @@ export class ServiceCore implements Core {
     this.storing.add(work);
     const forget = (): void => void this.storing.delete(work);
     work.then(forget, forget);
+  }
+
+  search(request: FindRequest): Promise<FindResult | undefined> {
+    return this.callStore(request, (store) => store.search?.(request, request));
   }
 
   /** Reads a session's own state at its creation; `undefined` if it is not known. */

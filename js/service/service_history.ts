@@ -121,6 +121,7 @@ export function withHistories(store: Store, rules: StoreHistories): Store {
     list: (request, call) => store.list(request, call),
     state: (request, call) => store.state(request, call),
     changes: async (request, call) => store.changes?.(request, call),
+    search: async (request, call) => store.search?.(request, call),
     close: () => store.close?.(),
   };
 }

@@ -2,6 +2,7 @@
  * The interface between the services and what stores sessions. A store runs the rules over memory, IndexedDB, a
  * `Storage`, a server or a cache. It takes a write or a request, and the call that it belongs to.
  */
+import type { FindRequest, FindResult } from '../../values/model/search.js';
 import type { Description } from '../../values/model/description.js';
 import type { StorageCall } from '../../values/model/diagnostic.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -244,6 +245,8 @@ export interface Store {
   state(request: StateRequest, call: Call): Promise<string>;
   /** Finds what other programs have changed in an app. Returns `undefined` if the storage does not know that. */
   changes?(request: FindChangedRequest, call: Call): Promise<ChangedRows | undefined>;
+  /** Finds what was said in the sessions of a user. Returns `undefined` if the caller has to read them. */
+  search?(request: FindRequest, call: Call): Promise<FindResult | undefined>;
   /**
    * Ends the store, and frees its memory in the wasm. Calls that have begun still finish. A storage is closed by its
    * service: others may use it too.

@@ -5,6 +5,7 @@ import { requireId } from '../../values/model/values/ids.js';
 import { fromPathName } from '../../stores/http/protocol.js';
 import { HttpRefusal } from '../http/responses.js';
 import type { SessionService } from '../../values/model/session_service.js';
+import type { SearchedSessions } from '../../service/search/searched_sessions.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { SessionAccess, SessionAction, TakenRights } from '../rights/authorize.js';
 import type { ServerRuns } from '../runs/server_runs.js';
@@ -32,6 +33,8 @@ export interface RouteCall<Query = unknown> {
   ) => Promise<TakenRights>;
   /** Absent: the server has no agent. */
   readonly runs: ServerRuns | undefined;
+  /** The words of the users who search. */
+  readonly searched: SearchedSessions;
   /** Gets what an agent throws. */
   readonly report: (error: unknown) => void;
   /** The most events that one request may append. */

@@ -1,71 +1,22 @@
-import { takeRequest } from '../../core/call/call.js';
 import { cursorText, readPlace } from '../../core/storage/reads/cursors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText, requireWhole } from '../../values/errors/option_values.js';
 import { parseLabels, takeDescription } from '../../values/model/description.js';
 import type { Event } from '../../values/model/event/event.js';
-import type { UserRequest } from '../../values/model/session.js';
+import type { FindRequest, FindResult, SearchHit } from '../../values/model/search.js';
 import { requireId, requireUser } from '../../values/model/values/ids.js';
 import { isTime, optionalTime } from '../../values/model/values/time.js';
 import { needlesOf, wordsOf } from '../../values/words.js';
 import type { IndexedSession, SearchedSessions } from './searched_sessions.js';
-import { ownTexts, type SnippetPart, snippetOf } from './snippet.js';
-
-/** The request of a search in the sessions of one user. */
-export interface FindRequest extends UserRequest {
-  /**
-   * Words and "phrases" in quotes, of which all must be found: at most 512 characters. Marks and capital letters do not
-   * count. A word is found at the beginning of words; in Han, Kana, Hangul and other scripts without blanks anywhere.
-   */
-  query: string;
-  /** Searches in this session alone, without the limit of five hits. */
-  sessionId?: string | undefined;
-  /** Only events of this author, and no titles. */
-  author?: string | undefined;
-  /** Only events with `timestamp >= after`, and no titles: milliseconds since 1970. */
-  after?: number | undefined;
-  /** Only events with `timestamp < before`, and no titles: milliseconds since 1970. */
-  before?: number | undefined;
-  /** Only sessions that have all of these labels, each with the same value. */
-  labels?: Readonly<Record<string, string>> | undefined;
-  /** The most hits, 1 to 100; default 20. */
-  limit?: number | undefined;
-  /** The {@link FindResult.nextCursor} of the same search: the page has the hits after it. */
-  cursor?: string | undefined;
-}
-
-/** An event or a title that has all words of a query. */
-export interface SearchHit {
-  sessionId: string;
-  /** The title of the session; absent without one. */
-  title?: string;
-  /** The event; absent if the title is the hit. */
-  eventId?: string;
-  /** The author of the event. */
-  author?: string;
-  /** The time of the event: milliseconds since 1970. */
-  timestamp?: number;
-  /** The piece of the text around the first hit. */
-  snippet: SnippetPart[];
-}
-
-/** A page of hits. */
-export interface FindResult {
-  /** The sessions that were updated last come first. In each its title, then its events, the newest first. */
-  hits: SearchHit[];
-  /**
-   * Whether all texts were searched. `false`: the index has not caught up within two seconds and goes on, a session could
-   * not be read, or it has more than a megabyte of words. Search again for the rest.
-   */
-  isComplete: boolean;
-  /** The cursor to the hits after this page. Absent if the page has fewer hits than its limit. */
-  nextCursor?: string;
-}
+import { ownTexts, snippetOf } from './snippet.js';
 
 /** The most characters of a query. */
 export const MAX_QUERY = 512;
 /** The most hits of one session. */
 const MAX_OF_SESSION = 5;
+
+/** The most sessions of a page that the caller may not see. */
+const MAX_REFUSED = 20;
 
 /** A place is the time and the id of a session, and how many of its hits were given. */
 const SEARCH_CURSOR = {
@@ -82,12 +33,13 @@ interface TakenSearch extends Pick<FindRequest, 'author' | 'after' | 'before' | 
   readonly limit: number;
   /** What the cursors of the search belong to. */
   readonly target: readonly unknown[];
-  readonly place: readonly [time: number, sessionId: string, given: number] | undefined;
 }
 
+type Place = readonly [time: number, sessionId: string, given: number];
+
 /** Takes a request. @throws SessionError `invalid_argument` */
-function takeSearch(request: FindRequest): TakenSearch {
-  const { appName, userId, query, sessionId, author, cursor, limit } = request;
+export function takeSearch(request: FindRequest): TakenSearch {
+  const { appName, userId, query, sessionId, author, limit } = request;
   requireUser(request);
   requireText('query', query);
   const length = [...query].length;
@@ -102,48 +54,58 @@ function takeSearch(request: FindRequest): TakenSearch {
   const before = optionalTime('before', request.before);
   const labels = Object.entries(parseLabels(takeDescription({ labels: request.labels }).labels));
   const target = [appName, userId, needles, sessionId, author, after, before, labels];
-  return {
-    needles,
-    sessionId,
-    author,
-    after,
-    before,
-    labels,
-    limit: requireWhole('limit', limit ?? 20, 1, 100),
-    target,
-    place:
-      cursor === undefined
-        ? undefined
-        : (readPlace('cursor', SEARCH_CURSOR, target, cursor) as TakenSearch['place']),
-  };
+  const most = requireWhole('limit', limit ?? 20, 1, 100);
+  return { needles, sessionId, author, after, before, labels, limit: most, target };
 }
 
-/** Finds the hits of a request. */
-export async function find(searched: SearchedSessions, request: FindRequest): Promise<FindResult> {
-  const given = takeRequest(request);
-  const search = takeSearch(given);
-  const { needles, limit, target, place } = search;
-  const index = await searched.indexOf(given);
+/**
+ * Finds the hits of a request in the words of this process.
+ *
+ * @param request its members may not change
+ * @param maySee whether the caller may see a session; absent: all of them
+ */
+export async function find(
+  searched: SearchedSessions,
+  request: FindRequest,
+  maySee?: (sessionId: string) => Promise<boolean>,
+): Promise<FindResult> {
+  const search = takeSearch(request);
+  const { needles, limit, target } = search;
+  const { cursor, signal } = request;
+  const place =
+    cursor === undefined
+      ? undefined
+      : (readPlace('cursor', SEARCH_CURSOR, target, cursor) as unknown as Place);
+  const index = await searched.indexOf(request);
   let { isComplete } = index;
+  let refused = 0;
   const hits: SearchHit[] = [];
   for (const indexed of index.sessions) {
-    if (!isSearched(indexed, search)) continue;
+    if (!isSearched(indexed, search, place)) continue;
     const hasTitle = admitsTitles(search) && hasAll(indexed.titleWords, needles);
     // Most sessions lack a word, and cutting their lines takes far longer.
     const mayHaveEvents =
       hasAll(indexed.words, needles) &&
       indexed.words.split('\n').some((words) => hasAll(words, needles));
-    const events = mayHaveEvents ? await searched.transcriptOf(indexed, given.signal) : [];
-    if (events === undefined) isComplete = false;
+    const events = mayHaveEvents ? await searched.transcriptOf(indexed, signal) : [];
     const { sessionId, session } = indexed;
     const found = hitsOf(indexed, search, hasTitle, events ?? []);
     const first = place?.[1] === sessionId ? place[2] : 0;
+    const page = (given: number): FindResult => {
+      const end: Place = [session.lastUpdateTime, sessionId, given];
+      return { hits, isComplete, nextCursor: cursorText(SEARCH_CURSOR, target, end) };
+    };
+    const isHit = found.length > first || events === undefined;
+    if (isHit && maySee !== undefined && !(await maySee(sessionId))) {
+      refused += 1;
+      if (refused >= MAX_REFUSED) return page(found.length);
+      continue;
+    }
+    if (events === undefined) isComplete = false;
     for (const [number, hit] of found.entries()) {
       if (number < first) continue;
       hits.push(hit);
-      if (hits.length < limit) continue;
-      const end = [session.lastUpdateTime, sessionId, number + 1];
-      return { hits, isComplete, nextCursor: cursorText(SEARCH_CURSOR, target, end) };
+      if (hits.length === limit) return page(number + 1);
     }
   }
   return { hits, isComplete };
@@ -161,17 +123,12 @@ function admitsTitles({ author, after, before }: TakenSearch): boolean {
 /** Returns whether a session may have hits, apart from its words, and does not stand before the cursor. */
 function isSearched(
   { session }: IndexedSession,
-  { sessionId, labels, place }: TakenSearch,
+  { sessionId, labels }: TakenSearch,
+  place: Place | undefined,
 ): boolean {
-  const { id, lastUpdateTime, labels: own } = session;
+  const { id, lastUpdateTime, labels: own = {} } = session;
   if (sessionId !== undefined && id !== sessionId) return false;
-  if (
-    !labels.every(
-      ([key, value]) => own !== undefined && Object.hasOwn(own, key) && own[key] === value,
-    )
-  ) {
-    return false;
-  }
+  if (!labels.every(([key, value]) => Object.hasOwn(own, key) && own[key] === value)) return false;
   if (place === undefined) return true;
   const [time, last] = place;
   return lastUpdateTime < time || (lastUpdateTime === time && id <= last);

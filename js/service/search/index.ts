@@ -1,22 +1,23 @@
 /**
  * Finds what was said, in every language, and gives it to an agent as its memory.
  *
- * It works over any session service. The words are those of this process: the first search of a user reads the user's
- * sessions, and later ones what has changed. An append costs nothing.
+ * It works over any session service. Over HTTP the server searches. Elsewhere the words are those of this process: the
+ * first search of a user reads the user's sessions, and later ones what has changed. An append costs nothing.
  *
  * @module adk-session-wasm/search
  */
 import { requireService } from '../../core/call/given_service.js';
-import { takeOptions } from '../../core/call/call.js';
+import { takeOptions, takeRequest } from '../../core/call/call.js';
+import { coreOf } from '../../core/core_of.js';
 import { requireFunction } from '../../values/errors/option_values.js';
+import type { FindRequest, FindResult } from '../../values/model/search.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { find, type FindRequest, type FindResult } from './find.js';
+import { find, takeSearch } from './find.js';
 import { makeMemoryService, type MemoryOptions, type MemoryService } from './memory_service.js';
 import { SearchedSessions } from './searched_sessions.js';
 
-export type { FindRequest, FindResult, SearchHit } from './find.js';
+export type { FindRequest, FindResult, SearchHit, SnippetPart } from '../../values/model/search.js';
 export type { MemoryEntry, MemoryOptions, MemoryService } from './memory_service.js';
-export type { SnippetPart } from './snippet.js';
 
 /** Options of {@link sessionSearch}. */
 export interface SearchOptions {
@@ -71,7 +72,11 @@ export function sessionSearch(service: SessionService, options: SearchOptions = 
   if (waitUntil !== undefined) requireFunction('waitUntil', waitUntil);
   const searched = new SearchedSessions(service, waitUntil);
   return {
-    find: (request) => find(searched, request),
+    find: async (request) => {
+      const taken = takeRequest(request);
+      takeSearch(taken);
+      return (await coreOf(service)?.search(taken)) ?? find(searched, taken);
+    },
     asMemoryService: (options = {}) => makeMemoryService(searched, takeOptions(options)),
   };
 }

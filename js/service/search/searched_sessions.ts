@@ -1,3 +1,4 @@
+import { reportUncaught } from '../../core/call/diagnostics.js';
 import { endsWithin } from '../../core/call/time_limit.js';
 import { putLast } from '../../values/bounded_map.js';
 import { isSessionError } from '../../values/errors/errors.js';
@@ -69,7 +70,11 @@ export class SearchedSessions {
     putLast(this.#users, name, words, MAX_USERS);
     const work = words.catchUp();
     const isCaughtUp = await endsWithin(MAX_WAIT_MS, work, signal);
-    if (!isCaughtUp) this.#waitUntil?.(work.catch(() => undefined));
+    try {
+      if (!isCaughtUp) this.#waitUntil?.(work.catch(() => undefined));
+    } catch (error) {
+      reportUncaught(error);
+    }
     const sessions = [...words.sessions.values()].sort(newestFirst);
     return { sessions, isComplete: isCaughtUp && sessions.every(({ isWhole }) => isWhole) };
   }

@@ -1,13 +1,7 @@
 import type { Event } from '../../values/model/event/event.js';
 import { partsOf } from '../../values/model/event/parts.js';
+import type { SnippetPart } from '../../values/model/search.js';
 import { fold, matchWords } from '../../values/words.js';
-
-/** A piece of a {@link SearchHit.snippet}. */
-export interface SnippetPart {
-  text: string;
-  /** Whether the piece is a word or a phrase of the query. */
-  isHit: boolean;
-}
 
 /** The UTF-16 units of a snippet, and how many of them stand before the first hit. */
 const LENGTH = 200;

@@ -137,6 +137,18 @@ export const RESPONSES = {
       filled: listOf(objectOf({ id: TEXT, timestamp: MILLISECONDS })),
     },
   ),
+  FindResult: objectOf(
+    {
+      hits: listOf(
+        objectOf(
+          { sessionId: TEXT, snippet: listOf(objectOf({ text: TEXT, isHit: FLAG })) },
+          { title: TEXT, eventId: TEXT, author: TEXT, timestamp: MILLISECONDS },
+        ),
+      ),
+      isComplete: FLAG,
+    },
+    { nextCursor: TEXT },
+  ),
   Deleted: objectOf({ deleted: WHOLE }),
   Whether: FLAG,
   Cancelled: objectOf({ cancelled: FLAG }),

@@ -10,6 +10,7 @@ import type { Call } from '../../core/call/call.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { parseLabels } from '../../values/model/description.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { FindRequest, FindResult } from '../../values/model/search.js';
 import type { StoredEvents } from '../../values/model/event_page.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 import {
@@ -166,6 +167,19 @@ export class HandlerStore implements ServerStore, ReadVerbs {
       if (isReversed) listed.reverse();
       return { sessions: listed, total, shared: shared.states };
     });
+  }
+
+  async search(request: FindRequest, call: Call): Promise<FindResult> {
+    const { appName, userId, after, before, labels = {}, ...rest } = request;
+    const { query, sessionId, author, limit, cursor } = rest;
+    const label = Object.entries(labels).map(([key, value]) => `${key}:${value}`);
+    const times = { after: timeText(after), before: before?.toFixed(9) };
+    const get = {
+      method: 'GET',
+      path: pathTo({ appName, userId }, '/search'),
+      query: { query, sessionId, author, ...times, label, limit, cursor },
+    } as const;
+    return (await this.#connection.request(get, call, readAs<FindResult>('FindResult')))!;
   }
 
   async state({ appName, userId }: StateRequest, call: Call): Promise<string> {

@@ -102,6 +102,7 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
     '/run',
     { ...KEY, newMessage: { parts: [{ text: 'Tea?' }] }, stateDelta: { asked: true } },
   ],
+  ['get', '/apps/{appName}/users/{userId}/search', `${USER}/search?query=tea`],
   ['delete', '/apps/{appName}/users/{userId}/sessions/{sessionId}', SESSION],
   ['delete', '/apps/{appName}/users/{userId}', USER],
 ];
