@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 
 import { DatabaseSessionService } from '../../../js/service/database/index.js';
+import { sessionSearch } from '../../../js/service/search/index.js';
 import { State, type Session, type StateShape } from '../../../js/index.js';
 import { type PythonSessions, startPythonSessions } from '../python.js';
 import { KEY, PYTHON_KEY, pythonEvent, userEvent, firstText } from '../shared_session.js';
@@ -54,6 +55,23 @@ export function sharedSessions(title: string, start: () => NewDatabase): void {
       assert.deepEqual(again?.events.map(firstText), ['one', 'two', 'three']);
       assert.deepEqual(again?.state, { ...left, 'user:name': 'Eve' });
       assert.deepEqual(again?.events[1]?.actions.stateDelta, { gone: State.REMOVED, 'app:n': 1 });
+    });
+
+    it('a search finds what Python has written, before it and between two searches', async () => {
+      const search = sessionSearch(service);
+      const { appName, userId } = KEY;
+      const found = async (query: string) => {
+        const { hits, isComplete } = await search.find({ appName, userId, query });
+        assert.ok(isComplete);
+        return hits.map(({ snippet }) => snippet.map(({ text }) => text).join(''));
+      };
+      await python.ask('create', PYTHON_KEY);
+      await python.ask('append', pythonEvent('녹차를 추천해요'));
+      assert.deepEqual(await found('녹차'), ['녹차를 추천해요']);
+      const appended = await python.ask('append', pythonEvent('Grüner Tee'));
+      assert.equal(appended.error, undefined);
+      assert.deepEqual(await found('gruner'), ['Grüner Tee']);
+      assert.deepEqual(await found('녹차'), ['녹차를 추천해요']);
     });
 
     it('both sides read events of equal and of earlier times in one order, in windows too', async () => {
