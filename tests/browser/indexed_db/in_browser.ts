@@ -29,6 +29,7 @@ import { sequence } from './loss/sequence.js';
 import { serveSite } from './site.js';
 import { sizes } from './writes/sizes.js';
 import { twoPages } from './pages/two_pages.js';
+import { searches } from './reads/searches.js';
 import { views } from './reads/views.js';
 import { walks } from './reads/walks.js';
 
@@ -42,6 +43,7 @@ const ENGINE_GROUPS = {
   'where it works': realms,
   'where it does not': fallback,
   'lost connections': connections,
+  'words of a search': searches,
 };
 
 /** What the package alone decides. The gate runs it in Chromium. */

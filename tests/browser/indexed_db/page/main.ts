@@ -10,6 +10,7 @@ import { inPage as retries } from '../writes/retries.js';
 import { inPage as sizes } from '../writes/sizes.js';
 import { inPage as files } from '../reads/files.js';
 import { inPage as filteredLists } from '../reads/filtered_lists.js';
+import { inPage as searches } from '../reads/searches.js';
 import { inPage as views } from '../reads/views.js';
 import { inPage as walks } from '../reads/walks.js';
 import { inPage as damage } from '../loss/damage.js';
@@ -38,6 +39,7 @@ exposeScenarios({
   ...sizes,
   ...files,
   ...filteredLists,
+  ...searches,
   ...views,
   ...walks,
   ...damage,
