@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService, openSessionService } from '../../../../js/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
-import { sessionSearch } from '../../../../js/service/search/index.js';
 import { snippetOf } from '../../../../js/service/search/snippet.js';
 import { isWellFormed } from '../../../../js/values/json/text.js';
 import { fold, needlesOf, wordsOf } from '../../../../js/values/words.js';
-import { USER, says } from '../fixture.js';
+import { requireSearches, TEXTS } from './searches.js';
 import { wholeStorage } from '../whole_storage.js';
-
-const file = new URL('../../../vectors/searches.json', import.meta.url);
-const { texts, queries } = JSON.parse(readFileSync(file, 'utf8')) as {
-  texts: Record<string, string>;
-  queries: { query: string; finds: string[] }[];
-};
 
 const services = {
   memory: () => new InMemorySessionService(),
@@ -23,32 +15,11 @@ const services = {
   SQLite: () => new DatabaseSessionService('sqlite::memory:'),
 };
 
-for (const [name, open] of Object.entries(services)) {
-  describe(`Queries in five languages over ${name}`, () => {
-    it('find the same texts, as a message and as a title', async () => {
-      const said = await open();
-      const titled = await open();
-      for (const [sessionId, text] of Object.entries(texts)) {
-        const session = await said.createSession({ ...USER, sessionId });
-        await said.appendEvent({ session, event: says(text) });
-        await titled.createSession({ ...USER, sessionId, title: text });
-      }
-      const searches = [sessionSearch(said), sessionSearch(titled)];
-      for (const { query, finds } of queries) {
-        for (const search of searches) {
-          const { hits, isComplete } = await search.find({ ...USER, query });
-          assert.deepEqual(hits.map(({ sessionId }) => sessionId).sort(), finds, query);
-          assert.ok(isComplete);
-          assert.ok(hits.every(({ snippet }) => snippet.some(({ isHit }) => isHit)));
-        }
-        const { sessions } = await titled.listSessions({ ...USER, title: query });
-        assert.deepEqual(sessions.map(({ id }) => id).sort(), finds, `title: ${query}`);
-      }
-      await said.close();
-      await titled.close();
-    });
-  });
-}
+describe('Queries in five languages find the same texts, as messages and as titles,', () => {
+  for (const [name, open] of Object.entries(services)) {
+    it(`over ${name}`, async () => requireSearches(await open()));
+  }
+});
 
 describe('Words', () => {
   it('are the same whether their letters are composed, wide, capital or marked', () => {
@@ -65,7 +36,7 @@ describe('Words', () => {
   });
 
   it('of a text that is folded sign by sign are those of the whole text', () => {
-    for (const text of Object.values(texts)) {
+    for (const text of TEXTS) {
       assert.equal([...text.normalize('NFC')].map(fold).join(''), fold(text));
     }
   });

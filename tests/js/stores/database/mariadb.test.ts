@@ -15,6 +15,7 @@ import { ordersAsJavaScript } from './cases/list_order.js';
 import { appliesOnce } from './cases/mutations.js';
 import { MARIADB_REFUSALS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
+import { findsInFiveLanguages } from './cases/searches.js';
 import { cleared, emptied, type Server, startMariadb } from './servers.js';
 
 let server: Server;
@@ -30,6 +31,7 @@ conforms(
   { expectations: MARIADB_REFUSALS },
 );
 ordersAsJavaScript('MariaDB', newUrl);
+findsInFiveLanguages('MariaDB', newUrl);
 knowsRetries('MariaDB', newUrl, open);
 appliesOnce('MariaDB', async (clock) => {
   return new DatabaseSessionService(await newUrl(), { clock: () => clock.now });
