@@ -17,7 +17,7 @@ import { makeMemoryService, type MemoryOptions, type MemoryService } from './mem
 import { SearchedSessions } from './searched_sessions.js';
 
 export type { FindRequest, FindResult, SearchHit, SnippetPart } from '../../values/model/search.js';
-export type { MemoryEntry, MemoryOptions, MemoryService } from './memory_service.js';
+export type { FoundMemories, MemoryEntry, MemoryOptions, MemoryService } from './memory_service.js';
 
 /** Options of {@link sessionSearch}. */
 export interface SearchOptions {

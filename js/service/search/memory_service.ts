@@ -1,6 +1,7 @@
 import { takeRequest } from '../../core/call/call.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { requireOneOf, requireText } from '../../values/errors/option_values.js';
+import type { Content } from '../../values/model/event/content.js';
 import type { UserRequest } from '../../values/model/session.js';
 import { requireUser } from '../../values/model/values/ids.js';
 import { needlesOf, wordsOf } from '../../values/words.js';
@@ -20,10 +21,17 @@ export interface MemoryOptions {
 /** What an agent remembers of an event, as tools of `@google/adk` read it. */
 export interface MemoryEntry {
   /** The texts of the event, without thoughts, calls and files. */
-  content: { role?: string; parts: { text: string }[] };
+  content: Content;
+  /** The author of the event. */
   author?: string;
   /** ISO 8601. */
   timestamp?: string;
+}
+
+/** What an agent remembers of a query. */
+export interface FoundMemories {
+  /** The best ones come first. */
+  memories: MemoryEntry[];
 }
 
 /** A memory service for `new Runner({ memoryService })` of `@google/adk`. */
@@ -34,7 +42,7 @@ export interface MemoryService {
    * Finds events that have any word of the query, of all sessions of this user. Those with the most words come first,
    * then the newest: at most 20. Characters after the first 512 do not count.
    */
-  searchMemory(request: UserRequest & { query: string }): Promise<{ memories: MemoryEntry[] }>;
+  searchMemory(request: UserRequest & { query: string }): Promise<FoundMemories>;
 }
 
 /** The most entries of an answer: a model has to read them. */

@@ -25,6 +25,7 @@ export interface FindRequest extends UserRequest {
 
 /** An event or a title that has all words of a query. */
 export interface SearchHit {
+  /** The session of the hit. */
   sessionId: string;
   /** The title of the session; absent without one. */
   title?: string;
@@ -53,6 +54,7 @@ export interface FindResult {
 
 /** A piece of a {@link SearchHit.snippet}. */
 export interface SnippetPart {
+  /** As it was written. `…` stands where the text goes on. */
   text: string;
   /** Whether the piece is a word or a phrase of the query. */
   isHit: boolean;
