@@ -122,6 +122,7 @@ export function withHistories(store: Store, rules: StoreHistories): Store {
     state: (request, call) => store.state(request, call),
     changes: async (request, call) => store.changes?.(request, call),
     search: async (request, call) => store.search?.(request, call),
+    words: async (call) => store.words?.(call),
     close: () => store.close?.(),
   };
 }

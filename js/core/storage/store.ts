@@ -23,6 +23,7 @@ import type { StorageReadRequest } from './requests.js';
 import type { Rows } from './rows.js';
 import type { StateOwner } from './scopes.js';
 import type { ChangedRequest, ChangedRows, Storage } from './storage.js';
+import type { WordRows } from './word_rows.js';
 
 /** The new revisions of the shared states that a write changed; 0 for a state that did not change. */
 export type SharedRevisions = Readonly<Record<SharedScope, number>>;
@@ -247,6 +248,8 @@ export interface Store {
   changes?(request: FindChangedRequest, call: Call): Promise<ChangedRows | undefined>;
   /** Finds what was said in the sessions of a user. Returns `undefined` if the caller has to read them. */
   search?(request: FindRequest, call: Call): Promise<FindResult | undefined>;
+  /** Returns the rows of words beside the sessions. Resolves to `undefined` if the storage keeps none. */
+  words?(call: Call): Promise<WordRows | undefined>;
   /**
    * Ends the store, and frees its memory in the wasm. Calls that have begun still finish. A storage is closed by its
    * service: others may use it too.
@@ -264,6 +267,8 @@ export interface OwnStorage extends Storage {
   readonly traits?: StoreTraits;
   /** Returns the verbs for one write that describes a session, if they take more of it than their requests have. */
   describing?(write: CreateWrite | DescribeWrite): Pick<Storage, 'create' | 'describe'>;
+  /** Returns the rows of words beside the sessions, if it can write them. */
+  words?(call: StorageCall): Promise<WordRows | undefined>;
   /** Called once, before the first verb: `tell` reports a connection that is lost while no call uses it. */
   onConnectionLost?(tell: (error: unknown) => void): void;
   /** Like `read`, with parsed events. Returns `undefined` if one cannot be parsed; `read` follows and tells why. */

@@ -2,12 +2,14 @@ import { cursorText, readPlace } from '../../core/storage/reads/cursors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText, requireWhole } from '../../values/errors/option_values.js';
 import { parseLabels, takeDescription } from '../../values/model/description.js';
+import type { LookedSession } from '../../core/storage/word_rows.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { FindRequest, FindResult, SearchHit } from '../../values/model/search.js';
 import { requireId, requireUser } from '../../values/model/values/ids.js';
 import { isTime, optionalTime } from '../../values/model/values/time.js';
 import { needlesOf, wordsOf } from '../../values/words.js';
-import type { IndexedSession, SearchedSessions } from './searched_sessions.js';
+import { type Candidate, newestFirst, type SearchedSessions } from './searched_sessions.js';
+import { countIn } from './process_words.js';
 import { ownTexts, snippetOf } from './snippet.js';
 
 /** The most characters of a query. */
@@ -76,23 +78,22 @@ export async function find(
     cursor === undefined
       ? undefined
       : (readPlace('cursor', SEARCH_CURSOR, target, cursor) as unknown as Place);
-  const index = await searched.indexOf(request);
-  let { isComplete } = index;
+  const { appName, userId } = request;
+  const look = { appName, userId, needles, least: needles.length, isRemembered: false, signal };
+  const candidates = await searched.candidates(look, newestFirst);
+  let { isComplete } = candidates;
   let refused = 0;
   const hits: SearchHit[] = [];
-  for (const indexed of index.sessions) {
-    if (!isSearched(indexed, search, place)) continue;
-    const hasTitle = admitsTitles(search) && hasAll(indexed.titleWords, needles);
-    // Most sessions lack a word, and cutting their lines takes far longer.
-    const mayHaveEvents =
-      hasAll(indexed.words, needles) &&
-      indexed.words.split('\n').some((words) => hasAll(words, needles));
-    const events = mayHaveEvents ? await searched.transcriptOf(indexed, signal) : [];
-    const { sessionId, session } = indexed;
-    const found = hitsOf(indexed, search, hasTitle, events ?? []);
+  const sessions = candidates.sessions.filter((session) => isSearched(session, search, place));
+  for await (const candidate of searched.withLines(look, sessions)) {
+    const { sessionId, lastUpdateTime, title = '', lines } = candidate;
+    const hasTitle = admitsTitles(search) && hasAll(wordsOf(title), needles);
+    const mayHaveEvents = lines.some((words, index) => index > 0 && hasAll(words, needles));
+    const events = mayHaveEvents ? await searched.transcriptOf(candidate, signal) : [];
+    const found = hitsOf(candidate, search, hasTitle, events ?? []);
     const first = place?.[1] === sessionId ? place[2] : 0;
     const page = (given: number): FindResult => {
-      const end: Place = [session.lastUpdateTime, sessionId, given];
+      const end: Place = [lastUpdateTime, sessionId, given];
       return { hits, isComplete, nextCursor: cursorText(SEARCH_CURSOR, target, end) };
     };
     const isHit = found.length > first || events === undefined;
@@ -113,7 +114,7 @@ export async function find(
 
 /** Returns whether the words of a text have all words of a query. */
 function hasAll(words: string, needles: readonly string[]): boolean {
-  return needles.every((needle) => words.includes(needle));
+  return countIn(words, needles) === needles.length;
 }
 
 function admitsTitles({ author, after, before }: TakenSearch): boolean {
@@ -122,11 +123,10 @@ function admitsTitles({ author, after, before }: TakenSearch): boolean {
 
 /** Returns whether a session may have hits, apart from its words, and does not stand before the cursor. */
 function isSearched(
-  { session }: IndexedSession,
+  { sessionId: id, lastUpdateTime, labels: own }: LookedSession,
   { sessionId, labels }: TakenSearch,
   place: Place | undefined,
 ): boolean {
-  const { id, lastUpdateTime, labels: own = {} } = session;
   if (sessionId !== undefined && id !== sessionId) return false;
   if (!labels.every(([key, value]) => Object.hasOwn(own, key) && own[key] === value)) return false;
   if (place === undefined) return true;
@@ -136,12 +136,11 @@ function isSearched(
 
 /** Returns the hits of one session in their order. */
 function hitsOf(
-  { session }: IndexedSession,
+  { sessionId: id, title }: Candidate,
   { needles, author, after = 0, before = Infinity, sessionId }: TakenSearch,
   hasTitle: boolean,
   events: readonly Event[],
 ): SearchHit[] {
-  const { id, title } = session;
   const head = { sessionId: id, ...(title !== undefined && { title }) };
   const hits: SearchHit[] = [];
   if (hasTitle) hits.push({ ...head, snippet: snippetOf(title ?? '', needles) });

@@ -41,7 +41,7 @@ export interface SessionSearch {
    * Makes a memory service for a `Runner` of `@google/adk`. It finds what its user has said and heard in any session,
    * the present one included.
    *
-   * @throws SessionError `unsupported` for `remembers: 'added'`
+   * @throws SessionError `invalid_argument`
    */
   asMemoryService(options?: MemoryOptions): MemoryService;
 }

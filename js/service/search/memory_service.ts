@@ -1,19 +1,19 @@
 import { takeRequest } from '../../core/call/call.js';
-import { SessionError } from '../../values/errors/errors.js';
 import { requireOneOf, requireText } from '../../values/errors/option_values.js';
 import type { Content } from '../../values/model/event/content.js';
-import type { UserRequest } from '../../values/model/session.js';
+import type { Session, UserRequest } from '../../values/model/session.js';
 import { requireUser } from '../../values/model/values/ids.js';
 import { needlesOf, wordsOf } from '../../values/words.js';
 import { MAX_QUERY } from './find.js';
-import type { SearchedSessions } from './searched_sessions.js';
+import { countIn } from './process_words.js';
+import { newestFirst, type Order, type SearchedSessions } from './searched_sessions.js';
 import { ownTexts } from './snippet.js';
 
 /** How a {@link MemoryService} remembers. */
 export interface MemoryOptions {
   /**
-   * `'all'`: every session of the user. `'added'`: only those given to `addSessionToMemory`. An index in the process
-   * keeps no such mark, so `'added'` is `unsupported`. Default `'all'`.
+   * `'all'`: every session of the user. `'added'`: only those given to `addSessionToMemory`, over databases and
+   * IndexedDB; elsewhere the calls reject with `unsupported`, as nothing keeps the marks. Default `'all'`.
    */
   remembers?: 'all' | 'added' | undefined;
 }
@@ -36,10 +36,14 @@ export interface FoundMemories {
 
 /** A memory service for `new Runner({ memoryService })` of `@google/adk`. */
 export interface MemoryService {
-  /** Does nothing: the memory has every session. */
-  addSessionToMemory(session: object): Promise<void>;
   /**
-   * Finds events that have any word of the query, of all sessions of this user. Those with the most words come first,
+   * Marks a session, and what is said in it later, as remembered. Does nothing with `remembers: 'all'`.
+   *
+   * @throws SessionError `invalid_argument`; `unsupported` if nothing keeps the marks
+   */
+  addSessionToMemory(session: Pick<Session, 'appName' | 'userId' | 'id'>): Promise<void>;
+  /**
+   * Finds events that have any word of the query, of all remembered sessions of this user. Those with the most words come first,
    * then the newest: at most 20. Characters after the first 512 do not count.
    */
   searchMemory(request: UserRequest & { query: string }): Promise<FoundMemories>;
@@ -53,40 +57,42 @@ export function makeMemoryService(
   searched: SearchedSessions,
   { remembers = 'all' }: MemoryOptions,
 ): MemoryService {
-  if (requireOneOf('remembers', remembers, ['all', 'added']) === 'added') {
-    const message =
-      "An index in the process keeps no marks of added sessions; use remembers: 'all'.";
-    throw new SessionError('unsupported', message);
-  }
+  const isRemembered = requireOneOf('remembers', remembers, ['all', 'added']) === 'added';
   return {
-    addSessionToMemory: () => Promise.resolve(),
-    searchMemory: async (request) => ({ memories: await searchMemory(searched, request) }),
+    addSessionToMemory: async ({ appName, userId, id: sessionId }) => {
+      if (isRemembered) await searched.remember({ appName, userId, sessionId });
+    },
+    searchMemory: async (request) => ({
+      memories: await searchMemory(searched, request, isRemembered),
+    }),
   };
 }
 
 async function searchMemory(
   searched: SearchedSessions,
   request: UserRequest & { query: string },
+  isRemembered: boolean,
 ): Promise<MemoryEntry[]> {
   const taken = takeRequest(request);
   requireUser(taken);
   requireText('query', taken.query);
   const needles = needlesOf([...taken.query].slice(0, MAX_QUERY).join(''));
-  const count = (words: string): number =>
-    needles.filter((needle) => words.includes(needle)).length;
-  const { sessions } = await searched.indexOf(taken);
-  const best = sessions
-    .map((indexed) => {
-      const counts = count(indexed.words) === 0 ? [] : indexed.words.split('\n').map(count);
-      return { indexed, most: counts.reduce((most, count) => Math.max(most, count), 0) };
-    })
-    .filter(({ most }) => most > 0)
-    .sort((one, other) => other.most - one.most);
+  if (isRemembered) await searched.requireMarks(taken.signal);
+  const count = (words: string): number => countIn(words, needles);
+  const { appName, userId, signal } = taken;
+  const look = { appName, userId, needles, least: 1, isRemembered, signal };
+  const bestFirst: Order = (one, other) => other.found - one.found || newestFirst(one, other);
+  const { sessions } = await searched.candidates(look, bestFirst);
   const entries: { readonly entry: MemoryEntry; readonly count: number }[] = [];
-  for (const { indexed, most } of best) {
+  const isFull = (most: number): boolean =>
+    entries.filter((entry) => entry.count >= most).length >= MAX_ENTRIES;
+  for await (const candidate of searched.withLines(look, sessions)) {
     // No event of this session or a later one has more words than the entries.
-    if (entries.filter((entry) => entry.count >= most).length >= MAX_ENTRIES) break;
-    const events = (await searched.transcriptOf(indexed, taken.signal)) ?? [];
+    if (isFull(candidate.found)) break;
+    const [, ...lines] = candidate.lines;
+    const most = lines.reduce((most, line) => Math.max(most, count(line)), 0);
+    if (most === 0 || isFull(most)) continue;
+    const events = (await searched.transcriptOf(candidate, signal)) ?? [];
     for (const event of [...events].reverse()) {
       const texts = ownTexts(event);
       const { author, timestamp, content } = event;

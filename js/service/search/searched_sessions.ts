@@ -1,92 +1,168 @@
 import { reportUncaught } from '../../core/call/diagnostics.js';
 import { endsWithin } from '../../core/call/time_limit.js';
-import { putLast } from '../../values/bounded_map.js';
-import { isSessionError } from '../../values/errors/errors.js';
+import { coreOf } from '../../core/core_of.js';
+import {
+  CUT,
+  type LookedSession,
+  type LookRequest,
+  type WordRow,
+  type WordRows,
+  type WordsOwner,
+} from '../../core/storage/word_rows.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { Event } from '../../values/model/event/event.js';
-import type { Session, UserRequest } from '../../values/model/session.js';
+import type { UserRequest } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
+import { requireKey } from '../../values/model/values/ids.js';
 import { wordsOf } from '../../values/words.js';
+import { ProcessWords } from './process_words.js';
 import { ownTexts } from './snippet.js';
-
-/** A user of an app. */
-type User = Pick<UserRequest, 'appName' | 'userId'>;
 
 /** The milliseconds that a search waits for the index. */
 const MAX_WAIT_MS = 2000;
-/** The most users whose words are in memory. The user who searched least recently is forgotten first. */
-const MAX_USERS = 100;
 /** The most UTF-16 units of a session's words. */
 const MAX_WORDS = 2 ** 20;
-/** The sessions that are read at once. */
-const READS = 8;
-/** The sessions that are listed at once. */
-const LISTED = 1000;
+/** The sessions that are read at once, and whose rows are written at once. */
+const READS = 16;
+/** The sessions whose words are read at once. */
+const CANDIDATES = 16;
 
-/** The words of one session. */
-export interface IndexedSession {
-  readonly sessionId: string;
-  session: Session;
-  titleWords: string;
-  /**
-   * The words of each event in a line. An undone or replaced event may still have its line: a line only tells that
-   * reading the session may be of use.
-   */
-  words: string;
-  /** Whether the words are those of all events. */
-  isWhole: boolean;
-  /** The revision whose events have their lines; `undefined` before the first read, and if the service has none. */
-  revision: number | undefined;
-  /** What tells whether the session has changed: its revision, or its time if the service has no revisions. */
-  version: number | undefined;
+/** A session that may have hits. */
+export interface Candidate extends LookedSession, WordsOwner {
+  /** The words of the title, and of each event, of before any change that is not yet caught up with. */
+  readonly lines: readonly string[];
 }
 
-/** The words of a user's sessions. */
-export interface UserIndex {
-  /** Those that were updated last come first. */
-  readonly sessions: readonly IndexedSession[];
-  /** Whether all words of all sessions are there. */
+/** The candidates of a search. */
+interface Candidates {
+  /** In the order of {@link Order}. */
+  readonly sessions: readonly LookedSession[];
+  /** Whether the words of all sessions were searched. */
   readonly isComplete: boolean;
 }
 
-/** Has the words of all sessions of the users who search, in this process alone. An append does not touch it. */
+/** Orders candidates. */
+export type Order = (one: LookedSession, other: LookedSession) => number;
+
+/** Orders those first that were updated last. */
+export const newestFirst: Order = (one, other) =>
+  other.lastUpdateTime - one.lastUpdateTime || (one.sessionId < other.sessionId ? 1 : -1);
+
+/** Finds sessions that may have hits, by the rows of their words. Brings the rows up to date first. */
 export class SearchedSessions {
   readonly #service: SessionService;
   readonly #waitUntil: ((work: Promise<unknown>) => void) | undefined;
-  readonly #users = new Map<string, UserWords>();
+  /** Used if the storage of the service keeps no words. */
+  readonly #processWords: ProcessWords;
+  /** What brings the rows of a user up to date, while it runs. */
+  readonly #users = new Map<string, CatchUp>();
 
   constructor(service: SessionService, waitUntil: ((work: Promise<unknown>) => void) | undefined) {
     this.#service = service;
     this.#waitUntil = waitUntil;
+    this.#processWords = new ProcessWords(service);
+  }
+
+  /** Returns the rows that the storage keeps, or those of this process. */
+  async rows(signal: UserRequest['signal']): Promise<WordRows> {
+    return (await coreOf(this.#service)?.words({ signal })) ?? this.#processWords;
   }
 
   /**
-   * Returns the words of a user's sessions. Waits at most two seconds for what has changed; the work goes on then.
+   * Finds the sessions whose words contain enough of the needles. Waits at most two seconds for what has changed; the
+   * work goes on then.
    *
    * @throws SessionError `aborted`; any error of a list of sessions
    */
-  async indexOf({ appName, userId, signal }: UserRequest): Promise<UserIndex> {
-    const name = JSON.stringify([appName, userId]);
-    const words = this.#users.get(name) ?? new UserWords(this.#service, { appName, userId });
-    putLast(this.#users, name, words, MAX_USERS);
-    const work = words.catchUp();
-    const isCaughtUp = await endsWithin(MAX_WAIT_MS, work, signal);
+  async candidates(
+    { appName, userId, needles, least, isRemembered, signal }: LookRequest,
+    order: Order,
+  ): Promise<Candidates> {
+    const owner = { appName, userId };
+    const rows = await this.rows(signal);
+    const look = () => rows.look({ ...owner, needles, least, isRemembered, signal });
+    let looked = rows.list === undefined ? await look() : undefined;
+    let isCaughtUp = looked?.sessions.every(({ isStale }) => !isStale) ?? false;
+    if (looked === undefined || !isCaughtUp) {
+      isCaughtUp = await this.#catchUp(owner, rows, signal);
+      looked = await look();
+    }
+    return {
+      sessions: looked.sessions.filter(({ found }) => found >= least).sort(order),
+      isComplete: looked.isWhole && isCaughtUp,
+    };
+  }
+
+  /** Resolves to whether the rows have been brought up to date in time. */
+  async #catchUp(
+    owner: WordsOwner,
+    rows: WordRows,
+    signal: UserRequest['signal'],
+  ): Promise<boolean> {
+    const name = JSON.stringify([owner.appName, owner.userId]);
+    const user = this.#users.get(name) ?? new CatchUp(this.#service, owner, rows);
+    this.#users.set(name, user);
+    const work = user.run().finally(() => {
+      if (user.isIdle) this.#users.delete(name);
+    });
+    if (await endsWithin(MAX_WAIT_MS, work, signal)) return work;
     try {
-      if (!isCaughtUp) this.#waitUntil?.(work.catch(() => undefined));
+      this.#waitUntil?.(work.catch(() => undefined));
     } catch (error) {
       reportUncaught(error);
     }
-    const sessions = [...words.sessions.values()].sort(newestFirst);
-    return { sessions, isComplete: isCaughtUp && sessions.every(({ isWhole }) => isWhole) };
+    return false;
+  }
+
+  /** Yields the sessions with their words, and reads these as far as they are asked for. */
+  async *withLines(
+    owner: WordsOwner & Pick<UserRequest, 'signal'>,
+    sessions: readonly LookedSession[],
+  ): AsyncGenerator<Candidate> {
+    const { appName, userId, signal } = owner;
+    const rows = await this.rows(signal);
+    for (let start = 0; start < sessions.length; start += CANDIDATES) {
+      const some = sessions.slice(start, start + CANDIDATES);
+      const sessionIds = some.map(({ sessionId }) => sessionId);
+      const words = await rows.read({ appName, userId, sessionIds, signal });
+      for (const session of some) {
+        const lines = (words.get(session.sessionId) ?? '').split('\n');
+        yield { ...session, appName, userId, lines };
+      }
+    }
+  }
+
+  /**
+   * Marks a session as remembered.
+   *
+   * @throws SessionError `invalid_argument`, `unsupported`
+   */
+  async remember(key: WordsOwner & { readonly sessionId: string }): Promise<void> {
+    requireKey(key);
+    await (
+      await this.requireMarks(undefined)
+    )(key);
+  }
+
+  /** Returns what marks sessions as remembered. @throws SessionError `unsupported` if the rows keep no marks */
+  async requireMarks(
+    signal: UserRequest['signal'],
+  ): Promise<(key: WordsOwner & { readonly sessionId: string }) => Promise<void>> {
+    const rows = await this.rows(signal);
+    if (rows.remember !== undefined) return (key) => rows.remember!(key);
+    const message =
+      "Nothing keeps marks of added sessions: the index is in the process. Use remembers: 'all'.";
+    throw new SessionError('unsupported', message);
   }
 
   /**
    * Reads the events of a session that no rewind has undone. The caller sees what the service lets it see.
    *
-   * @returns `undefined` if the session cannot be read, or is gone
+   * @returns `undefined` if the session cannot be read
    * @throws SessionError `aborted`, `closed`
    */
   async transcriptOf(
-    { sessionId, session: { appName, userId } }: IndexedSession,
+    { appName, userId, sessionId }: Candidate,
     signal: UserRequest['signal'],
   ): Promise<readonly Event[] | undefined> {
     const config = { numRecentEvents: 'all', view: 'transcript', skipCorrupt: true } as const;
@@ -101,110 +177,110 @@ export class SearchedSessions {
   }
 }
 
-function newestFirst({ session: one }: IndexedSession, { session: other }: IndexedSession): number {
-  return other.lastUpdateTime - one.lastUpdateTime || (one.id < other.id ? 1 : -1);
-}
+/** What a reading of a session gives. */
+type ReadRow = WordRow | 'gone' | 'unread';
 
-/** The words of one user's sessions. */
-class UserWords {
+/** Brings the rows of one user up to date. */
+class CatchUp {
   readonly #service: SessionService;
-  readonly #user: User;
-  readonly sessions = new Map<string, IndexedSession>();
-  #running: Promise<void> = Promise.resolve();
-  #next: Promise<void> | undefined;
+  readonly #owner: WordsOwner;
+  readonly #rows: WordRows;
+  #running: Promise<boolean> | undefined;
+  #next: Promise<boolean> | undefined;
 
-  constructor(service: SessionService, user: User) {
+  constructor(service: SessionService, owner: WordsOwner, rows: WordRows) {
     this.#service = service;
-    this.#user = user;
+    this.#owner = owner;
+    this.#rows = rows;
   }
 
-  /** Resolves once the index has all that was stored before the call. */
-  catchUp(): Promise<void> {
-    // A pass that has begun may have listed the sessions before a write of the caller.
-    return (this.#next ??= this.#running
+  get isIdle(): boolean {
+    return this.#running === undefined && this.#next === undefined;
+  }
+
+  /** Resolves once the rows have all that was stored before the call, to `false` if a session lacks its row. */
+  run(): Promise<boolean> {
+    // A pass that has begun may have looked before a write of the caller.
+    return (this.#next ??= Promise.resolve(this.#running)
       .catch(() => undefined)
       .then(() => {
         this.#next = undefined;
-        return (this.#running = this.#renew());
+        const running = this.#renew().finally(() => {
+          if (this.#running === running) this.#running = undefined;
+        });
+        return (this.#running = running);
       }));
   }
 
-  /** Compares the user's list with the index, session by session. */
-  async #renew(): Promise<void> {
-    const listed = new Map<string, Session>();
-    const list = { ...this.#user, limit: LISTED, stateKeys: [] };
-    for await (const session of this.#service.sessions(list)) listed.set(session.id, session);
-    for (const sessionId of this.sessions.keys()) {
-      if (!listed.has(sessionId)) this.sessions.delete(sessionId);
+  async #renew(): Promise<boolean> {
+    const isStored = this.#rows.list === undefined;
+    let isComplete = true;
+    await this.#rows.list?.(this.#owner);
+    const look = { ...this.#owner, needles: [], least: 1, isRemembered: false };
+    const { sessions } = await this.#rows.look(look);
+    const stale = sessions.filter(({ isStale }) => isStale).sort(newestFirst);
+    for (let start = 0; start < stale.length; start += READS) {
+      const some = stale.slice(start, start + READS);
+      const read = await Promise.all(
+        some.map(async (session) => {
+          const row = await this.#read(session);
+          // A transaction for many rows is faster. Elsewhere no session waits for a slow one.
+          return isStored || (await this.#write([row])) ? row : 'unread';
+        }),
+      );
+      if (isStored && !(await this.#write(read))) isComplete = false;
+      isComplete &&= !read.includes('unread');
     }
-    const changed: IndexedSession[] = [];
-    for (const session of [...listed.values()].reverse()) {
-      const indexed = this.sessions.get(session.id) ?? newSession(session);
-      if (indexed.session.title !== session.title) indexed.titleWords = titleWordsOf(session);
-      indexed.session = session;
-      this.sessions.set(session.id, indexed);
-      if (indexed.version !== this.#versionOf(session)) changed.push(indexed);
-    }
-    for (let start = 0; start < changed.length; start += READS) {
-      await Promise.all(changed.slice(start, start + READS).map((indexed) => this.#read(indexed)));
-    }
+    return isComplete;
   }
 
-  #versionOf(session: Session): number {
-    return this.#service.revisionOf(session) ?? session.lastUpdateTime;
+  /** Returns whether the rows are written. If not, for example on a full disk, those of before are still searched. */
+  async #write(read: readonly ReadRow[]): Promise<boolean> {
+    const rows = read.filter((row) => typeof row === 'object');
+    if (rows.length === 0) return true;
+    const writing = this.#rows.write({ ...this.#owner, rows });
+    return writing.then(
+      () => true,
+      () => false,
+    );
   }
 
-  /** Adds the words of what has changed in a session. If it cannot be read, the next search tries again. */
-  async #read(indexed: IndexedSession): Promise<void> {
-    const key = { ...this.#user, sessionId: indexed.sessionId };
-    const { revision: since } = indexed;
+  /** Reads the words of a session. If that cannot be read, the next search tries again. */
+  async #read(session: LookedSession): Promise<ReadRow> {
+    const { sessionId, since } = session;
+    const key = { ...this.#owner, sessionId };
     try {
       if (since !== undefined) {
         const changes = await this.#service.listChanges({ ...key, since }).catch(() => undefined);
         if (changes?.events !== undefined) {
-          const events = changes.events.map(({ event }) => event);
-          const { revision } = changes;
-          return addEvents(indexed, events, { revision, version: revision });
+          const { revision, events } = changes;
+          const words = await this.#rows.read({ ...this.#owner, sessionIds: [sessionId] });
+          const [, ...lines] = (words.get(sessionId) ?? '').split('\n');
+          const added = linesOf(events.map(({ event }) => event));
+          return rowOf(session, [...lines, ...added], revision);
         }
       }
       const config = { numRecentEvents: 'all', view: 'raw', skipCorrupt: true } as const;
-      const session = await this.#service.getSession({ ...key, config });
-      if (session === undefined) return void this.sessions.delete(indexed.sessionId);
-      indexed.words = '';
-      const revision = this.#service.revisionOf(session);
-      addEvents(indexed, session.events, { revision, version: this.#versionOf(session) });
+      const read = await this.#service.getSession({ ...key, config });
+      if (read === undefined) return 'gone';
+      return rowOf(session, linesOf(read.events), this.#service.revisionOf(read));
     } catch {
-      indexed.isWhole = false;
+      return 'unread';
     }
   }
 }
 
-function newSession(session: Session): IndexedSession {
-  return {
-    sessionId: session.id,
-    session,
-    titleWords: titleWordsOf(session),
-    words: '',
-    isWhole: false,
-    revision: undefined,
-    version: undefined,
-  };
+function linesOf(events: readonly Event[]): string[] {
+  return events.flatMap((event) => wordsOf(ownTexts(event).join('\n')) || []);
 }
 
-function titleWordsOf({ title }: Session): string {
-  return title === undefined ? '' : wordsOf(title);
-}
-
-function addEvents(
-  indexed: IndexedSession,
-  events: readonly Event[],
-  position: Pick<IndexedSession, 'revision' | 'version'>,
-): void {
-  Object.assign(indexed, position);
-  for (const event of events) {
-    const words = wordsOf(ownTexts(event).join('\n'));
-    if (words !== '' && indexed.words.length < MAX_WORDS) indexed.words += `\n${words}`;
-  }
-  indexed.isWhole = indexed.words.length < MAX_WORDS;
-  indexed.words = indexed.words.slice(0, MAX_WORDS);
+function rowOf(
+  { sessionId, version, title }: LookedSession,
+  lines: readonly string[],
+  revision: number | undefined,
+): WordRow {
+  const words = [title === undefined ? '' : wordsOf(title), ...lines].join('\n');
+  const isCut = words.length > MAX_WORDS;
+  const stored = isCut ? CUT + words.slice(0, MAX_WORDS) : words;
+  return { sessionId, version, title, words: stored, revision };
 }

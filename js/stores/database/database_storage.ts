@@ -12,6 +12,7 @@
  * | an event's `revision` | the same; for a replaced event a number in `event_data` |
  * | an event's `timestamp` and `text` | `event_data` |
  * | a user's or an app's `revision` | `update_time` of the row |
+ * | the words of a session, for searches | a row of our table `adk_session_wasm_search` |
  * | `mutation` | a row of our table `adk_session_wasm_mutations` |
  * | `floor` | a row of `adk_internal_metadata` that Python ignores, or of a table of our own |
  *
@@ -57,6 +58,7 @@ import {
   type Rows,
 } from '../../core/storage/rows.js';
 import type { OwnStorage, ParsedRows } from '../../core/storage/store.js';
+import type { WordRows } from '../../core/storage/word_rows.js';
 import { connectKysely } from './kysely_pool.js';
 import { DATABASE_TRAITS } from './database_traits.js';
 import type { Address } from './engine/address.js';
@@ -81,6 +83,7 @@ import { describe } from './verbs/describe.js';
 import { list } from './verbs/list.js';
 import { read, readPage, readParsed, readStatements } from './verbs/read.js';
 import { readMarkers } from './verbs/read_markers.js';
+import { storedWords } from './verbs/words.js';
 import { write } from './verbs/write.js';
 import { keyOf, sessionStatements } from './statements/session_statements.js';
 import { sessionRow } from './tables/rows.js';
@@ -121,6 +124,7 @@ export class DatabaseStorage implements OwnStorage {
   #opening: Promise<SessionError | undefined> | undefined;
   #building: Promise<void> | undefined;
   #isOpen = false;
+  #isWritable = false;
   /** Set before the first steps of a verb run. */
   #context!: VerbContext;
   #isClosing = false;
@@ -225,6 +229,17 @@ export class DatabaseStorage implements OwnStorage {
     return this.#run('write', () => removeUnchanged(this.#context, request), request);
   }
 
+  /** Returns the rows of words, unless the database can only be read. Opens it first. */
+  async words({ signal }: StorageCall): Promise<WordRows | undefined> {
+    if (!this.#isOpen) await this.#untilOpened(signal);
+    return this.#isWritable ? this.#words : undefined;
+  }
+
+  readonly #words = storedWords(
+    (mode, steps, signal) => this.#run(mode, () => steps(this.#context), { signal }),
+    (owner) => fitsKey(this.#engine, owner),
+  );
+
   /** Runs the steps of a caller in one transaction that reads. */
   query<T>(steps: (context: VerbContext) => Steps<T>): T | Promise<T> {
     return this.#run('read', () => steps(this.#context), {});
@@ -315,6 +330,7 @@ export class DatabaseStorage implements OwnStorage {
       statements: statementsOver(database, limited, layout),
     };
     this.#isOpen = true;
+    this.#isWritable = refusal === undefined;
     this.#run = refusal === undefined ? run : this.#reading(run);
     // Only `close` waits for this, since it may take minutes.
     if (refusal === undefined) this.#building ??= buildIndices?.(() => this.#isClosing);

@@ -40,6 +40,7 @@ import {
   type OwnStorage,
 } from '../store.js';
 import type { ChangedRows } from '../storage.js';
+import type { WordRows } from '../word_rows.js';
 import { changedSession, type RowsSince } from '../changes.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
 import {
@@ -248,6 +249,10 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
         storage.changedSince!(requestOf(request, call)),
       );
     });
+  }
+
+  words(call: Call): Promise<WordRows | undefined> {
+    return this.#with(call, async (storage) => storage.words?.(call));
   }
 
   async delete(write: DeleteWrite, call: Call): Promise<Deletion> {

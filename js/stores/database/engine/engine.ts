@@ -54,6 +54,8 @@ export interface ColumnTypes {
   readonly id: ColumnType;
   readonly invocationId: ColumnType;
   readonly json: ColumnType;
+  /** A text of any length that is compared byte by byte. Python has no such column. */
+  readonly text: ColumnType;
   readonly time: ColumnType;
   readonly word: ColumnType;
 }
@@ -158,6 +160,8 @@ export interface EngineQueries {
   readonly maxParameters: number;
   /** The most bytes of one row or value; `undefined` if there is no limit worth a check. */
   readonly maxRowBytes: number | undefined;
+  /** The place of a text in a column of {@link ColumnTypes.text}, from 1 on; 0 if the column does not contain it. */
+  readonly placeIn: (column: ColumnExpression, text: string) => RawBuilder<number>;
   /** Whether JSON columns refuse U+0000. */
   readonly refusesNul: boolean;
   /** Whether `insert` has `on conflict do nothing`. If not, Kysely writes `on duplicate key update`. */

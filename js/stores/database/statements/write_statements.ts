@@ -13,7 +13,7 @@ import {
   matchesSession,
   isUser,
 } from './session_statements.js';
-import { DETAILS, SIDE_TABLE } from '../tables/table_names.js';
+import { DETAILS, SEARCH, SIDE_TABLE } from '../tables/table_names.js';
 import type { Database } from '../tables/tables.js';
 
 /** The columns of a new event. */
@@ -73,7 +73,7 @@ export function writeStatements(database: Database, engine: Engine) {
     );
   /** Delete rows of a session, or those of all sessions of a user. */
   const deletions = (isOne: boolean) => {
-    const from = (table: 'events' | typeof SIDE_TABLE | typeof DETAILS) =>
+    const from = (table: 'events' | typeof SIDE_TABLE | typeof DETAILS | typeof SEARCH) =>
       new Prepared<Key, never>((value) =>
         database.deleteFrom(table).where(isOne ? isOfSession(value) : isUser(value)),
       );
@@ -81,6 +81,7 @@ export function writeStatements(database: Database, engine: Engine) {
       events: from('events'),
       sideTable: from(SIDE_TABLE),
       details: from(DETAILS),
+      search: from(SEARCH),
       sessions: new Prepared<Key, never>((value) =>
         database.deleteFrom('sessions').where(isOne ? matchesSession(value) : isUser(value)),
       ),
@@ -247,6 +248,7 @@ export function writeStatements(database: Database, engine: Engine) {
 export type Deletions = ReturnType<typeof writeStatements>['deleteOne'];
 
 /** Returns the queries that delete the rows beside those of `sessions`. */
-export function deletionsBeside({ events, sideTable, details }: Deletions, key: Key): Query[] {
-  return [events, sideTable, details].map((statement) => statement.of(key));
+export function deletionsBeside(deletions: Deletions, key: Key): Query[] {
+  const { events, sideTable, details, search } = deletions;
+  return [events, sideTable, details, search].map((statement) => statement.of(key));
 }

@@ -17,7 +17,7 @@ import { runOnce, type Steps } from '../engine/prepared.js';
 import { INDEX_FACTOR } from '../engine/waits.js';
 import type { Layout } from './layout.js';
 import { mayBeMarker } from './markers.js';
-import { DETAILS, MUTATIONS, SIDE_TABLE } from './table_names.js';
+import { DETAILS, MUTATIONS, SEARCH, SIDE_TABLE } from './table_names.js';
 import { floorText, METADATA, type NamedTables, type Tables, type Database } from './tables.js';
 
 /** The only schema version of `DatabaseSessionService` that is written. */
@@ -28,6 +28,7 @@ const SQLITE_SERVICE_TYPES: ColumnTypes = {
   id: 'text',
   invocationId: 'text',
   json: 'text',
+  text: 'text',
   time: 'real',
   word: 'text',
 };
@@ -51,10 +52,10 @@ export function tableStatements(
   collation: string,
 ): Compilable[] {
   const isSqliteService = layout.service === 'SqliteSessionService';
-  const { id, invocationId, json, time, word } = isSqliteService
+  const { id, invocationId, json, text, time, word } = isSqliteService
     ? SQLITE_SERVICE_TYPES
     : engine.tables.columnTypes(collation);
-  const nullable = ['replaced_at', 'title', 'labels', 'parent', 'initial_state'];
+  const nullable = ['replaced_at', 'title', 'labels', 'parent', 'initial_state', 'revision'];
   if (!isSqliteService) nullable.push('event_data');
   const table = (
     name: keyof Tables,
@@ -113,6 +114,13 @@ export function tableStatements(
       labels: json,
       parent: json,
       initial_state: json,
+    }),
+    ofSession(SEARCH, {
+      ...session,
+      revision: time,
+      title: word,
+      remembered: 'smallint',
+      words: text,
     }),
     table(
       MUTATIONS,
@@ -213,6 +221,7 @@ const ALL: Readonly<Record<keyof Tables, true>> = {
   adk_session_wasm_details: true,
   adk_session_wasm_metadata: true,
   adk_session_wasm_mutations: true,
+  adk_session_wasm_search: true,
   adk_session_wasm_sessions: true,
   app_states: true,
   events: true,

@@ -18,10 +18,14 @@ export const DETAILS = 'adk_session_wasm_details';
 /** Our third table: the last mutation of each client. Its rows outlive their session. */
 export const MUTATIONS = 'adk_session_wasm_mutations';
 
+/** Our fourth table: the words of sessions, by which a search finds candidates. */
+export const SEARCH = 'adk_session_wasm_search';
+
 /** Our tables beside the sessions, and the columns by which those of earlier builds differ. */
 export const OUR_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   [SIDE_TABLE]: ['last_update_time', 'replaced_at'],
   [DETAILS]: ['create_time', 'title', 'labels', 'parent', 'initial_state'],
+  [SEARCH]: ['revision', 'title', 'remembered', 'words'],
   [MUTATIONS]: ['client', 'last_number', 'created', 'update_time'],
 };
 

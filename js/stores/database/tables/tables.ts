@@ -65,6 +65,18 @@ export interface Tables {
     /** The JSON of the session's own state as we created it; `null` if Python did. */
     initial_state: string | null;
   };
+  /** The words of a session, by which a search finds candidates. Only sessions that a search has read have a row. */
+  adk_session_wasm_search: UserKeyColumns & {
+    session_id: string;
+    /** The `update_time` of the session whose events were read; `null` if none were. */
+    revision: StoredTime | null;
+    /** As in the details. */
+    title: string | null;
+    /** 1 if the session was added to the memory, else 0. */
+    remembered: number;
+    /** See {@link WordRow}. The last column, so that SQLite reads the others without it. */
+    words: string;
+  };
   /** The last mutation of each client that was applied to a session, or to a shared state. */
   adk_session_wasm_mutations: UserKeyColumns & {
     /** Empty for a shared state. */

@@ -83,6 +83,7 @@ export const MYSQL: Engine = {
       then json_extract(${json}, '$.timestamp') + 0 not between 0 and ${seconds} else true end`,
     maxParameters: 65_535,
     maxRowBytes: undefined,
+    placeIn: (column, text) => sql<number>`instr(${column}, ${text})`,
     refusesNul: false,
     // Its `insert ignore` would ignore other errors too.
     hasOnConflict: false,
@@ -103,6 +104,7 @@ export const MYSQL: Engine = {
         id: sql`varchar(128) ${exact}`,
         invocationId: sql`varchar(256) ${exact}`,
         json: sql`longtext ${exact}`,
+        text: sql`longtext ${exact}`,
         time: sql`datetime(6)`,
         word: sql`varchar(256) ${exact}`,
       };
