@@ -70,9 +70,14 @@ describe('A memory service', () => {
     assert.deepEqual((await memory.searchMemory({ ...USER, query: '?' })).memories, []);
   });
 
-  it('that remembers added sessions alone is unsupported', () => {
+  it('that remembers added sessions alone is unsupported where the index is in the process', async () => {
     const search = sessionSearch(new InMemorySessionService());
-    assert.throws(() => search.asMemoryService({ remembers: 'added' }), failsWith('unsupported'));
+    const memory = search.asMemoryService({ remembers: 'added' });
+    await assert.rejects(
+      memory.addSessionToMemory({ ...USER, id: 's1' }),
+      failsWith('unsupported'),
+    );
+    await assert.rejects(memory.searchMemory({ ...USER, query: 'tea' }), failsWith('unsupported'));
     const remembers = 'some' as 'all';
     assert.throws(() => search.asMemoryService({ remembers }), failsWith('invalid_argument'));
   });

@@ -15,7 +15,7 @@ import { ordersAsJavaScript } from './cases/list_order.js';
 import { appliesOnce } from './cases/mutations.js';
 import { MARIADB_REFUSALS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
-import { findsInFiveLanguages } from './cases/searches.js';
+import { searches } from './cases/searches.js';
 import { cleared, emptied, type Server, startMariadb } from './servers.js';
 
 let server: Server;
@@ -31,7 +31,6 @@ conforms(
   { expectations: MARIADB_REFUSALS },
 );
 ordersAsJavaScript('MariaDB', newUrl);
-findsInFiveLanguages('MariaDB', newUrl);
 knowsRetries('MariaDB', newUrl, open);
 appliesOnce('MariaDB', async (clock) => {
   return new DatabaseSessionService(await newUrl(), { clock: () => clock.now });
@@ -44,6 +43,7 @@ const run = async (url: string, statement: string) => {
   return rows;
 };
 choosesByTime('MariaDB', newUrl, open, run, FOREIGN_TEXT);
+searches('MariaDB', newUrl, run);
 keepsItsLimits('MariaDB', newUrl, open);
 it('a connection to MariaDB prepares each statement once', async () => {
   await using service = open(await newUrl());

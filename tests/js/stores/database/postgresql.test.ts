@@ -14,7 +14,7 @@ import { ordersAsJavaScript } from './cases/list_order.js';
 import { appliesOnce } from './cases/mutations.js';
 import { POSTGRESQL_EXPECTATIONS } from './cases/refusals.js';
 import { knowsRetries } from './cases/retries.js';
-import { findsInFiveLanguages } from './cases/searches.js';
+import { searches } from './cases/searches.js';
 import { cleared, emptied, postgresRows, type Server, startPostgres } from './servers.js';
 
 let server: Server;
@@ -37,7 +37,7 @@ conforms(
   { expectations: POSTGRESQL_EXPECTATIONS },
 );
 ordersAsJavaScript('PostgreSQL', newUrl);
-findsInFiveLanguages('PostgreSQL', newUrl);
+searches('PostgreSQL', newUrl, postgresRows);
 knowsRetries('PostgreSQL', newUrl, open);
 appliesOnce('PostgreSQL', async (clock) => {
   return new DatabaseSessionService(await newUrl(), { clock: () => clock.now });

@@ -13,6 +13,7 @@ import { hearsOthers } from './cases/foreign_changes.js';
 import { listsAsModels } from './cases/list_order.js';
 import { readsLongSessions } from './cases/long_reads.js';
 import { knowsRetries } from './cases/retries.js';
+import { searches } from './cases/searches.js';
 import { newFolder } from '../../../new_folder.js';
 
 const folder = newFolder();
@@ -36,6 +37,13 @@ hearsOthers('a SQLite file', newUrl, open);
 choosesByTime('a SQLite file', newUrl, open, run, FOREIGN_TEXT);
 readsLongSessions('a SQLite file', newUrl, open, run);
 letsProgramsEnd('a SQLite file', newUrl);
+searches('a SQLite file', newUrl, async (url, statement) => {
+  const database = new Sqlite(url.slice('sqlite:'.length));
+  const prepared = database.prepare(statement);
+  const rows = prepared.reader ? prepared.all() : [prepared.run()];
+  database.close();
+  return Promise.resolve(rows);
+});
 
 for (const [durability, pragma] of [
   [undefined, 'full'],

@@ -8,7 +8,7 @@ import { LOADER } from '../../../loader.js';
 
 /** Starts a program of the folder `programs`. */
 export function startProgram(
-  name: 'burst' | 'counts' | 'creations' | 'deletions',
+  name: 'burst' | 'counts' | 'creations' | 'deletions' | 'searches',
   ...args: string[]
 ) {
   const path = fileURLToPath(import.meta.resolve(`../programs/${name}.js`));
