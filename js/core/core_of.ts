@@ -114,6 +114,8 @@ export interface Core {
     | undefined;
   /** Lets the server of the sessions search in them. Resolves to `undefined` if there is none that can. */
   search(request: FindRequest): Promise<FindResult | undefined>;
+  /** The database of IndexedDB that the words of searches are beside. */
+  readonly wordsName?: string | undefined;
   /** Returns the rows of words beside the sessions. Resolves to `undefined` if the storage keeps none. */
   words(call: Abortable): Promise<WordRows | undefined>;
   /** Reads a session's own state at its creation, without its events; `undefined` if it is not known. */

@@ -11,6 +11,7 @@ import { toListed } from '../stores/indexed_db/listed_records.js';
 import { openingOf } from '../stores/indexed_db/opening.js';
 import { suspendOnPageHide } from '../stores/indexed_db/page_hide.js';
 import { parseRecords } from '../stores/indexed_db/stored_records.js';
+import { deleteWords, eraseWords } from '../stores/indexed_db/word_records.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { DataLoss, StorageInfo } from '../values/model/storage_info.js';
@@ -184,6 +185,7 @@ export class IndexedDbSessionService<
   ): Promise<void> {
     const timeout = timeoutOf(takeOptions(options));
     requireId('name', name);
+    await deleteWords(name);
     await openingOf(name).forget(() => deleteDatabase(name, timeout));
   }
 }
@@ -200,6 +202,7 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen | undefined) {
     },
     closeStorage: () => stopFollowing?.(),
     feed: feedOfDatabase(access.name),
+    words: { name: access.name, erase: (key) => eraseWords(access.name, key) },
   } satisfies ServiceParts;
 }
 

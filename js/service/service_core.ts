@@ -54,7 +54,14 @@ import type { ReaderParts } from './read/reader_parts.js';
 import { SessionLists } from './read/session_lists.js';
 import { SessionReader } from './read/session_reader.js';
 import { takeNewSession } from './new_session.js';
-import type { Computed, CreateWrite, DeleteWrite, ReadyWrite, WriteKind } from '../core/write.js';
+import type {
+  Computed,
+  CreateWrite,
+  DeleteWrite,
+  ReadyWrite,
+  WriteKind,
+  Writes,
+} from '../core/write.js';
 import type { DeletableSessions } from './delete_sessions.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { type HistoriesLoader, serviceHistory, withHistories } from './service_history.js';
@@ -102,6 +109,10 @@ export class ServiceCore implements Core {
   /** Present if the sessions are on a server, which may have an agent. */
   get serverAgent(): ServerAgent | undefined {
     return this.#parts.serverAgent;
+  }
+
+  get wordsName(): string | undefined {
+    return this.#parts.words?.name;
   }
 
   get handleOfNew(): Core['handleOfNew'] {
@@ -238,6 +249,12 @@ export class ServiceCore implements Core {
   /** Stores a write, and tells what it has changed. */
   async write<Kind extends WriteKind>(write: ReadyWrite<Kind>, call: Call): Promise<Results[Kind]> {
     const written = await this.callStore<Results[Kind]>(call, (store) => store.write(write, call));
+    const meant: Writes[WriteKind] = write;
+    if (meant.kind === 'delete' && (meant.what === 'session' || meant.what === 'user')) {
+      const { appName, userId, sessionId }: Partial<CompositeSessionKey> = meant.key;
+      const isDeleted = (written as Results['delete']).isDeleted;
+      if (isDeleted) await this.#parts.words?.erase([appName, userId, sessionId]);
+    }
     this.publisher.publish(write, written);
     return written;
   }

@@ -79,6 +79,14 @@ export interface ServiceParts {
   readonly epochs?: Epochs | undefined;
   /** Present if the sessions are on a server, which may have an agent. */
   readonly serverAgent?: ServerAgent | undefined;
+  /** Where the words of searches are, if they are in a database of IndexedDB beside that of the sessions. */
+  readonly words?: {
+    readonly name: string;
+    /** Erases those of a session, or of a user. */
+    readonly erase: (
+      key: readonly [appName: string, userId: string, sessionId: string | undefined],
+    ) => Promise<unknown>;
+  };
   /** Called when the service begins to close and waits for its calls. */
   readonly closing?: ((timeoutMs: number | undefined) => void) | undefined;
   /** Called once the service's calls have settled. */

@@ -71,5 +71,6 @@ export interface WordRows {
   /** Writes rows, unless their sessions are gone. A mark stays. */
   write(request: WordsOwner & { readonly rows: readonly WordRow[] }): Promise<void>;
   /** Marks a session as remembered. Absent if the rows keep no marks. */
-  remember?(key: WordsOwner & { readonly sessionId: string }): Promise<void>;
+  readonly remember?:
+    ((key: WordsOwner & { readonly sessionId: string }) => Promise<void>) | undefined;
 }

@@ -1,15 +1,16 @@
-import type {
-  LookRequest,
-  Looked,
-  LookedSession,
-  WordRow,
-  WordRows,
-  WordsOwner,
+import {
+  CUT,
+  type Looked,
+  type LookedSession,
+  type LookRequest,
+  type WordRow,
+  type WordRows,
+  type WordsOwner,
 } from '../../core/storage/word_rows.js';
-import { CUT } from '../../core/storage/word_rows.js';
 import { putLast } from '../../values/bounded_map.js';
 import type { Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
+import type { WordRecords } from './word_records.js';
 
 /** The most users whose words are in memory. The user who searched least recently is forgotten first. */
 const MAX_USERS = 100;
@@ -19,71 +20,85 @@ const LISTED = 1000;
 /** A user's sessions as they were last listed, and their rows. */
 interface UserRows {
   listed: readonly Session[];
+  marks: ReadonlySet<string>;
   readonly rows: Map<string, WordRow>;
 }
 
 /** The words of the users who search, in the memory of this process. */
 export class ProcessWords implements WordRows {
+  readonly remember: WordRows['remember'];
   readonly #service: SessionService;
+  readonly #records: WordRecords | undefined;
   readonly #users = new Map<string, UserRows>();
 
-  constructor(service: SessionService) {
+  /** @param records also keep the words, for the next page */
+  constructor(service: SessionService, records?: WordRecords) {
     this.#service = service;
-  }
-
-  #of({ appName, userId }: WordsOwner): UserRows {
-    const name = JSON.stringify([appName, userId]);
-    const user = this.#users.get(name) ?? { listed: [], rows: new Map<string, WordRow>() };
-    putLast(this.#users, name, user, MAX_USERS);
-    return user;
+    this.#records = records;
+    if (records !== undefined) this.remember = (key) => records.mark(key);
   }
 
   async list({ appName, userId }: WordsOwner): Promise<void> {
-    const listed = new Map<string, Session>();
-    const list = { appName, userId, limit: LISTED, stateKeys: [] };
-    for await (const session of this.#service.sessions(list)) listed.set(session.id, session);
-    const user = this.#of({ appName, userId });
-    user.listed = [...listed.values()];
-    for (const sessionId of user.rows.keys()) {
-      if (!listed.has(sessionId)) user.rows.delete(sessionId);
+    const owner = { appName, userId };
+    const records = this.#records;
+    const name = JSON.stringify([appName, userId]);
+    let user = this.#users.get(name);
+    if (user === undefined) {
+      const stored = (await records?.load(owner)) ?? [];
+      const rows = stored.map((row) => [row.sessionId, { ...row, revision: undefined }] as const);
+      user = { listed: [], marks: new Set(), rows: new Map(rows) };
     }
+    putLast(this.#users, name, user, MAX_USERS);
+    if (records !== undefined) user.marks = await records.marks(owner);
+    const listed = new Map<string, Session>();
+    const list = { ...owner, limit: LISTED, stateKeys: [] };
+    for await (const session of this.#service.sessions(list)) listed.set(session.id, session);
+    user.listed = [...listed.values()];
+    const gone = [...user.rows.keys()].filter((sessionId) => !listed.has(sessionId));
+    for (const sessionId of gone) user.rows.delete(sessionId);
+    if (gone.length > 0) await records?.erase(owner, gone);
   }
 
-  look(request: LookRequest): Promise<Looked> {
-    const { listed, rows } = this.#of(request);
-    const { needles, least } = request;
+  look({ needles, least, isRemembered, ...owner }: LookRequest): Promise<Looked> {
+    const { listed = [], rows, marks } = this.#of(owner) ?? {};
     const sessions: LookedSession[] = [];
+    let isWhole = true;
     for (const session of listed) {
       const { id: sessionId, title, labels = {}, lastUpdateTime } = session;
-      const row = rows.get(sessionId);
-      const version = this.#service.revisionOf(session) ?? lastUpdateTime;
+      const row = rows?.get(sessionId);
+      // The time too: a database that was lost begins with the same revisions.
+      const version = `${this.#service.revisionOf(session) ?? ''} ${lastUpdateTime}`;
       const isStale = row?.version !== version || row.title !== title;
-      const count = countIn(row?.words ?? '', needles);
+      if (row?.words.startsWith(CUT)) isWhole = false;
+      const isLooked = !isRemembered || marks?.has(sessionId) === true;
+      const count = isLooked ? countIn(row?.words ?? '', needles) : 0;
       const found = count >= least ? count : 0;
       if (!isStale && found === 0) continue;
       const facts = { sessionId, title, labels, lastUpdateTime, version };
       sessions.push({ ...facts, isStale, found, since: row?.revision });
     }
-    return Promise.resolve({
-      sessions,
-      isWhole: ![...rows.values()].some(({ words }) => words.startsWith(CUT)),
+    return Promise.resolve({ sessions, isWhole });
+  }
+
+  read(
+    request: WordsOwner & { readonly sessionIds: readonly string[] },
+  ): Promise<Map<string, string>> {
+    const rows = this.#of(request)?.rows;
+    const words = (sessionId: string): string => rows?.get(sessionId)?.words ?? '';
+    return Promise.resolve(new Map(request.sessionIds.map((id) => [id, words(id)])));
+  }
+
+  async write({ rows, ...owner }: WordsOwner & { readonly rows: readonly WordRow[] }) {
+    const own = this.#of(owner)?.rows;
+    for (const row of rows) own?.set(row.sessionId, row);
+    const stored = rows.map(({ sessionId, version, title, words }) => {
+      return { sessionId, version: String(version), title, words };
     });
+    await this.#records?.put(owner, stored);
   }
 
-  read({
-    sessionIds,
-    ...owner
-  }: WordsOwner & { readonly sessionIds: readonly string[] }): Promise<Map<string, string>> {
-    const { rows } = this.#of(owner);
-    return Promise.resolve(
-      new Map(sessionIds.map((sessionId) => [sessionId, rows.get(sessionId)?.words ?? ''])),
-    );
-  }
-
-  write({ rows, ...owner }: WordsOwner & { readonly rows: readonly WordRow[] }): Promise<void> {
-    const { rows: own } = this.#of(owner);
-    for (const row of rows) own.set(row.sessionId, row);
-    return Promise.resolve();
+  #of({ appName, userId }: WordsOwner): UserRows | undefined {
+    return this.#users.get(JSON.stringify([appName, userId]));
   }
 }
 

@@ -16,6 +16,7 @@ import type { SessionService } from '../../values/model/session_service.js';
 import { requireKey } from '../../values/model/values/ids.js';
 import { wordsOf } from '../../values/words.js';
 import { ProcessWords } from './process_words.js';
+import { WordRecords } from './word_records.js';
 import { ownTexts } from './snippet.js';
 
 /** The milliseconds that a search waits for the index. */
@@ -60,7 +61,9 @@ export class SearchedSessions {
   constructor(service: SessionService, waitUntil: ((work: Promise<unknown>) => void) | undefined) {
     this.#service = service;
     this.#waitUntil = waitUntil;
-    this.#processWords = new ProcessWords(service);
+    const name = coreOf(service)?.wordsName;
+    const records = name === undefined ? undefined : new WordRecords(name);
+    this.#processWords = new ProcessWords(service, records);
   }
 
   /** Returns the rows that the storage keeps, or those of this process. */

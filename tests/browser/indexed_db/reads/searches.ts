@@ -1,4 +1,4 @@
-// Searches in five languages. What letters and marks are, an engine knows by its own tables.
+// Searches in five languages, as an engine knows letters and marks by its own tables; and the records of their words.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ interface Searches {
 }
 
 /** What the tests call in the page. */
-export const inPage = { searchAll };
+export const inPage = { searchAll, keepRecords };
 type Page = typeof inPage;
 
 export function searches(context: Context): void {
@@ -27,6 +27,80 @@ export function searches(context: Context): void {
       );
     });
   });
+
+  it('the next page finds what the one before has read, and a deletion erases the words', async () => {
+    await inTab<Page>(context, async (tab) => {
+      const all = [['s1', 's2', 's3'], ['s1']];
+      assert.deepEqual(await tab.call('keepRecords', newName()), {
+        first: all,
+        second: all,
+        read: [],
+        foreign: [],
+        records: [4, 3, 0, 0],
+      });
+    });
+  });
+}
+
+/** Searches, and again with another service; then deletes. Returns what was found, and the records after each step. */
+async function keepRecords(name: string) {
+  const user = { appName: 'shop', userId: 'ada' };
+  const inWords = <T>(store: string, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const opening = indexedDB.open(`${name} words`);
+      opening.onerror = () => reject(opening.error!);
+      opening.onsuccess = () => {
+        const database = opening.result;
+        const request = work(database.transaction(store, 'readwrite').objectStore(store));
+        request.onsuccess = () => resolve(request.result);
+        database.close();
+      };
+    });
+  const count = async () =>
+    (await inWords('words', (store) => store.count())) +
+    (await inWords('marks', (store) => store.count()));
+  const find = async (service: IndexedDbSessionService, query: string) => {
+    const { hits } = await sessionSearch(service).find({ ...user, query });
+    return hits.map(({ sessionId }) => sessionId).sort();
+  };
+  const remembered = async (service: IndexedDbSessionService) => {
+    const memory = sessionSearch(service).asMemoryService({ remembers: 'added' });
+    const { memories } = await memory.searchMemory({ ...user, query: 'tea' });
+    return memories.map(({ author }) => author);
+  };
+  const service = new IndexedDbSessionService({ name });
+  for (const sessionId of ['s1', 's2', 's3']) {
+    const session = await service.createSession({ ...user, sessionId });
+    const content = { role: 'user', parts: [{ text: 'Green tea' }] };
+    const event = { author: sessionId, invocationId: 'i', content };
+    await service.appendEvent({ session, event });
+  }
+  const added = sessionSearch(service).asMemoryService({ remembers: 'added' });
+  await added.addSessionToMemory({ ...user, id: 's1' });
+  const first = [await find(service, 'tea'), await remembered(service)];
+  const other = new IndexedDbSessionService({ name });
+  const read: unknown[] = [];
+  const { getSession } = other;
+  other.getSession = (request) => {
+    if (request.config?.view === 'raw') read.push(request.sessionId);
+    return getSession.call(other, request);
+  };
+  const second = [await find(other, 'tea'), await remembered(other)];
+  const records = [await count()];
+  // A record of another session that had the id: its words are no hit, and are replaced.
+  const foreign = { sessionId: 's2', version: '1 1', words: '\n coffee' };
+  await inWords('words', (store) => store.put(foreign, ['shop', 'ada', 's2']));
+  const found = await find(service, 'coffee');
+  await other.deleteSession({ ...user, sessionId: 's3' });
+  records.push(await count());
+  await other.deleteUser(user);
+  records.push(await count());
+  await service.close();
+  await other.close();
+  await IndexedDbSessionService.deleteDatabase(name);
+  const databases = await indexedDB.databases();
+  records.push(databases.filter((database) => database.name?.startsWith(name)).length);
+  return { first, second, read, foreign: found, records };
 }
 
 /** Stores each text as a message, and as a title, and returns the sessions that each query finds. */

@@ -1,0 +1,81 @@
+import type { WordRow, WordsOwner } from '../../core/storage/word_rows.js';
+import { keysOf, withWords } from '../../stores/indexed_db/word_records.js';
+
+/** The row of a session as it is stored. */
+type StoredRow = Pick<WordRow, 'sessionId' | 'title' | 'words'> & {
+  readonly version: string;
+};
+
+/** The words of the sessions of a database of IndexedDB, one record a session. */
+export class WordRecords {
+  readonly #name: string;
+  readonly #pending = new Map<string, { readonly key: string[]; readonly row: StoredRow }>();
+  #writing: Promise<unknown> | undefined;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Reads the rows of a user. */
+  async load({ appName, userId }: WordsOwner): Promise<readonly StoredRow[]> {
+    const rows = await withWords(this.#name, true, (transaction): IDBRequest<StoredRow[]> =>
+      transaction.objectStore('words').getAll(keysOf([appName, userId])),
+    );
+    return rows ?? [];
+  }
+
+  /** Reads the ids of the sessions of a user that were added to a memory. */
+  async marks({ appName, userId }: WordsOwner): Promise<ReadonlySet<string>> {
+    const keys = await withWords(
+      this.#name,
+      true,
+      (transaction) =>
+        transaction.objectStore('marks').getAllKeys(keysOf([appName, userId])) as IDBRequest<
+          string[][]
+        >,
+    );
+    return new Set(keys?.map(([, , sessionId]) => sessionId!));
+  }
+
+  async mark({ appName, userId, sessionId }: WordsOwner & { sessionId: string }): Promise<void> {
+    await withWords(this.#name, true, (transaction) =>
+      transaction.objectStore('marks').put(true, [appName, userId, sessionId]),
+    );
+  }
+
+  /** Writes rows. Those that wait meanwhile are written together. */
+  async put({ appName, userId }: WordsOwner, rows: readonly StoredRow[]): Promise<void> {
+    for (const row of rows) {
+      const key = [appName, userId, row.sessionId];
+      this.#pending.set(JSON.stringify(key), { key, row });
+    }
+    const write = (this.#writing ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => this.#flush());
+    this.#writing = write;
+    await write;
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#pending.size === 0) return;
+    const all = [...this.#pending.values()];
+    this.#pending.clear();
+    await withWords(this.#name, true, (transaction) => {
+      const words = transaction.objectStore('words');
+      for (const { key, row } of all) words.put(row, key);
+      return undefined;
+    });
+  }
+
+  /** Erases the rows and the marks of sessions that are gone. */
+  async erase({ appName, userId }: WordsOwner, sessionIds: readonly string[]): Promise<void> {
+    await withWords(this.#name, true, (transaction) => {
+      for (const sessionId of sessionIds) {
+        for (const store of ['words', 'marks']) {
+          transaction.objectStore(store).delete([appName, userId, sessionId]);
+        }
+      }
+      return undefined;
+    });
+  }
+}
