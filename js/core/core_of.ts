@@ -11,7 +11,7 @@ import type { StateShape } from '../values/state/state_shape.js';
 import { SessionError } from '../values/errors/errors.js';
 import { fitsUtf8, utf8Length } from '../values/json/text.js';
 import type { ReportListener } from './run_report.js';
-import type { WordRows } from './storage/word_rows.js';
+import type { WordRows, WordsOwner } from './storage/word_rows.js';
 
 /**
  * The member of a service that holds its core. It comes from the symbol registry, because a bundler may put the service
@@ -114,6 +114,8 @@ export interface Core {
     | undefined;
   /** Lets the server of the sessions search in them. Resolves to `undefined` if there is none that can. */
   search(request: FindRequest): Promise<FindResult | undefined>;
+  /** Of a cache: returns the ids of the sessions of a user with changes that the remote has not confirmed. */
+  readonly unsentSessions?: ((user: WordsOwner) => readonly string[]) | undefined;
   /** The database of IndexedDB that the words of searches are beside. */
   readonly wordsName?: string | undefined;
   /** Returns the rows of words beside the sessions. Resolves to `undefined` if the storage keeps none. */

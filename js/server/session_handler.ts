@@ -58,7 +58,7 @@ import { responseText } from './requests/shown_response.js';
 import { ServerRuns } from './runs/server_runs.js';
 import { HISTORY_ROUTES, REWIND_ROUTE } from './routes/history_routes.js';
 import { RUN_ROUTES } from './routes/run_routes.js';
-import { SEARCH_ROUTE } from './routes/search_route.js';
+import { SEARCH_ROUTES } from './routes/search_route.js';
 import { SESSION_ROUTES } from './routes/session_routes.js';
 import { STATE_ROUTES } from './routes/state_routes.js';
 
@@ -97,7 +97,7 @@ const ROUTES: readonly Route[] = [
   ...HISTORY_ROUTES,
   ...EVENT_ROUTES,
   ...STATE_ROUTES,
-  SEARCH_ROUTE,
+  ...SEARCH_ROUTES,
   ...RUN_ROUTES,
   WATCH_ROUTE,
   USER_WATCH_ROUTE,

@@ -111,6 +111,10 @@ export class ServiceCore implements Core {
     return this.#parts.serverAgent;
   }
 
+  get unsentSessions(): Core['unsentSessions'] {
+    return this.#parts.unsentSessions;
+  }
+
   get wordsName(): string | undefined {
     return this.#parts.words?.name;
   }

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../values/model/diagnostic.js';
-import type { Epochs, ServerAgent } from '../core/core_of.js';
+import type { Core, Epochs, ServerAgent } from '../core/core_of.js';
 import type { Store, StoreTraits } from '../core/storage/store.js';
 import type { CloseOptions, StorageInfo } from '../values/model/storage_info.js';
 import type { StateShape } from '../values/state/state_shape.js';
@@ -79,6 +79,8 @@ export interface ServiceParts {
   readonly epochs?: Epochs | undefined;
   /** Present if the sessions are on a server, which may have an agent. */
   readonly serverAgent?: ServerAgent | undefined;
+  /** Of a cache: returns the ids of the sessions of a user with changes that the remote has not confirmed. */
+  readonly unsentSessions?: Core['unsentSessions'];
   /** Where the words of searches are, if they are in a database of IndexedDB beside that of the sessions. */
   readonly words?: {
     readonly name: string;

@@ -3,12 +3,14 @@ import type { MethodsWith } from '../../values/model/service_methods.js';
 import { HttpRefusal } from '../http/responses.js';
 
 /**
- * What a request wants to do: the method of the session service that it leads to, `'rewind'`, `'run'`, or `'search'`.
+ * What a request wants to do: the method of the session service that it leads to, `'rewind'`, `'run'`, `'search'`, or
+ * `'addSessionToMemory'`.
  * A search is decided on once as `'search'`, and for each session that has hits as `'getSession'`. A message
  * that the agent is to answer is decided on twice: as `'appendEvents'` or `'rewind'`, and as `'run'`. The cancelling of
  * a run is decided on as `'run'`.
  */
-export type SessionAction = MethodsWith<'isAction'> | 'rewind' | 'run' | 'search';
+export type SessionAction =
+  MethodsWith<'isAction'> | 'rewind' | 'run' | 'search' | 'addSessionToMemory';
 
 /** What a request wants to do, and with whose data. */
 export interface SessionAccess {

@@ -1,10 +1,12 @@
 import { find } from '../../service/search/find.js';
+import { sessionNotFound } from '../../values/errors/invalid.js';
+import { ADD_TO_MEMORY } from '../../stores/http/request_bodies.js';
 import { HttpRefusal } from '../http/responses.js';
 import { LABELS, TEXT, TIME, WHOLE } from '../requests/parameters.js';
-import { routeWithQuery } from '../requests/route.js';
+import { type Route, routeWithQuery } from '../requests/route.js';
 
 /** Searches in the sessions of a user. `authorize` is asked about each session that has hits. */
-export const SEARCH_ROUTE = routeWithQuery({
+const SEARCH_ROUTE = routeWithQuery({
   method: 'GET',
   path: '/apps/{appName}/users/{userId}/search',
   action: 'search',
@@ -33,3 +35,27 @@ export const SEARCH_ROUTE = routeWithQuery({
     });
   },
 });
+
+/** The routes of searches and of the memory that agents ask. */
+export const SEARCH_ROUTES: readonly Route[] = [
+  SEARCH_ROUTE,
+  {
+    method: 'PATCH',
+    path: '/apps/{appName}/users/{userId}/memory',
+    action: 'addSessionToMemory',
+    summary: 'Adds a session, and what is said in it later, to the memory of agents.',
+    body: ADD_TO_MEMORY,
+    response: 'Nothing',
+    isOfApiServer: true,
+    run: async ({ service, searched, appName, userId, signal, ...call }) => {
+      const { sessionId } = call.body as { sessionId: string };
+      await call.requireAccess({ action: 'getSession', sessionId });
+      const key = { appName, userId, sessionId };
+      const config = { numRecentEvents: 0 };
+      const session = await service.getSession({ ...key, config, signal });
+      if (session === undefined) throw sessionNotFound(sessionId);
+      await searched.remember(key);
+      return null;
+    },
+  },
+];

@@ -179,6 +179,10 @@ export function openParts(options: TakenOptions) {
           return () => void forgetListeners.delete(listener);
         },
       },
+      unsentSessions: ({ appName, userId }) =>
+        board.status.pending.flatMap(({ key }) =>
+          key.appName === appName && key.userId === userId ? (key.sessionId ?? []) : [],
+        ),
       feed: ownFeed,
       closing() {
         stopListening();

@@ -1,14 +1,17 @@
+import { coreOf } from '../../core/core_of.js';
 import { cursorText, readPlace } from '../../core/storage/reads/cursors.js';
+import { isOutage } from '../../stores/cache/records/failures.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText, requireWhole } from '../../values/errors/option_values.js';
 import { parseLabels, takeDescription } from '../../values/model/description.js';
 import type { LookedSession } from '../../core/storage/word_rows.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { FindRequest, FindResult, SearchHit } from '../../values/model/search.js';
+import type { SessionService } from '../../values/model/session_service.js';
 import { requireId, requireUser } from '../../values/model/values/ids.js';
 import { isTime, optionalTime } from '../../values/model/values/time.js';
 import { needlesOf, wordsOf } from '../../values/words.js';
-import { type Candidate, newestFirst, type SearchedSessions } from './searched_sessions.js';
+import { newestFirst, readEvents, type SearchedSessions } from './searched_sessions.js';
 import { countIn } from './process_words.js';
 import { ownTexts, snippetOf } from './snippet.js';
 
@@ -112,6 +115,73 @@ export async function find(
   return { hits, isComplete };
 }
 
+/** The hits of sessions with changes that a remote has not confirmed. */
+interface UnsentHits {
+  readonly hits: readonly SearchHit[];
+  /** The sessions whose events are all here, or that are deleted here. */
+  readonly whole: ReadonlySet<string>;
+}
+
+/**
+ * Finds the hits of a cache: those of its remote, and before them those of the sessions with unsent changes. Without a
+ * connection the copies are searched.
+ */
+export async function findThroughCache(
+  service: SessionService,
+  searched: SearchedSessions,
+  request: FindRequest,
+): Promise<FindResult> {
+  const core = coreOf(service);
+  const { appName, userId, cursor, limit = 20 } = request;
+  let isReached = true;
+  try {
+    const ids = cursor === undefined ? core?.unsentSessions?.({ appName, userId }) : undefined;
+    const { hits, whole } = await unsentHits(service, request, ids ?? []);
+    const rest = { ...request, limit: Math.max(1, limit - hits.length) };
+    const found = await core?.search(rest);
+    if (found !== undefined) {
+      const places = new Set(hits.map(placeOf));
+      const others = found.hits.filter(
+        (hit) => !whole.has(hit.sessionId) && !places.has(placeOf(hit)),
+      );
+      return { ...found, hits: [...hits, ...others] };
+    }
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    isReached = false;
+  }
+  const here = await find(searched, request);
+  return isReached ? here : { ...here, isComplete: false };
+}
+
+function placeOf({ sessionId, eventId }: SearchHit): string {
+  return JSON.stringify([sessionId, eventId]);
+}
+
+async function unsentHits(
+  service: SessionService,
+  request: FindRequest,
+  sessionIds: readonly string[],
+): Promise<UnsentHits> {
+  const search = takeSearch(request);
+  const { appName, userId, signal } = request;
+  const found: { readonly lastUpdateTime: number; readonly hits: readonly SearchHit[] }[] = [];
+  const whole = new Set<string>();
+  for (const sessionId of sessionIds) {
+    const key = { appName, userId, sessionId, signal };
+    const options = { view: 'transcript', reads: 'cache-only' } as const;
+    const read = await readEvents(service, key, options);
+    if (read?.isWhole !== false) whole.add(sessionId);
+    if (read === undefined) continue;
+    const { title, labels = {}, lastUpdateTime, events } = read.session;
+    if (!isSearched({ sessionId, labels, lastUpdateTime }, search, undefined)) continue;
+    const hasTitle = admitsTitles(search) && hasAll(wordsOf(title ?? ''), search.needles);
+    found.push({ lastUpdateTime, hits: hitsOf({ sessionId, title }, search, hasTitle, events) });
+  }
+  found.sort((one, other) => other.lastUpdateTime - one.lastUpdateTime);
+  return { hits: found.flatMap(({ hits }) => hits), whole };
+}
+
 /** Returns whether the words of a text have all words of a query. */
 function hasAll(words: string, needles: readonly string[]): boolean {
   return countIn(words, needles) === needles.length;
@@ -123,7 +193,11 @@ function admitsTitles({ author, after, before }: TakenSearch): boolean {
 
 /** Returns whether a session may have hits, apart from its words, and does not stand before the cursor. */
 function isSearched(
-  { sessionId: id, lastUpdateTime, labels: own }: LookedSession,
+  {
+    sessionId: id,
+    lastUpdateTime,
+    labels: own,
+  }: Pick<LookedSession, 'sessionId' | 'lastUpdateTime' | 'labels'>,
   { sessionId, labels }: TakenSearch,
   place: Place | undefined,
 ): boolean {
@@ -136,7 +210,7 @@ function isSearched(
 
 /** Returns the hits of one session in their order. */
 function hitsOf(
-  { sessionId: id, title }: Candidate,
+  { sessionId: id, title }: Pick<LookedSession, 'sessionId' | 'title'>,
   { needles, author, after = 0, before = Infinity, sessionId }: TakenSearch,
   hasTitle: boolean,
   events: readonly Event[],

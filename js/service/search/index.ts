@@ -12,7 +12,7 @@ import { coreOf } from '../../core/core_of.js';
 import { requireFunction } from '../../values/errors/option_values.js';
 import type { FindRequest, FindResult } from '../../values/model/search.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { find, takeSearch } from './find.js';
+import { find, findThroughCache, takeSearch } from './find.js';
 import { makeMemoryService, type MemoryOptions, type MemoryService } from './memory_service.js';
 import { SearchedSessions } from './searched_sessions.js';
 
@@ -75,7 +75,9 @@ export function sessionSearch(service: SessionService, options: SearchOptions = 
     find: async (request) => {
       const taken = takeRequest(request);
       takeSearch(taken);
-      return (await coreOf(service)?.search(taken)) ?? find(searched, taken);
+      const core = coreOf(service);
+      if (core?.unsentSessions) return findThroughCache(service, searched, taken);
+      return (await core?.search(taken)) ?? find(searched, taken);
     },
     asMemoryService: (options = {}) => makeMemoryService(searched, takeOptions(options)),
   };

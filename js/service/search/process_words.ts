@@ -38,6 +38,11 @@ export class ProcessWords implements WordRows {
     if (records !== undefined) this.remember = (key) => records.mark(key);
   }
 
+  /** Forgets all words. */
+  clear(): void {
+    this.#users.clear();
+  }
+
   async list({ appName, userId }: WordsOwner): Promise<void> {
     const owner = { appName, userId };
     const records = this.#records;

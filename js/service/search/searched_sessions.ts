@@ -10,8 +10,14 @@ import {
   type WordsOwner,
 } from '../../core/storage/word_rows.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
+import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import type { Event } from '../../values/model/event/event.js';
-import type { UserRequest } from '../../values/model/session.js';
+import type {
+  CompositeSessionKey,
+  GetSessionConfig,
+  Session,
+  UserRequest,
+} from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { requireKey } from '../../values/model/values/ids.js';
 import { wordsOf } from '../../values/words.js';
@@ -64,6 +70,7 @@ export class SearchedSessions {
     const name = coreOf(service)?.wordsName;
     const records = name === undefined ? undefined : new WordRecords(name);
     this.#processWords = new ProcessWords(service, records);
+    coreOf(service)?.epochs?.onForgotten(() => this.#processWords.clear());
   }
 
   /** Returns the rows that the storage keeps, or those of this process. */
@@ -168,15 +175,39 @@ export class SearchedSessions {
     { appName, userId, sessionId }: Candidate,
     signal: UserRequest['signal'],
   ): Promise<readonly Event[] | undefined> {
-    const config = { numRecentEvents: 'all', view: 'transcript', skipCorrupt: true } as const;
     try {
       const key = { appName, userId, sessionId };
-      const session = await this.#service.getSession({ ...key, config, signal });
-      return session?.events ?? [];
+      const read = await readEvents(this.#service, { ...key, signal }, { view: 'transcript' });
+      return read?.session.events ?? [];
     } catch (error) {
       if (isSessionError(error, 'aborted') || isSessionError(error, 'closed')) throw error;
       return undefined;
     }
+  }
+}
+
+/** More events than a session has. */
+const ALL = 1_000_000_000;
+
+/**
+ * Reads a session with its events: of a cache those of the copy, if the remote cannot be asked for the others.
+ *
+ * @returns `undefined` if there is no such session
+ */
+export async function readEvents(
+  service: SessionService,
+  request: CompositeSessionKey & Pick<UserRequest, 'signal'>,
+  given: Pick<GetSessionConfig, 'view'> & Pick<HiddenMembers, 'reads'>,
+): Promise<{ readonly session: Session; readonly isWhole: boolean } | undefined> {
+  const read = (numRecentEvents: number | 'all') =>
+    service.getSession({ ...request, config: { ...given, numRecentEvents, skipCorrupt: true } });
+  try {
+    const session = await read('all');
+    return session && { session, isWhole: true };
+  } catch (error) {
+    if (!isSessionError(error, 'connection_lost') || error.missing !== 'events') throw error;
+    const session = await read(ALL);
+    return session && { session, isWhole: false };
   }
 }
 
@@ -263,10 +294,12 @@ class CatchUp {
           return rowOf(session, [...lines, ...added], revision);
         }
       }
-      const config = { numRecentEvents: 'all', view: 'raw', skipCorrupt: true } as const;
-      const read = await this.#service.getSession({ ...key, config });
+      const read = await readEvents(this.#service, key, { view: 'raw' });
       if (read === undefined) return 'gone';
-      return rowOf(session, linesOf(read.events), this.#service.revisionOf(read));
+      const lines = linesOf(read.session.events);
+      // Of a copy without its older events the rest is read when there is a connection.
+      if (!read.isWhole) return rowOf({ ...session, version: undefined }, lines, undefined);
+      return rowOf(session, lines, this.#service.revisionOf(read.session));
     } catch {
       return 'unread';
     }

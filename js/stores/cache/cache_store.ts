@@ -21,11 +21,13 @@ import {
   type WriteVerbs,
 } from '../../core/storage/store.js';
 import type { ReadyWrite, Writes } from '../../core/write.js';
-import { isSessionError } from '../../values/errors/errors.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
+import type { FindRequest, FindResult } from '../../values/model/search.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { CacheHistory } from './cache_history.js';
 import { CacheReads, type ReadParts } from './cache_reads.js';
+import type { RemoteCall } from './copies/remote_connection.js';
 import { type CacheKey, isSession, nameOf } from './records/cache_key.js';
 import { errorOf, isOutage } from './records/failures.js';
 import { eventsOf, isOf, type Refusal } from './records/records.js';
@@ -94,6 +96,23 @@ export class CacheStore implements Store {
     } catch (error) {
       return this.#reads.fromRemote(error, (store, own) => store.list(request, own), call);
     }
+  }
+
+  /**
+   * Lets the remote search. Returns `undefined` if it cannot, or is not to be asked.
+   *
+   * @throws SessionError `connection_lost` if it does not answer in time
+   */
+  async search(request: FindRequest, call: Call): Promise<FindResult | undefined> {
+    const { board, remote, readTimeoutMs, reads } = this.#parts;
+    if ((call.reads ?? reads) === 'cache-only') return undefined;
+    if (board.status.isOnline) {
+      const ask: RemoteCall<FindResult | undefined> = async (store, own) =>
+        store.search?.(request, own);
+      const found = remote.request(ask, call);
+      if (await endsWithin(readTimeoutMs, found, call.signal)) return found;
+    }
+    throw new SessionError('connection_lost', 'The remote cannot be asked to search now.');
   }
 
   async state(request: StateRequest, call: Call): Promise<string> {

@@ -205,6 +205,7 @@ export function epochStore(present: () => CacheStore): Store {
     read: (request, call) => of(call).read(request, call),
     list: (request, call) => of(call).list(request, call),
     state: (request, call) => of(call).state(request, call),
+    search: (request, call) => of(call).search(request, call),
   };
 }
 

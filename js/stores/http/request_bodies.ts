@@ -41,6 +41,7 @@ export const STATE_CHANGE = objectOf({ stateDelta: OBJECT });
 export const GET_OR_CREATE = objectOf({}, { state: OBJECT });
 export const DESCRIBE = objectOf({}, DESCRIPTION);
 export const DELETE_UNCHANGED = objectOf({ revision: WHOLE }, { labels: LABELS });
+export const ADD_TO_MEMORY = objectOf({ sessionId: TEXT });
 export const EVENT_IDS = objectOf({ eventIds: listOf(TEXT) });
 export const APPEND = objectOf(
   { events: NEW_EVENTS },

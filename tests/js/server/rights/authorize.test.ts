@@ -47,6 +47,7 @@ const REQUESTS: readonly [method: string, path: string, access: Partial<SessionA
   ['DELETE', `/apps/${APP}/sessions`, { action: 'deleteSessions' }],
   ['DELETE', `/apps/${APP}/sessions?userId=ada`, { action: 'deleteSessions', userId: 'ada' }],
   ['GET', `${USER}/search?query=tea`, { action: 'search', userId: 'ada' }],
+  ['PATCH', `${USER}/memory`, { action: 'addSessionToMemory', userId: 'ada' }],
   ['GET', `${USER}/state`, { action: 'getUserState', userId: 'ada' }],
   ['PATCH', `${USER}/state`, { action: 'updateState', userId: 'ada' }],
   ['DELETE', `${USER}/state`, { action: 'deleteUserState', userId: 'ada' }],

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { createEvent, InMemorySessionService } from '../../../../js/index.js';
+import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { RemoteSessionService } from '../../../../js/service/remote/index.js';
 import { type FindResult, sessionSearch } from '../../../../js/service/search/index.js';
-import type { SessionAccess } from '../../../../js/server/index.js';
+import { type SessionAccess, sessionHandler } from '../../../../js/server/index.js';
 import { failsWith } from '../../fails_with.js';
 import { fetchFrom, handlerOn, URL_OF_SERVER } from '../../stores/remote/fixture.js';
-import { ALL_RIGHTS, serve, USER } from '../fixture.js';
+import { says } from '../../service/fixture.js';
+import { ALL_RIGHTS, answerOf, requestTo, serve, USER } from '../fixture.js';
 
 const user = { appName: 'shop', userId: 'ada' };
 
@@ -101,5 +103,37 @@ describe('A search over HTTP', () => {
     for (const query of ['', '?query=%25_', '?query=tea&limit=0', '?query=tea&label=x']) {
       assert.equal((await ask(`${USER}/search${query}`)).status, 400, query);
     }
+  });
+
+  it('finds the sessions that PATCH has added to the memory, as Python sends it', async () => {
+    const service = new DatabaseSessionService('sqlite::memory:');
+    const authorize = (_: unknown, { sessionId }: SessionAccess) =>
+      sessionId !== 's2' && ALL_RIGHTS;
+    const handler = sessionHandler(service, { authorize });
+    for (const sessionId of ['s1', 's2', 's3']) {
+      const session = await service.createSession({ ...user, sessionId });
+      await service.appendEvent({ session, event: says(`Tea of ${sessionId}`) });
+    }
+    const add = async (body: object) => {
+      const answer = await answerOf(
+        await handler(requestTo(`${USER}/memory`, { method: 'PATCH', body })),
+      );
+      return [answer.status, answer.body];
+    };
+    assert.deepEqual(await add({ session_id: 's1' }), [200, null]);
+    assert.equal((await add({ sessionId: 's2' }))[0], 403);
+    assert.equal((await add({ session_id: 'none' }))[0], 404);
+    assert.equal((await add({}))[0], 400);
+    const memory = sessionSearch(service).asMemoryService({ remembers: 'added' });
+    const { memories } = await memory.searchMemory({ ...user, query: 'tea' });
+    assert.deepEqual(
+      memories.map(({ content }) => content.parts?.[0]?.text),
+      ['Tea of s1'],
+    );
+    await service.close();
+    const { ask, service: inMemory } = serve();
+    await inMemory.createSession({ ...user, sessionId: 's1' });
+    const refused = await ask(`${USER}/memory`, { method: 'PATCH', body: { sessionId: 's1' } });
+    assert.equal(refused.status, 501);
   });
 });

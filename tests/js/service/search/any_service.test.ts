@@ -17,6 +17,8 @@ import { says, USER } from '../fixture.js';
 import { randomNumbers } from '../read/list_model.js';
 import { wholeStorage } from '../whole_storage.js';
 
+const SHOP = { appName: 'shop', userId: 'ada' };
+
 const WORDS = ['tea', 'teapot', 'green', 'Grün', 'größe', '緑茶'];
 
 const namesOf = (hits: readonly SearchHit[]): string[] =>
@@ -120,17 +122,68 @@ describe('A search', () => {
     assert.equal((await sessionSearch(forRunner).find({ ...USER, query: 'tea' })).hits.length, 1);
   });
 
-  it('through a cache without a connection finds what was there and what is unsent', async () => {
+  it('through a cache has the hits of the remote, and before them those of unsent changes', async () => {
     const server = new Server();
+    for (const sessionId of ['old', 'renamed', 'gone', 'both']) {
+      const session = await server.service.createSession({ ...SHOP, sessionId });
+      const event = { ...says('Green tea'), id: `first of ${sessionId}`, invocationId: 'i1' };
+      await server.service.appendEvent({ session, event });
+    }
     const { cache } = openCache(server);
-    const user = { appName: 'shop', userId: 'ada' };
-    const session = await cache.createSession({ ...user, sessionId: 's1' });
+    const search = sessionSearch(cache);
+    const found = async (query = 'tea', limit = 20) => {
+      const { hits, isComplete } = await search.find({ ...SHOP, query, limit });
+      return { hits: namesOf(hits), isComplete };
+    };
+    const all = ['old', 'renamed', 'gone', 'both'].map((id) => `${id}/first of ${id}`);
+    const first = await found();
+    assert.deepEqual([first.hits.sort(), first.isComplete], [[...all].sort(), true]);
+    const session = (await cache.getSession({ ...SHOP, sessionId: 'both' }))!;
+    for (const sessionId of ['renamed', 'gone']) await cache.getSession({ ...SHOP, sessionId });
+    await cache.sync();
+    // The remote answers searches, and no write.
+    let release = (): void => undefined;
+    const released = new Promise<undefined>((resolve) => (release = () => resolve(undefined)));
+    server.intercept = (request) =>
+      request.method === 'GET' ? Promise.resolve(undefined) : released;
+    await cache.appendEvent({ session, event: { ...says('Black tea'), id: 'unsent' } });
+    await cache.updateSession({ ...SHOP, sessionId: 'renamed' }, { title: 'Teapot' });
+    await cache.deleteSession({ ...SHOP, sessionId: 'gone' });
+    const { hits, isComplete } = await found();
+    assert.deepEqual(hits.slice(0, 2), ['both/unsent', 'both/first of both']);
+    assert.deepEqual(hits.slice(2).sort(), [
+      'old/first of old',
+      'renamed/first of renamed',
+      'renamed/title',
+    ]);
+    assert.equal(isComplete, true);
+    assert.deepEqual((await found('black')).hits, ['both/unsent']);
+    // Those that are unsent come on the first page, also beyond its limit.
+    assert.equal((await found('tea', 2)).hits.filter((hit) => !hit.startsWith('old')).length, 4);
+    const searches = server.requests.filter((request) => request.endsWith('/search'));
+    assert.equal(searches.length, 4);
+    release();
+  });
+
+  it('through a cache without a connection finds what the copies have and what is unsent', async () => {
+    const server = new Server();
+    const long = await server.service.createSession({ ...SHOP, sessionId: 'long' });
+    const events = Array.from({ length: 300 }, (_, at) => says(`Tea number ${at}`));
+    await server.service.appendEvents({ session: long, events });
+    const { cache } = openCache(server);
+    const session = await cache.createSession({ ...SHOP, sessionId: 's1' });
     await cache.appendEvent({ session, event: says('Green tea') });
+    await cache.getSession({ ...SHOP, sessionId: 'long', config: { numRecentEvents: 2 } });
     await cache.sync();
     const search = sessionSearch(cache);
     server.isOffline = true;
     await cache.appendEvent({ session, event: says('Black tea') });
-    const { hits } = await search.find({ ...user, query: 'tea' });
-    assert.equal(hits.length, 2);
+    const { hits, isComplete } = await search.find({ ...SHOP, query: 'tea' });
+    const ofSession = (id: string) => hits.filter(({ sessionId }) => sessionId === id).length;
+    assert.deepEqual([ofSession('s1'), ofSession('long'), isComplete], [2, 5, false]);
+    const first = await search.find({ ...SHOP, query: '"tea number 0"' });
+    assert.deepEqual([first.hits, first.isComplete], [[], false]);
+    await cache.forget();
+    assert.deepEqual((await search.find({ ...SHOP, query: 'tea' })).hits, []);
   });
 });
