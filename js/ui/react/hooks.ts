@@ -12,6 +12,9 @@ import {
 import type { CacheStatus } from '../../service/cache/index.js';
 import { SessionError } from '../../values/errors/errors.js';
 import type {
+  LiveSearch,
+  LiveSearchRequest,
+  LiveSearchSnapshot,
   LiveSession,
   LiveSessions,
   LiveSessionsRequest,
@@ -30,9 +33,11 @@ import {
 import {
   LOADING,
   LOADING_LIST,
+  providedSearch,
   providedSession,
   providedSessions,
 } from '../live/components/provided.js';
+import { LOADING_SEARCH } from '../live/live_search.js';
 import type { AnyMembers } from '../live/types.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
@@ -84,6 +89,17 @@ export interface UseSessionsResult<S extends object = StateShape> {
   readonly list: LiveSessionsSnapshot<S>;
   /** The store of the list: creates and deletes sessions, and loads more. */
   readonly store: LiveSessions<S>;
+}
+
+/** The request of {@link useSearch}. The provider gives the app and the user, unless the request does. */
+export type UseSearchRequest = AnyMembers<LiveSearchRequest> & Pick<LiveSearchRequest, 'query'>;
+
+/** What {@link useSearch} returns. */
+export interface UseSearchResult {
+  /** The hits as they are now. */
+  readonly search: LiveSearchSnapshot;
+  /** The store of the search: searches again. */
+  readonly store: LiveSearch;
 }
 
 /** What {@link useSessionState} returns. */
@@ -178,6 +194,30 @@ export function useSession(options: UseSessionOptions = {}): UseSessionResult {
 export function useSessions(request: UseSessionsRequest = {}): UseSessionsResult {
   const store = providedSessions(useProvider(), request);
   return { list: useStore(store, LOADING_LIST, (snapshot) => snapshot), store };
+}
+
+/**
+ * Returns the hits of a search as they are now, and its store. Without a letter or a digit in the query there are none.
+ * Give it what was typed once that has stayed the same for a moment.
+ *
+ * @throws SessionError `invalid_argument` without a provider
+ *
+ * @example
+ * ```ts
+ * import { useSearch } from 'adk-session-wasm/react';
+ * import { createElement } from 'react';
+ *
+ * export function Hits({ query }: { query: string }) {
+ *   const { search } = useSearch({ query });
+ *   return search.hits.map(({ sessionId, eventId = 'title', snippet }) =>
+ *     createElement('p', { key: sessionId + eventId }, snippet.map(({ text }) => text).join('')),
+ *   );
+ * }
+ * ```
+ */
+export function useSearch(request: UseSearchRequest): UseSearchResult {
+  const store = providedSearch(useProvider(), request);
+  return { search: useStore(store, LOADING_SEARCH, (snapshot) => snapshot), store };
 }
 
 /**

@@ -16,6 +16,9 @@ import type { CacheStatus } from '../../service/cache/index.js';
 import { reportUncaught } from '../../core/call/diagnostics.js';
 import { SessionError } from '../../values/errors/errors.js';
 import type {
+  LiveSearch,
+  LiveSearchRequest,
+  LiveSearchSnapshot,
   LiveSession,
   LiveSessions,
   LiveSessionsRequest,
@@ -34,9 +37,11 @@ import {
 import {
   LOADING,
   LOADING_LIST,
+  providedSearch,
   providedSession,
   providedSessions,
 } from '../live/components/provided.js';
+import { LOADING_SEARCH } from '../live/live_search.js';
 import type { AnyMembers } from '../live/types.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
@@ -66,6 +71,14 @@ export interface SessionsRefs<S extends object = StateShape> {
   readonly list: Readonly<ShallowRef<LiveSessionsSnapshot<S>>>;
   /** The store. */
   readonly store: Readonly<ShallowRef<LiveSessions<S>>>;
+}
+
+/** The hits of a search as they are now, and its store. */
+export interface SearchRefs {
+  /** The snapshot. */
+  readonly search: Readonly<ShallowRef<LiveSearchSnapshot>>;
+  /** The store. */
+  readonly store: Readonly<ShallowRef<LiveSearch>>;
 }
 
 const PROVIDED: InjectionKey<() => ProvidedSessions> = Symbol('adk-session-wasm');
@@ -142,6 +155,31 @@ export function useSessions<S extends object = StateShape>(
   const store = computed(() => providedSessions(provided(), toValue(request)));
   const loading = LOADING_LIST as unknown as LiveSessionsSnapshot<S>;
   return { list: follow<LiveSessionsSnapshot<S>>(() => store.value, loading), store };
+}
+
+/**
+ * Returns the hits of a search as they are now, and its store. Without a letter or a digit in the query there are none.
+ * Give it what was typed once that has stayed the same for a moment.
+ *
+ * @throws SessionError `invalid_argument` if nothing is provided
+ *
+ * @example
+ * ```ts
+ * import { useSearch } from 'adk-session-wasm/vue';
+ * import { defineComponent, h } from 'vue';
+ *
+ * export const Hits = defineComponent(() => {
+ *   const { search } = useSearch({ query: 'tea' });
+ *   return () => search.value.hits.map(({ sessionId }) => h('p', sessionId));
+ * });
+ * ```
+ */
+export function useSearch(
+  request: MaybeRefOrGetter<AnyMembers<LiveSearchRequest> & Pick<LiveSearchRequest, 'query'>>,
+): SearchRefs {
+  const provided = injected();
+  const store = computed(() => providedSearch(provided(), toValue(request)));
+  return { search: follow(() => store.value, LOADING_SEARCH), store };
 }
 
 /**

@@ -6,10 +6,11 @@
 export {
   provideSessions,
   useCacheStatus,
+  useSearch,
   useSession,
   useSessions,
   useSessionState,
   useUnsent,
 } from './composables.js';
 export type { ProvidedSessions } from '../live/types.js';
-export type { SessionRefs, SessionsRefs, UseSessionOptions } from './composables.js';
+export type { SearchRefs, SessionRefs, SessionsRefs, UseSessionOptions } from './composables.js';

@@ -2,6 +2,7 @@ import { SessionError } from '../../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { keyText } from '../../../values/model/values/ids.js';
+import { type LiveSearch, type LiveSearchRequest, LiveSearchStore } from '../live_search.js';
 import { LiveSessionStore } from '../live_session.js';
 import { LiveSessionsStore } from '../live_sessions.js';
 import type { ReadingStore } from '../reading_store.js';
@@ -167,6 +168,18 @@ export function providedSessions<S extends object>(
 ): LiveSessions<S> {
   const names: LiveSessionsRequest<keyof S & string> = { appName, userId };
   return sharedSessions(service, withDefaults(names, request));
+}
+
+/** Returns the store of a search that all components share. The provided app and user are its own by default. */
+export function providedSearch<S extends object>(
+  { service, appName, userId }: ProvidedSessions<S>,
+  request: AnyMembers<LiveSearchRequest> & Pick<LiveSearchRequest, 'query'>,
+): LiveSearch {
+  const names: LiveSearchRequest = { appName, userId, query: '' };
+  const whole = withDefaults(names, request);
+  const members = Object.entries(whole).sort(([one], [other]) => (one < other ? -1 : 1));
+  const name = JSON.stringify(['search', members]);
+  return shared(service, name, () => new LiveSearchStore(service, whole));
 }
 
 /** A member that is `undefined` counts as absent: a list of an unknown user would otherwise be that of all users. */

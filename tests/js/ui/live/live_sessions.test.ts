@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService, isSessionError } from '../../../../js/index.js';
-import { liveSessions } from '../../../../js/ui/live/index.js';
+import { liveSearch, liveSessions } from '../../../../js/ui/live/index.js';
+import { openCache, Server } from '../../stores/cache/fixture.js';
 import { idsOf, isWatched, message, snapshotOf } from './stores.js';
 
 const USER = { appName: 'shop', userId: 'ada' };
@@ -12,6 +13,34 @@ function serviceOf(): InMemorySessionService {
   let now = 1000;
   return new InMemorySessionService({ clock: () => (now += 1) });
 }
+
+describe('A live search', () => {
+  it('shows the hits, and is forgotten with its cache', async () => {
+    const server = new Server();
+    const { cache } = openCache(server);
+    const session = await cache.createSession({ ...USER, sessionId: 's1' });
+    await cache.appendEvent({ session, event: message('e1', '녹차 추천') });
+    const search = liveSearch(cache, { ...USER, query: '녹차' });
+    assert.equal(search.getSnapshot().status, 'loading');
+    await search.load();
+    const { status, hits, isComplete } = search.getSnapshot();
+    assert.deepEqual([status, isComplete], ['ready', true]);
+    assert.deepEqual(
+      hits.map(({ eventId }) => eventId),
+      ['e1'],
+    );
+    await cache.forget();
+    assert.deepEqual([search.getSnapshot().status, search.getSnapshot().hits], ['forgotten', []]);
+  });
+
+  it('tells why it failed', async () => {
+    const search = liveSearch(serviceOf(), { ...USER, query: 'tea'.repeat(300) });
+    await search.load();
+    const { status, error } = search.getSnapshot();
+    assert.equal(status, 'failed');
+    assert.ok(isSessionError(error, 'invalid_argument'));
+  });
+});
 
 describe('A live list of sessions', () => {
   it('shows the newest first, and more on demand', async () => {

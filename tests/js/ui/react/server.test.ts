@@ -12,6 +12,7 @@ import {
   SessionProvider,
   type SetSessionState,
   useCacheStatus,
+  useSearch,
   useSession,
   useSessions,
   useSessionState,
@@ -26,7 +27,9 @@ function Chat({ suspense = false }: { suspense?: boolean }): ReactElement {
   const { status, events } = useSession({ sessionId, suspense }).session;
   const { list } = useSessions();
   const theme = useSessionState('user:theme', 'light', { sessionId });
-  return createElement('p', null, [status, events.length, list.status, theme.value].join(' '));
+  const { search } = useSearch({ query: 'tea' });
+  const texts = [status, events.length, list.status, theme.value, search.status];
+  return createElement('p', null, texts.join(' '));
 }
 
 const app = (service: InMemorySessionService, child: ReactNode): ReactElement =>
@@ -36,7 +39,7 @@ describe('On a server, the hooks', () => {
   it('give the loading snapshot and the fallback value, and read nothing', async () => {
     const { service } = await sessionOf(2);
     const text = renderToString(app(service, createElement(Chat)));
-    assert.equal(text, '<p>loading 0 loading light</p>');
+    assert.equal(text, '<p>loading 0 loading light loading</p>');
     assert.ok(!isWatched(service));
   });
 

@@ -11,6 +11,7 @@ import {
   provideSessions,
   type SessionRefs,
   useCacheStatus,
+  useSearch,
   useSession,
   useSessions,
   useSessionState,
@@ -129,6 +130,27 @@ describe('The composables for Vue', () => {
     const texts = events.map(({ content }) => content?.parts?.[0]?.text);
     assert.deepEqual(texts, ['Which tea?', 'Green', undefined]);
     unmount();
+  });
+
+  it('search again when a session changes, and for another query', async () => {
+    const { service, session } = await sessionOf(0);
+    const query = ref('green');
+    const Hits = defineComponent(() => {
+      const { search } = useSearch(() => ({ query: query.value }));
+      return () => h('p', `${search.value.status} ${search.value.hits.length}`);
+    });
+    const { text, unmount } = mount(service, Hits);
+    await until(() => text() === 'ready 0');
+    await service.appendEvent({ session, event: message('e1', 'Green tea') });
+    await until(() => text() === 'ready 1');
+    query.value = 'black';
+    await until(() => text() === 'ready 0');
+    query.value = ' %';
+    await until(() => text() === 'ready 0');
+    query.value = 'TEA';
+    await until(() => text() === 'ready 1');
+    unmount();
+    assert.ok(!isWatched(service));
   });
 
   it('take a service that is provided in a ref', async () => {

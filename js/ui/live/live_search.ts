@@ -1,0 +1,119 @@
+import type { GivenService } from '../../core/call/given_service.js';
+import { onDemand } from '../../core/wasm/loader/chunk.js';
+import type { HostAbortSignal } from '../../values/model/host.js';
+import type { ListenOptions } from '../../values/model/notice.js';
+import type { FindRequest, SearchHit } from '../../values/model/search.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import type { StateShape } from '../../values/state/state_shape.js';
+import type { SessionSearch } from '../../service/search/index.js';
+import { ReadingStore } from './reading_store.js';
+import type { LiveStore } from './types.js';
+
+/** What {@link liveSearch} looks for. A query without a letter or a digit finds nothing. */
+export type LiveSearchRequest = Omit<FindRequest, 'signal' | 'cursor'>;
+
+/** The hits of a search as they are now. */
+export interface LiveSearchSnapshot {
+  /**
+   * `loading`: nothing has been read yet. `ready`. `failed`: the first search failed, see `error`. `forgotten`: a cache
+   * has forgotten its local data; `reload` searches again.
+   */
+  readonly status: 'loading' | 'ready' | 'failed' | 'forgotten';
+  /** Why the last search failed; `undefined` if it succeeded. What was found before stays. */
+  readonly error: unknown;
+  /** At most `limit` hits. */
+  readonly hits: readonly SearchHit[];
+  /** Whether all texts were searched; see {@link FindResult}. */
+  readonly isComplete: boolean;
+}
+
+/** A search that is shown. It searches again when a session of the user changes. */
+export type LiveSearch = LiveStore<LiveSearchSnapshot>;
+
+/** The snapshot before anything has been read, and on a server. */
+export const LOADING_SEARCH: LiveSearchSnapshot = {
+  status: 'loading',
+  error: undefined,
+  hits: [],
+  isComplete: false,
+};
+
+const loadSearch = onDemand(() => import('../../service/search/index.js'));
+
+/** The searches of services. They have the words that were read. */
+const searches = new WeakMap<object, SessionSearch>();
+
+/**
+ * Returns a store with the hits of a search. What searches is loaded at the first search.
+ *
+ * @throws SessionError `invalid_argument` if there is no service
+ *
+ * @example
+ * ```ts
+ * import { InMemorySessionService } from 'adk-session-wasm';
+ * import { liveSearch } from 'adk-session-wasm/live';
+ *
+ * const service = new InMemorySessionService();
+ * const search = liveSearch(service, { appName: 'shop', userId: 'ada', query: 'tea' });
+ * const stop = search.subscribe(({ hits }) => console.log(hits.length));
+ * stop();
+ * ```
+ */
+export function liveSearch<S extends object = StateShape>(
+  service: GivenService<SessionService<S>>,
+  request: LiveSearchRequest,
+): LiveSearch {
+  return new LiveSearchStore(service, request);
+}
+
+/** The store of {@link liveSearch}. */
+export class LiveSearchStore<S extends object> extends ReadingStore<S, LiveSearchSnapshot> {
+  readonly #request: LiveSearchRequest;
+  #found: Pick<LiveSearchSnapshot, 'hits' | 'isComplete'> | undefined;
+
+  constructor(service: GivenService<SessionService<S>>, request: LiveSearchRequest) {
+    super(service);
+    this.#request = { ...request };
+  }
+
+  protected readonly isHolding = false;
+
+  protected watch(service: SessionService<S>, options: ListenOptions): void {
+    const { appName, userId } = this.#request;
+    service.watch({ appName, userId }, options);
+  }
+
+  protected note(): boolean {
+    return true;
+  }
+
+  protected async read(
+    service: SessionService<S>,
+    signal: HostAbortSignal | undefined,
+  ): Promise<void> {
+    if (!/[\p{L}\p{N}]/u.test(this.#request.query)) {
+      this.#found = { hits: [], isComplete: true };
+      return;
+    }
+    const { sessionSearch } = await loadSearch(signal);
+    let search = searches.get(service);
+    if (search === undefined) {
+      search = sessionSearch(service);
+      searches.set(service, search);
+    }
+    const { hits, isComplete } = await search.find({ ...this.#request, signal });
+    this.use(service);
+    this.#found = { hits, isComplete };
+  }
+
+  protected forget(): void {
+    this.#found = undefined;
+  }
+
+  protected makeSnapshot(): LiveSearchSnapshot {
+    if (this.isForgotten) return { ...LOADING_SEARCH, status: 'forgotten' };
+    const { error } = this;
+    if (this.#found !== undefined) return { ...this.#found, status: 'ready', error };
+    return { ...LOADING_SEARCH, status: error === undefined ? 'loading' : 'failed', error };
+  }
+}
