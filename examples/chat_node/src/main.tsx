@@ -1,7 +1,7 @@
 import { CachedSessionService, signOut } from 'adk-session-wasm/cache';
-import { SessionProvider, useCacheStatus, useSessions } from 'adk-session-wasm/react';
+import { SessionProvider, useCacheStatus, useSearch, useSessions } from 'adk-session-wasm/react';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
-import { type FormEvent, StrictMode, useSyncExternalStore } from 'react';
+import { type FormEvent, StrictMode, useState, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Chat } from './chat';
 
@@ -68,12 +68,25 @@ function App({ service, userId }: { service: CachedSessionService; userId: strin
   );
 }
 
-/** The conversations, the newest first. A session is created by its first message. */
+/** The conversations, the newest first, and what a search finds. A session is created by its first message. */
 function Conversations({ shown }: { shown: string }) {
   const { list, store } = useSessions({ limit: 20 });
+  const [query, find] = useState('');
+  const { search } = useSearch({ query });
   return (
     <nav>
       <a href="#">New chat</a>
+      <input
+        type="search"
+        aria-label="Search"
+        value={query}
+        onInput={(event) => find(event.currentTarget.value)}
+      />
+      {search.hits.map(({ sessionId, eventId = '', snippet }) => (
+        <a key={`${sessionId} ${eventId}`} className="hit" href={`#${sessionId}`}>
+          {snippet.map(({ text, isHit }, at) => (isHit ? <mark key={at}>{text}</mark> : text))}
+        </a>
+      ))}
       {list.sessions.map((session) => (
         <p key={session.id}>
           <a className="title" href={`#${session.id}`} aria-current={session.id === shown}>

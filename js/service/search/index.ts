@@ -1,8 +1,9 @@
 /**
  * Finds what was said, in every language, and gives it to an agent as its memory.
  *
- * It works over any session service. Over HTTP the server searches. Elsewhere the words are those of this process: the
- * first search of a user reads the user's sessions, and later ones what has changed. An append costs nothing.
+ * It works over any session service. Over HTTP the server searches. A database and IndexedDB keep the words of sessions;
+ * elsewhere they are in this process. The first search of a user reads the user's sessions, and later ones what has
+ * changed. An append costs nothing.
  *
  * @module adk-session-wasm/search
  */

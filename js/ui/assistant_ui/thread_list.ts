@@ -1,5 +1,7 @@
 import { KeyedQueue } from '../../core/call/scheduling.js';
 import { takeRequest } from '../../core/call/call.js';
+import { onDemand } from '../../core/wasm/loader/chunk.js';
+import type { SessionSearch } from '../../service/search/index.js';
 import { titleOf } from '../../values/model/event/auto_title.js';
 import type { HostStream } from '../../values/model/host.js';
 import type { Session, SessionChanges } from '../../values/model/session.js';
@@ -40,6 +42,11 @@ interface ThreadsPage {
 export interface SessionThreadList {
   /** Lists threads, the newest first. `after` is the `nextCursor` of the page before. */
   list(page?: { after?: string | undefined }): Promise<ThreadsPage>;
+  /**
+   * Finds threads by what was said in them and by their titles, the newest first: those of the first 100 hits. For a
+   * search field: assistant-ui has none.
+   */
+  search(query: string): Promise<SessionThread[]>;
   /** Returns a thread. */
   fetch(remoteId: string): Promise<SessionThread>;
   /** Creates a session with a fresh id, and with the values of `custom` as labels. */
@@ -63,6 +70,8 @@ export interface SessionThreadList {
     messages: readonly { readonly role: string; readonly content: readonly GivenPart[] }[],
   ): Promise<HostStream>;
 }
+
+const loadSearch = onDemand(() => import('../../service/search/index.js'));
 
 const ARCHIVED = 'archived';
 const MARK = { [ARCHIVED]: 'yes' };
@@ -95,9 +104,13 @@ export function sessionThreadList<S extends object = StateShape>(
   const writes = new KeyedQueue();
   const keyOf = (sessionId: string) => ({ appName, userId, sessionId });
 
+  let search: SessionSearch | undefined;
+
+  const find = async (remoteId: string): Promise<Session<S> | undefined> =>
+    (await service()).getSession({ ...keyOf(remoteId), config: { numRecentEvents: 0 } });
+
   const read = async (remoteId: string): Promise<Session<S>> => {
-    const request = { ...keyOf(remoteId), config: { numRecentEvents: 0 } };
-    const session = await (await service()).getSession(request);
+    const session = await find(remoteId);
     if (session === undefined) throw sessionNotFound(remoteId);
     return session;
   };
@@ -121,6 +134,14 @@ export function sessionThreadList<S extends object = StateShape>(
       const list = await service();
       const { sessions, nextCursor } = await list.listSessions({ ...request, stateKeys: [] });
       return { threads: sessions.map(threadOf), ...(nextCursor !== undefined && { nextCursor }) };
+    },
+    async search(query) {
+      const { sessionSearch } = await loadSearch();
+      search ??= sessionSearch(await service());
+      const { hits } = await search.find({ appName, userId, query, limit: 100 });
+      const ids = [...new Set(hits.map(({ sessionId }) => sessionId))];
+      const found = await Promise.all(ids.map(find));
+      return found.flatMap((session) => (session === undefined ? [] : threadOf(session)));
     },
     fetch: async (remoteId) => threadOf(await read(remoteId)),
     async initialize(_, { custom } = {}) {

@@ -2,6 +2,7 @@
 import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionChanges, Session } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
+import { onDemand } from '../../../core/wasm/loader/chunk.js';
 import type { LiveSessionsRequest } from '../../live/index.js';
 import { useReading } from '../view/hooks.js';
 
@@ -10,6 +11,8 @@ export interface FilterTexts {
   readonly title: string;
   /** `pinned=yes topic=tea` */
   readonly labels: string;
+  /** Words that were said. */
+  readonly text: string;
   /** The id or a part of it. */
   readonly id: string;
 }
@@ -56,7 +59,7 @@ export function changesOf(title: string | undefined, labels: string | undefined)
 export function listRequest(
   appName: string,
   userId: string,
-  { title, labels }: FilterTexts,
+  { title, labels }: Pick<FilterTexts, 'title' | 'labels'>,
 ): LiveSessionsRequest {
   const parsed = parseLabels(labels);
   return {
@@ -74,6 +77,8 @@ export interface Search {
   request: LiveSessionsRequest;
   /** An id or a part of one; empty for no search. */
   part: string;
+  /** What was said; empty for no search. */
+  text: string;
 }
 
 /** The most users whose sessions are looked up by id if no user is chosen. */
@@ -126,9 +131,29 @@ export async function searchIds(
   return found.slice(0, SESSION_PAGE);
 }
 
+const loadSearch = onDemand(() => import('../../../service/search/index.js'));
+
+/** Returns the sessions of a user in which something was said, those with the newest hits first. */
+export async function searchTexts(
+  service: SessionService,
+  { appName, userId, labels }: LiveSessionsRequest,
+  query: string,
+  signal: AbortSignal,
+): Promise<Session[]> {
+  if (userId === undefined) throw new SyntaxError('Choose a user to search in texts.');
+  const { sessionSearch } = await loadSearch(signal);
+  const search = sessionSearch(service);
+  const { hits } = await search.find({ appName, userId, query, labels, limit: 100, signal });
+  const config = { numRecentEvents: 0 };
+  const found = [...new Set(hits.map(({ sessionId }) => sessionId))].map((sessionId) =>
+    service.getSession({ appName, userId, sessionId, config, signal }),
+  );
+  return (await Promise.all(found)).filter((session) => session !== undefined);
+}
+
 /** Finds the sessions with the id at once, and then those whose id has it as a part. */
 export function useSearch(
-  { service, request, part }: Search,
+  { service, request, part, text }: Search,
   users: readonly string[],
   status: string,
 ): { found: readonly Session[]; isSearching: boolean; error: unknown } {
@@ -140,6 +165,14 @@ export function useSearch(
   const searched = useReading(async (signal) => {
     return isWanted ? searchIds(await service, request, part, signal) : [];
   }, inputs);
+  const said = useReading(
+    async (signal) => (text === '' ? [] : searchTexts(await service, request, text, signal)),
+    [service, request, text],
+  );
+  if (text !== '') {
+    const found = (said.value ?? []).filter(({ id }) => id.includes(part));
+    return { found, isSearching: said.isBusy, error: said.error };
+  }
   const isSearching = part !== '' && searched.isBusy;
   // Until the search ends, the results of the search before it stay, as far as they match.
   const all = [...(exact.value ?? []), ...(searched.value ?? [])];

@@ -38,15 +38,15 @@ interface SessionListProps {
 /** Apps, users and sessions, the newest first. */
 export function SessionList(props: SessionListProps): VNode {
   const { service, appName, userId, apps, onApp, onUser, children } = props;
-  const [filter, setFilter] = useState<FilterTexts>({ title: '', labels: '', id: '' });
+  const [filter, setFilter] = useState<FilterTexts>({ title: '', labels: '', text: '', id: '' });
   const [users, setUsers] = useState<readonly string[]>([]);
-  const { app, user, title, labels, id } = useSettled(
+  const { app, user, title, labels, text, id } = useSettled(
     useMemo(() => ({ app: appName, user: userId, ...filter }), [appName, userId, filter]),
   );
   const list = useMemo(() => {
     try {
       if (app === '') return { error: undefined };
-      const request = listRequest(app, user, { title, labels, id });
+      const request = listRequest(app, user, { title, labels });
       return { request, store: liveSessions(service, request), error: undefined };
     } catch (error) {
       return { error };
@@ -67,6 +67,12 @@ export function SessionList(props: SessionListProps): VNode {
           hint="words of the title"
         />
         <Field label="Labels" value={filter.labels} onValue={setPart('labels')} hint="key=value" />
+        <Field
+          label="Text"
+          value={filter.text}
+          onValue={setPart('text')}
+          hint="words that were said"
+        />
         <Field label="Id" value={filter.id} onValue={setPart('id')} hint="id or a part" />
       </details>
       {children}
@@ -79,6 +85,7 @@ export function SessionList(props: SessionListProps): VNode {
           store={list.store}
           request={list.request}
           part={id.trim()}
+          text={text.trim()}
           onUsers={setUsers}
         />
       )}
@@ -90,24 +97,25 @@ function StoredSessions(
   props: SessionListProps &
     Search & { store: LiveSessions; onUsers: (users: readonly string[]) => void },
 ): VNode {
-  const { store, part, selected, onSelect, onUsers } = props;
+  const { store, part, text, selected, onSelect, onUsers } = props;
   const { status, sessions, hasMore, error } = useStore(store);
   const users = useMemo(() => [...new Set(sessions.map(({ userId }) => userId))], [sessions]);
   const search = useSearch(props, users, status);
   useEffect(() => onUsers(users), [users]);
-  const shown = part === '' ? sessions : search.found;
+  const isList = part === '' && text === '';
+  const shown = isList ? sessions : search.found;
   return (
     <div class="fill">
       <ErrorNote error={error ?? search.error} />
       <p class="muted" role="status">
         {search.isSearching
           ? `Searching… ${sessionsText(shown.length)}`
-          : countText(status, shown.length, part === '' && hasMore)}
+          : countText(status, shown.length, isList && hasMore)}
       </p>
       {shown.length > 0 && (
         <SessionOptions sessions={shown} selected={selected} onSelect={onSelect} />
       )}
-      {part === '' && hasMore && <Button label="Load more" onClick={() => void store.loadMore()} />}
+      {isList && hasMore && <Button label="Load more" onClick={() => void store.loadMore()} />}
     </div>
   );
 }

@@ -46,6 +46,27 @@ describe('The list of threads', () => {
     assert.equal(second.nextCursor, undefined);
   });
 
+  it('finds threads by their titles and by what was said, each once', async () => {
+    const { service, threads } = listOf();
+    for (const sessionId of ['s1', 's2', 's3']) {
+      const title = sessionId === 's1' ? 'Green tea' : undefined;
+      const session = await service.createSession({ ...USER, sessionId, title });
+      if (sessionId === 's3') continue;
+      const content = { role: 'user', parts: [{ text: 'Which tea?' }] };
+      await service.appendEvent({
+        session,
+        event: { author: 'user', invocationId: 'i1', content },
+      });
+    }
+    const found = async (query: string) =>
+      (await threads.search(query)).map(({ remoteId, title }) => [remoteId, title]);
+    assert.deepEqual(await found('tea'), [
+      ['s2', undefined],
+      ['s1', 'Green tea'],
+    ]);
+    assert.deepEqual(await found('green'), [['s1', 'Green tea']]);
+  });
+
   it('creates, renames, archives and deletes', async () => {
     const { service, threads } = listOf();
     const { remoteId } = await threads.initialize('__LOCALID_1', { custom: { pinned: 'yes' } });

@@ -9,6 +9,7 @@ import {
   parseLabels,
   getSessions,
   searchIds,
+  searchTexts,
 } from '../../../../js/ui/inspector/sessions/session_filter.js';
 import { distinctOf, kindOf, piecesOf } from '../../../../js/ui/inspector/template_editor.js';
 import { summaryOf } from '../../../../js/ui/inspector/timeline/event_summary.js';
@@ -124,13 +125,34 @@ describe('The filter of sessions', () => {
 
   it('asks only for what was typed', () => {
     const base = { appName: 'shop', limit: 50, stateKeys: [] };
-    assert.deepEqual(listRequest('shop', '', { title: ' ', labels: '', id: '' }), base);
-    assert.deepEqual(listRequest('shop', 'ada', { title: 'tea', labels: 'a=b', id: 'x' }), {
+    assert.deepEqual(listRequest('shop', '', { title: ' ', labels: '' }), base);
+    assert.deepEqual(listRequest('shop', 'ada', { title: 'tea', labels: 'a=b' }), {
       ...base,
       userId: 'ada',
       title: 'tea',
       labels: { a: 'b' },
     });
+  });
+
+  it('finds sessions of a user by what was said', async () => {
+    const service = new InMemorySessionService();
+    const user = { appName: 'shop', userId: 'ada' };
+    for (const sessionId of ['s1', 's2']) {
+      const session = await service.createSession({ ...user, sessionId });
+      const content = { parts: [{ text: `녹차 of ${sessionId}` }] };
+      const event = { author: 'user', invocationId: 'i1', content };
+      for (let count = 0; count < 2; count += 1)
+        await service.appendEvent({ session, event: { ...event } });
+    }
+    const { signal } = new AbortController();
+    const request = listRequest('shop', 'ada', { title: '', labels: '' });
+    const found = await searchTexts(service, request, '녹차 s2', signal);
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      ['s2'],
+    );
+    const ofAll = listRequest('shop', '', { title: '', labels: '' });
+    await assert.rejects(searchTexts(service, ofAll, '녹차', signal), /user/);
   });
 
   it('finds sessions by a part of their id, on later pages too', async () => {
@@ -139,7 +161,7 @@ describe('The filter of sessions', () => {
       const sessionId = number === 3 ? 'needle' : `s${number}`;
       await service.createSession({ appName: 'shop', userId: 'ada', sessionId });
     }
-    const request = listRequest('shop', '', { title: '', labels: '', id: '' });
+    const request = listRequest('shop', '', { title: '', labels: '' });
     const { signal } = new AbortController();
     const found = await searchIds(service, request, 'eedl', signal);
     assert.deepEqual(
@@ -155,7 +177,7 @@ describe('The filter of sessions', () => {
     for (const userId of ['ada', 'eva'])
       await service.createSession({ appName: 'shop', userId, sessionId: 's1' });
     const find = async (user: string, users: string[], sessionId: string, title = '') => {
-      const request = listRequest('shop', user, { title, labels: '', id: '' });
+      const request = listRequest('shop', user, { title, labels: '' });
       const found = await getSessions(service, request, users, sessionId, signal);
       return found.map(({ userId, id }) => `${userId}/${id}`);
     };
