@@ -11,7 +11,7 @@ import type { StateShape } from '../values/state/state_shape.js';
 import { SessionError } from '../values/errors/errors.js';
 import { fitsUtf8, utf8Length } from '../values/json/text.js';
 import type { ReportListener } from './run_report.js';
-import type { WordRows, WordsOwner } from './storage/word_rows.js';
+import type { WordRows, WordsOwner } from './word_rows.js';
 
 /**
  * The member of a service that holds its core. It comes from the symbol registry, because a bundler may put the service

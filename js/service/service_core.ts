@@ -31,7 +31,7 @@ import type { FindRequest, FindResult } from '../values/model/search.js';
 import type { StorageInfo } from '../values/model/storage_info.js';
 import { isRevision } from '../core/storage/checked_rows.js';
 import type { ReadList, Results, MemoryStore, Store, StoreTraits } from '../core/storage/store.js';
-import type { WordRows } from '../core/storage/word_rows.js';
+import type { WordRows } from '../core/word_rows.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import { type DeltaSnapshot, snapshotDelta } from '../values/state/delta.js';
 import {

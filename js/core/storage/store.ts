@@ -23,7 +23,7 @@ import type { StorageReadRequest } from './requests.js';
 import type { Rows } from './rows.js';
 import type { StateOwner } from './scopes.js';
 import type { ChangedRequest, ChangedRows, Storage } from './storage.js';
-import type { WordRows } from './word_rows.js';
+import type { WordRows } from '../word_rows.js';
 
 /** The new revisions of the shared states that a write changed; 0 for a state that did not change. */
 export type SharedRevisions = Readonly<Record<SharedScope, number>>;

@@ -4,7 +4,7 @@ import { isOutage } from '../../stores/cache/records/failures.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText, requireWhole } from '../../values/errors/option_values.js';
 import { parseLabels, takeDescription } from '../../values/model/description.js';
-import type { LookedSession } from '../../core/storage/word_rows.js';
+import type { LookedSession } from '../../core/word_rows.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { FindRequest, FindResult, SearchHit } from '../../values/model/search.js';
 import type { SessionService } from '../../values/model/session_service.js';

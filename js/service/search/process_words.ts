@@ -6,7 +6,7 @@ import {
   type WordRow,
   type WordRows,
   type WordsOwner,
-} from '../../core/storage/word_rows.js';
+} from '../../core/word_rows.js';
 import { putLast } from '../../values/bounded_map.js';
 import type { Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';

@@ -8,7 +8,7 @@ import {
   type WordRow,
   type WordRows,
   type WordsOwner,
-} from '../../core/storage/word_rows.js';
+} from '../../core/word_rows.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import type { Event } from '../../values/model/event/event.js';

@@ -1,4 +1,4 @@
-import type { WordRow, WordsOwner } from '../../core/storage/word_rows.js';
+import type { WordRow, WordsOwner } from '../../core/word_rows.js';
 import { keysOf, withWords } from '../../stores/indexed_db/word_records.js';
 
 /** The row of a session as it is stored. */

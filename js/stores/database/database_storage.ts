@@ -58,7 +58,7 @@ import {
   type Rows,
 } from '../../core/storage/rows.js';
 import type { OwnStorage, ParsedRows } from '../../core/storage/store.js';
-import type { WordRows } from '../../core/storage/word_rows.js';
+import type { WordRows } from '../../core/word_rows.js';
 import { connectKysely } from './kysely_pool.js';
 import { DATABASE_TRAITS } from './database_traits.js';
 import type { Address } from './engine/address.js';

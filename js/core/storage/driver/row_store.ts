@@ -40,7 +40,7 @@ import {
   type OwnStorage,
 } from '../store.js';
 import type { ChangedRows } from '../storage.js';
-import type { WordRows } from '../word_rows.js';
+import type { WordRows } from '../../word_rows.js';
 import { changedSession, type RowsSince } from '../changes.js';
 import { contractViolation, requireCounter } from '../checked_rows.js';
 import {

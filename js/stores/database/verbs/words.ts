@@ -8,7 +8,7 @@ import {
   type WordRow,
   type WordRows,
   type WordsOwner,
-} from '../../../core/storage/word_rows.js';
+} from '../../../core/word_rows.js';
 import { parseLabels } from '../../../values/model/description.js';
 import { parseMilliseconds } from '../../../values/python/micros.js';
 import type { Engine, StoredTime } from '../engine/engine.js';

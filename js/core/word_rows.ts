@@ -2,7 +2,7 @@
  * The words of sessions, one row for each, as a search keeps them. A row only tells that reading its session may be of
  * use: it may have the words of undone events, and those of before its session changed.
  */
-import type { Abortable } from '../../values/model/session.js';
+import type { Abortable } from '../values/model/session.js';
 
 /** A user of an app. */
 export interface WordsOwner {
