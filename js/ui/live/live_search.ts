@@ -23,7 +23,7 @@ export interface LiveSearchSnapshot {
   readonly error: unknown;
   /** At most `limit` hits. */
   readonly hits: readonly SearchHit[];
-  /** Whether all texts were searched; see {@link FindResult}. */
+  /** Whether all texts were searched, as `isComplete` of a search. */
   readonly isComplete: boolean;
 }
 
