@@ -1,6 +1,6 @@
 import { KeyedQueue } from '../../core/call/scheduling.js';
 import { takeRequest } from '../../core/call/call.js';
-import { onDemand } from '../../core/wasm/loader/chunk.js';
+import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import type { SessionSearch } from '../../service/search/index.js';
 import { titleOf } from '../../values/model/event/auto_title.js';
 import type { HostStream } from '../../values/model/host.js';
@@ -71,7 +71,7 @@ export interface SessionThreadList {
   ): Promise<HostStream>;
 }
 
-const loadSearch = onDemand(() => import('../../service/search/index.js'));
+const loadSearch = () => loadChunk(() => import('../../service/search/index.js'));
 
 const ARCHIVED = 'archived';
 const MARK = { [ARCHIVED]: 'yes' };

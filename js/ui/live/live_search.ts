@@ -1,5 +1,5 @@
 import type { GivenService } from '../../core/call/given_service.js';
-import { onDemand } from '../../core/wasm/loader/chunk.js';
+import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
 import type { ListenOptions } from '../../values/model/notice.js';
 import type { FindRequest, SearchHit } from '../../values/model/search.js';
@@ -38,7 +38,7 @@ export const LOADING_SEARCH: LiveSearchSnapshot = {
   isComplete: false,
 };
 
-const loadSearch = onDemand(() => import('../../service/search/index.js'));
+const loadSearch = () => loadChunk(() => import('../../service/search/index.js'));
 
 /** The searches of services. They have the words that were read. */
 const searches = new WeakMap<object, SessionSearch>();
@@ -95,7 +95,7 @@ export class LiveSearchStore<S extends object> extends ReadingStore<S, LiveSearc
       this.#found = { hits: [], isComplete: true };
       return;
     }
-    const { sessionSearch } = await loadSearch(signal);
+    const { sessionSearch } = await loadSearch();
     let search = searches.get(service);
     if (search === undefined) {
       search = sessionSearch(service);

@@ -2,7 +2,7 @@
 import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionChanges, Session } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
-import { onDemand } from '../../../core/wasm/loader/chunk.js';
+import { loadChunk } from '../../../core/wasm/loader/chunk.js';
 import type { LiveSessionsRequest } from '../../live/index.js';
 import { useReading } from '../view/hooks.js';
 
@@ -131,7 +131,7 @@ export async function searchIds(
   return found.slice(0, SESSION_PAGE);
 }
 
-const loadSearch = onDemand(() => import('../../../service/search/index.js'));
+const loadSearch = () => loadChunk(() => import('../../../service/search/index.js'));
 
 /** Returns the sessions of a user in which something was said, those with the newest hits first. */
 export async function searchTexts(
@@ -141,7 +141,7 @@ export async function searchTexts(
   signal: AbortSignal,
 ): Promise<Session[]> {
   if (userId === undefined) throw new SyntaxError('Choose a user to search in texts.');
-  const { sessionSearch } = await loadSearch(signal);
+  const { sessionSearch } = await loadSearch();
   const search = sessionSearch(service);
   const { hits } = await search.find({ appName, userId, query, labels, limit: 100, signal });
   const config = { numRecentEvents: 0 };
