@@ -45,8 +45,10 @@ const INTERNALS = [
 /** What is hidden where it stands, because it belongs to a public type. */
 const HIDDEN = [
   'StoredSession',
+  'carry_out_now',
   'internals',
   'marked',
+  'own_to_json',
   'part',
   'read_markers',
   'size',
