@@ -70,6 +70,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
     return this.#runNow(request, (request, call) => this.#create(request, call));
   }
 
+  /** Creates a session, as `createSession` of every service does. */
   override createSession(request: CreateSessionRequest<S>): Promise<Session<S>>;
   /** @internal */
   override createSession(request: ImportedSessionRequest<S>): Promise<Session<S>>;
