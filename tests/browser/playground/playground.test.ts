@@ -115,6 +115,20 @@ for (const name of BROWSERS) {
       await until(page, `document.querySelectorAll('#messages li').length === 8`);
     });
 
+    it('finds conversations by what was said in them, and lists all of them again', async () => {
+      await find(page, 'grüner');
+      await shows(page, '#conversations li', ['Nothing found']);
+      await find(page, 'MILD some');
+      await shows(page, '#conversations mark', ['some', 'mild', 'some', 'mild']);
+      await shows(page, '#conversations small', ['I would like something mild']);
+      await click(page, '#new');
+      await shows(page, '#messages li', []);
+      await click(page, '#conversations .hit');
+      await until(page, `document.querySelectorAll('#messages li').length === 8`);
+      await find(page, '');
+      await shows(page, '#conversations a', ['I would like something mild']);
+    });
+
     it("shows a message's actions when one of them has the focus", async () => {
       const opacity = `getComputedStyle(document.querySelector('#messages .guest .actions')).opacity`;
       // In WebKit only the window that was opened last has the focus.
@@ -326,6 +340,15 @@ for (const name of BROWSERS) {
 /** Waits until the page shows the conversations. */
 function ready(page: Tab<Scenarios>): Promise<void> {
   return until(page, `document.querySelectorAll('#suggestions button').length > 0`);
+}
+
+/** Types into the field that searches the conversations. */
+async function find(page: Tab<Scenarios>, query: string): Promise<void> {
+  await page.evaluate(`(() => {
+    const field = document.querySelector('#find');
+    field.value = ${JSON.stringify(query)};
+    field.dispatchEvent(new Event('input'));
+  })()`);
 }
 
 /** Opens a session file with the page's field for it. */
