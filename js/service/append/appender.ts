@@ -41,9 +41,10 @@ import type { SessionReader } from '../read/session_reader.js';
 import type { Appended, Store, StoreTraits } from '../../core/storage/store.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { AppendWrite, Computed, ReadyAppend } from '../../core/write.js';
-import type { ObservingHandle, QueuedAppend } from './waiting_appends.js';
+import type { ObservingHandle, QueuedAppend, StoredAppend } from './waiting_appends.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
-import { after, type MaybePromise } from '../../core/storage/wasm/maybe_promise.js';
+import type { MaybePromise } from '../../core/storage/wasm/maybe_promise.js';
+import { isPromise } from '../../values/members.js';
 import type { StalePolicy } from '../../core/wasm/protocol.js';
 
 /** The members of a request to append, besides its events. */
@@ -151,20 +152,25 @@ export class Appender {
     const append = { write, call, handle };
     const stored =
       taken.length === 0 ? undefined : (this.#groups.addNow(append) ?? this.#groups.add(append));
-    return after(stored, (stored) => {
+    const isRenewed = (): boolean =>
+      facts.view === 'model' || (stale === 'merge' && facts.isViewStale);
+    if (!isPromise(stored) && !isRenewed()) {
       noteFacts(call, taken.length, stored?.groupSize);
-      const isRenewed = facts.view === 'model' || (stale === 'merge' && facts.isViewStale);
-      return isRenewed ? this.#renew(handle, events, stale, call) : taken;
-    });
+      return taken;
+    }
+    return this.#renewAfter(stored, handle, events, stale, call);
   }
 
   /** Brings the view of a handle up to date after an append. */
-  async #renew(
+  async #renewAfter(
+    storing: MaybePromise<StoredAppend | undefined>,
     { session, facts, events: taken }: ObservingHandle,
     events: readonly Event[],
     stale: StalePolicy,
     call: Call,
   ): Promise<readonly EventToStore[]> {
+    const stored = isPromise(storing) ? await storing : storing;
+    noteFacts(call, taken.length, stored?.groupSize);
     const { reader } = this.#parts;
     const readCall = afterCommit(call);
     if (facts.view === 'model') await reader.addMissingCalls(session, facts, events, readCall);

@@ -76,7 +76,8 @@ impl Create {
         check_ids(&events)?;
         let is_as_given = events.is_empty()
             && delta.is_empty()
-            && (shares_state || state.shared == ByOwner::default())
+            // Shared keys stand behind the session's own, as a read returns them.
+            && state.shared == ByOwner::default()
             && state.changes().all(|(_, change)| *change != Change::Remove);
         let mut last_update_time = new.last_update_time.unwrap_or(now);
         for (event, is_active) in events.iter().zip(active_new_events(&events)) {

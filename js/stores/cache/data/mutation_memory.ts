@@ -92,7 +92,8 @@ export class MutationMemory {
         )
       : overlayState(record, writes);
     if (this.#shown.size >= MOST) this.#shown.clear();
-    this.#shown.set(name, { record, writes, row });
+    if (writes.length === 0) this.#shown.delete(name);
+    else this.#shown.set(name, { record, writes, row });
     return row;
   }
 

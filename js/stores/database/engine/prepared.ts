@@ -41,6 +41,8 @@ export interface Request {
   readonly isLast: boolean;
   /** Multiplies the limit of the wait for the results. */
   readonly factor?: number | undefined;
+  /** Whether the rows may be of another moment than those of earlier requests. */
+  readonly isIndependent?: boolean | undefined;
 }
 
 /** The rows of each query of a {@link Request}. */
@@ -66,6 +68,13 @@ export function* together<const Queries extends Request['queries']>(
 ): Steps<RowsOf<Queries>> {
   // Trusts here that a query returns the rows that its builder promised.
   return (yield { queries, isLast }) as RowsOf<Queries>;
+}
+
+/** Runs steps whose requests may each see the database at another moment. */
+export function* independently<Result>(steps: Steps<Result>): Steps<Result> {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next(yield { ...step.value, isIndependent: true });
+  return step.value;
 }
 
 /** Makes a query of SQL without values. Servers do not prepare it. */

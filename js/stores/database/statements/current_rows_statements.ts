@@ -53,16 +53,22 @@ export interface LockedRow {
 /** The key of a session, and the id of one of its events. */
 type EventKey = Key & { event: string };
 
-/** Select the time of a row, which each write of the row changes. */
-function timeSelections(database: Database, { queries: { time } }: Engine) {
+/**
+ * Select the time of a row, which each write of the row changes. Where a commit compares rows, a shared state stands
+ * beside its time: on SQLite, Python's times of these rows have whole seconds.
+ */
+function timeSelections(database: Database, { queries: { time }, transactions }: Engine) {
   const updateTime = time(sql.ref('update_time')).as('update_time');
+  const isCompared = transactions.locksRows && !transactions.locksByInsert;
+  const timeAndState = sql<StoredTime>`cast(${time(sql.ref('update_time'))} as text) || ' ' || cast(${sql.ref('state')} as text)`;
+  const ofShared = isCompared ? timeAndState.as('update_time') : updateTime;
   return {
     session: (value: KeyValue) =>
       database.selectFrom('sessions').select(updateTime).where(matchesSession(value)),
     app: (value: KeyValue) =>
-      database.selectFrom('app_states').select(updateTime).where('app_name', '=', value('app')),
+      database.selectFrom('app_states').select(ofShared).where('app_name', '=', value('app')),
     user: (value: KeyValue) =>
-      database.selectFrom('user_states').select(updateTime).where(isUser(value)),
+      database.selectFrom('user_states').select(ofShared).where(isUser(value)),
   } satisfies Record<StoredScope, unknown>;
 }
 

@@ -139,7 +139,7 @@ class OptimisticRunner {
 
   /**
    * Sends the reads of a request, and keeps the changes for one commit behind the last read. Each read repeats all
-   * earlier ones, so that all of them see one state.
+   * earlier ones, so that all of them see one state, unless the request is independent.
    *
    * @param reads gets the queries that were sent
    */
@@ -149,13 +149,14 @@ class OptimisticRunner {
     let step = steps.next();
     while (step.done !== true) {
       requireNotAborted(signal);
-      const { queries, isLast } = step.value;
+      const { queries, isLast, isIndependent = false } = step.value;
       const asked = queries.filter(isRead);
+      if (isIndependent) reads.length = 0;
       const { length: earlier } = reads;
       if (asked.length > 0) {
         reads.push(...asked);
         const seen = await this.#read(reads, step.value, signal);
-        if (!isEqualJson(seen.slice(0, earlier), rows)) throw changed();
+        if (!isIndependent && !isEqualJson(seen.slice(0, earlier), rows)) throw changed();
         rows = seen;
       }
       changes.push(...queries.filter((query) => query !== undefined && !isRead(query)));

@@ -63,8 +63,10 @@ const asksForLogin: RunAgent = async function* () {
 
 const RUN = { ...KEY, newMessage: { parts: [{ text: 'Tea?' }] } };
 
-/** The bodies that make the routes succeed, and the queries that some need. */
-const REQUESTS: Readonly<Record<string, { readonly body?: unknown; readonly query?: string }>> = {
+/** The bodies that make the routes succeed, the queries that some need, and the status if it is not 200. */
+const REQUESTS: Readonly<
+  Record<string, { readonly body?: unknown; readonly query?: string; readonly status?: number }>
+> = {
   [`GET ${SESSIONS}`]: {},
   [`POST ${SESSIONS}`]: { body: { sessionId: 's2', state: STATE, labels: LABELS, events: EVENTS } },
   [`GET ${SESSION}`]: {},
@@ -97,6 +99,9 @@ const REQUESTS: Readonly<Record<string, { readonly body?: unknown; readonly quer
   [`DELETE ${APP}/state`]: {},
   [`GET ${APP}/changes`]: {},
   [`GET ${USERS}/changes`]: {},
+  [`GET ${USERS}/search`]: { query: '?query=tea' },
+  // Memory keeps no marks.
+  [`PATCH ${USERS}/memory`]: { body: { session_id: KEY.sessionId }, status: 400 },
   'POST /run': { body: RUN },
   'POST /run_sse': { body: { ...RUN, streaming: true } },
 };
@@ -134,7 +139,7 @@ describe('A client that may not see credentials', () => {
     assert.deepEqual(routes.sort(), Object.keys(REQUESTS).sort());
   });
 
-  for (const [route, { body, query = '' }] of Object.entries(REQUESTS)) {
+  for (const [route, { body, query = '', status = 200 }] of Object.entries(REQUESTS)) {
     const [method = '', path = ''] = route.split(' ');
     const pathOf = (sessionId: string): string =>
       path
@@ -148,7 +153,7 @@ describe('A client that may not see credentials', () => {
         const isCreation = route === `POST ${SESSION}`;
         const target = pathOf(isCreation ? 's2' : KEY.sessionId);
         const response = await handler(requestTo(target, { method, body, headers }));
-        assert.equal(response.status, 200);
+        assert.equal(response.status, status);
         const session = { ...KEY, sessionId: 'changed' };
         const text = await textOf(response, () =>
           service.createSession({ ...session, state: STATE, events: EVENTS }),
