@@ -74,13 +74,14 @@ export class ProcessWords implements WordRows {
       // The time too: a database that was lost begins with the same revisions.
       const version = `${this.#service.revisionOf(session) ?? ''} ${lastUpdateTime}`;
       const isStale = row?.version !== version || row.title !== title;
-      if (row?.words.startsWith(CUT)) isWhole = false;
+      const isCut = row?.words.startsWith(CUT) === true;
+      if (isCut) isWhole = false;
       const isLooked = !isRemembered || marks?.has(sessionId) === true;
       const count = isLooked ? countIn(row?.words ?? '', needles) : 0;
       const found = count >= least ? count : 0;
       if (!isStale && found === 0) continue;
       const facts = { sessionId, title, labels, lastUpdateTime, version };
-      sessions.push({ ...facts, isStale, found, since: row?.revision });
+      sessions.push({ ...facts, isStale, found, since: isCut ? undefined : row?.revision });
     }
     return Promise.resolve({ sessions, isWhole });
   }

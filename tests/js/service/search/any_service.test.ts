@@ -111,6 +111,18 @@ describe('A search', () => {
     assert.equal((await search.find({ ...USER, query: 'tea' })).hits.length, 1);
   });
 
+  it('of a session with too many words stays incomplete after a shorter title', async () => {
+    const service = new InMemorySessionService();
+    const key = { ...USER, sessionId: 's1' };
+    const session = await service.createSession({ ...key, title: 'Green '.repeat(20) });
+    await service.appendEvents({ session, events: [says('tea '.repeat(300_000)), says('late')] });
+    const search = sessionSearch(service);
+    const isComplete = async () => (await search.find({ ...USER, query: 'late' })).isComplete;
+    assert.equal(await isComplete(), false);
+    await service.updateSession(key, { title: 'Tea' });
+    assert.equal(await isComplete(), false);
+  });
+
   it('of a service for a Runner that reads the last events finds all of them', async () => {
     const service = new InMemorySessionService();
     const session = await service.createSession({ ...USER, sessionId: 's1' });
