@@ -20,7 +20,7 @@ export interface MemoryOptions {
 
 /** What an agent remembers of an event, as tools of `@google/adk` read it. */
 export interface MemoryEntry {
-  /** The texts of the event, without thoughts, calls and files. */
+  /** The texts of the event and the names of its files, without thoughts and calls. */
   content: Content;
   /** The author of the event. */
   author?: string;
@@ -83,15 +83,18 @@ async function searchMemory(
   const look = { appName, userId, needles, least: 1, isRemembered, signal };
   const bestFirst: Order = (one, other) => other.found - one.found || newestFirst(one, other);
   const { sessions } = await searched.candidates(look, bestFirst);
-  const entries: { readonly entry: MemoryEntry; readonly count: number }[] = [];
-  const isFull = (most: number): boolean =>
-    entries.filter((entry) => entry.count >= most).length >= MAX_ENTRIES;
+  const entries: { entry: MemoryEntry; count: number; time: number }[] = [];
+  /** Whether no event with so many words, of this time or before, comes into the answer. */
+  const isFull = (most: number, newest: number): boolean =>
+    entries.filter(({ count, time }) => count > most || (count === most && time >= newest))
+      .length >= MAX_ENTRIES;
   for await (const candidate of searched.withLines(look, sessions)) {
-    // No event of this session or a later one has more words than the entries.
-    if (isFull(candidate.found)) break;
+    const { found, lastUpdateTime } = candidate;
+    // No event of this session or a later one is better than the entries.
+    if (isFull(found, lastUpdateTime)) break;
     const [, ...lines] = candidate.lines;
     const most = lines.reduce((most, line) => Math.max(most, count(line)), 0);
-    if (most === 0 || isFull(most)) continue;
+    if (most === 0 || isFull(most, lastUpdateTime)) continue;
     const events = (await searched.transcriptOf(candidate, signal)) ?? [];
     for (const event of [...events].reverse()) {
       const texts = ownTexts(event);
@@ -102,10 +105,10 @@ async function searchMemory(
         ...(author !== undefined && { author }),
         timestamp: new Date(timestamp).toISOString(),
       };
-      const found = count(wordsOf(texts.join('\n')));
-      if (found > 0) entries.push({ entry, count: found });
+      const own = count(wordsOf(texts.join('\n')));
+      if (own > 0) entries.push({ entry, count: own, time: timestamp });
     }
   }
-  entries.sort((one, other) => other.count - one.count);
+  entries.sort((one, other) => other.count - one.count || other.time - one.time);
   return entries.slice(0, MAX_ENTRIES).map(({ entry }) => entry);
 }

@@ -70,6 +70,20 @@ describe('A memory service', () => {
     assert.deepEqual((await memory.searchMemory({ ...USER, query: '?' })).memories, []);
   });
 
+  it('gives the newest of equal entries, also of a session that was updated earlier', async () => {
+    const service = new InMemorySessionService();
+    const at = (timestamp: number, text: string) => createEvent({ ...says(text), timestamp });
+    const long = await service.createSession({ ...USER, sessionId: 'long' });
+    const events = Array.from({ length: 30 }, (_, index) => at(1000 + index, 'Old tea'));
+    await service.appendEvents({ session: long, events: [...events, at(9000, 'Thank you')] });
+    const short = await service.createSession({ ...USER, sessionId: 'short' });
+    await service.appendEvents({ session: short, events: [at(5000, 'New tea')] });
+    const memory = sessionSearch(service).asMemoryService();
+    const { memories } = await memory.searchMemory({ ...USER, query: 'tea' });
+    assert.deepEqual(memories[0]?.content.parts, [{ text: 'New tea' }]);
+    assert.equal(memories.length, 20);
+  });
+
   it('that remembers added sessions alone is unsupported where the index is in the process', async () => {
     const search = sessionSearch(new InMemorySessionService());
     const memory = search.asMemoryService({ remembers: 'added' });
