@@ -72,7 +72,8 @@ describe('A memory service', () => {
 
   it('gives the newest of equal entries, also of a session that was updated earlier', async () => {
     const service = new InMemorySessionService();
-    const at = (timestamp: number, text: string) => createEvent({ ...says(text), timestamp });
+    const now = Date.now();
+    const at = (ms: number, text: string) => createEvent({ ...says(text), timestamp: now + ms });
     const long = await service.createSession({ ...USER, sessionId: 'long' });
     const events = Array.from({ length: 30 }, (_, index) => at(1000 + index, 'Old tea'));
     await service.appendEvents({ session: long, events: [...events, at(9000, 'Thank you')] });
