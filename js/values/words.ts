@@ -33,10 +33,12 @@ export function wordsOf(text: string): string {
  * Returns what the words of a text must contain to have all words and "phrases" of a query. A word is found at the
  * beginning of words, and in an unspaced script anywhere.
  *
- * @returns nothing if the query has no letter and no digit
+ * @returns each of them once; nothing if the query has no letter and no digit
  */
 export function needlesOf(query: string): string[] {
   const needles = [...fold(query).matchAll(TERM)].map(([word, phrase]) => wordsOf(phrase ?? word));
   const given = needles.filter((needle) => needle !== '');
-  return given.map((needle) => (UNSPACED_START.test(needle.slice(1)) ? needle.slice(1) : needle));
+  const bare = (needle: string) =>
+    UNSPACED_START.test(needle.slice(1)) ? needle.slice(1) : needle;
+  return [...new Set(given.map(bare))];
 }

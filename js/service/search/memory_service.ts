@@ -6,7 +6,12 @@ import { requireUser } from '../../values/model/values/ids.js';
 import { needlesOf, wordsOf } from '../../values/words.js';
 import { MAX_QUERY } from './find.js';
 import { countIn } from './process_words.js';
-import { newestFirst, type Order, type SearchedSessions } from './searched_sessions.js';
+import {
+  MAX_NEEDLES,
+  newestFirst,
+  type Order,
+  type SearchedSessions,
+} from './searched_sessions.js';
 import { ownTexts } from './snippet.js';
 
 /** How a {@link MemoryService} remembers. */
@@ -44,7 +49,7 @@ export interface MemoryService {
   addSessionToMemory(session: Pick<Session, 'appName' | 'userId' | 'id'>): Promise<void>;
   /**
    * Finds events that have any word of the query, of all remembered sessions of this user. Those with the most words come first,
-   * then the newest: at most 20. Characters after the first 512 do not count.
+   * then the newest: at most 20. Characters after the first 512, and words after 90 different ones, do not count.
    */
   searchMemory(request: UserRequest & { query: string }): Promise<FoundMemories>;
 }
@@ -76,7 +81,8 @@ async function searchMemory(
   const taken = takeRequest(request);
   requireUser(taken);
   requireText('query', taken.query);
-  const needles = needlesOf([...taken.query].slice(0, MAX_QUERY).join(''));
+  const all = needlesOf([...taken.query].slice(0, MAX_QUERY).join(''));
+  const needles = all.slice(0, MAX_NEEDLES);
   if (isRemembered) await searched.requireMarks(taken.signal);
   const count = (words: string): number => countIn(words, needles);
   const { appName, userId, signal } = taken;

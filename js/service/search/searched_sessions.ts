@@ -27,6 +27,8 @@ import { ownTexts } from './snippet.js';
 
 /** The milliseconds that a search waits for the index. */
 const MAX_WAIT_MS = 2000;
+/** The most needles that are looked for in rows: the statements of some databases have at most 100 parameters. */
+export const MAX_NEEDLES = 90;
 /** The most UTF-16 units of a session's words. */
 const MAX_WORDS = 2 ** 20;
 /** The sessions that are read at once, and whose rows are written at once. */
@@ -85,10 +87,12 @@ export class SearchedSessions {
    * @throws SessionError `aborted`; any error of a list of sessions
    */
   async candidates(
-    { appName, userId, needles, least, isRemembered, signal }: LookRequest,
+    { appName, userId, isRemembered, signal, ...wanted }: LookRequest,
     order: Order,
   ): Promise<Candidates> {
     const owner = { appName, userId };
+    const needles = wanted.needles.slice(0, MAX_NEEDLES);
+    const least = Math.min(wanted.least, MAX_NEEDLES);
     const rows = await this.rows(signal);
     const look = () => rows.look({ ...owner, needles, least, isRemembered, signal });
     let looked = rows.list === undefined ? await look() : undefined;

@@ -94,7 +94,7 @@ function wordStatements(database: Database, engine: Engine) {
           const found = isRemembered
             ? sql<number>`case when search.remembered = 1 then ${sum} else 0 end`
             : sum;
-          return database
+          const looked = database
             .selectFrom('sessions as session')
             .leftJoin('adk_session_wasm_search as search', (join) =>
               join
@@ -116,11 +116,17 @@ function wordStatements(database: Database, engine: Engine) {
               found.as('found'),
             ])
             .where('session.app_name', '=', value('app'))
-            .where('session.user_id', '=', value('user'))
-            .where(
-              least > needles
-                ? sql<boolean>`(${isStale} or ${isCut})`
-                : sql<boolean>`(${isStale} or ${isCut} or ${found} >= ${sql.lit(least)})`,
+            .where('session.user_id', '=', value('user'));
+          // The parameters of the needles are there once: some databases have a limit of 100.
+          return database
+            .selectFrom(looked.as('looked'))
+            .selectAll()
+            .where((is) =>
+              is.or([
+                is('is_stale', '=', sql.lit(1)),
+                is('is_cut', '=', sql.lit(1)),
+                ...(least > needles ? [] : [is('found', '>=', sql.lit(least))]),
+              ]),
             );
         }),
     ),

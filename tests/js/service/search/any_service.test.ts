@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import Sqlite from 'better-sqlite3';
 
 import { rewind, undoRewind } from '../../../../js/core/history/index.js';
 import {
@@ -12,6 +13,7 @@ import { asAdkService } from '../../../../js/service/adk/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { type SearchHit, sessionSearch } from '../../../../js/service/search/index.js';
 import { openCache, Server } from '../../stores/cache/fixture.js';
+import { sqliteDriver } from '../../stores/database/optimistic/sqlite_driver.js';
 import { openRemote } from '../../stores/remote/fixture.js';
 import { says, USER } from '../fixture.js';
 import { randomNumbers } from '../read/list_model.js';
@@ -121,6 +123,35 @@ describe('A search', () => {
     assert.equal(await isComplete(), false);
     await service.updateSession(key, { title: 'Tea' });
     assert.equal(await isComplete(), false);
+  });
+
+  it('by a long query gives a statement no more values than Cloudflare allows', async () => {
+    const driver = sqliteDriver(new Sqlite(':memory:'));
+    const { read } = driver;
+    driver.read = (statements) => {
+      for (const { values } of statements) assert.ok(values.length <= 100, `${values.length}`);
+      return read(statements);
+    };
+    await using service = new DatabaseSessionService({ driver, engine: 'sqlite' });
+    const words = Array.from({ length: 105 }, (_, at) => `w${at}`);
+    for (const [sessionId, text] of Object.entries({
+      all: words,
+      others: words.slice(0, -1),
+    })) {
+      const session = await service.createSession({ ...USER, sessionId });
+      await service.appendEvent({ session, event: says(text.join(' ')) });
+    }
+    const search = sessionSearch(service);
+    const found = async (query: string) => {
+      const { hits, isComplete } = await search.find({ ...USER, query });
+      return [hits.map(({ sessionId }) => sessionId).sort(), isComplete];
+    };
+    assert.deepEqual(await found(words.join(' ')), [['all'], true]);
+    assert.deepEqual(await found('w0 '.repeat(150)), [['all', 'others'], true]);
+    const { memories } = await search
+      .asMemoryService()
+      .searchMemory({ ...USER, query: words.join(' ') });
+    assert.equal(memories.length, 2);
   });
 
   it('of a service for a Runner that reads the last events finds all of them', async () => {
