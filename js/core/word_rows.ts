@@ -55,14 +55,17 @@ export interface LookedSession {
 export interface Looked {
   /** The stale and the found sessions, in any order. */
   readonly sessions: readonly LookedSession[];
-  /** Whether no row of the user is cut. */
+  /** Whether no row of the user is cut, and the rows of the user are there. */
   readonly isWhole: boolean;
 }
 
 /** Where the words of sessions are. */
 export interface WordRows {
-  /** Learns which sessions there are. Absent if {@link WordRows.look} knows. */
-  list?(owner: WordsOwner): Promise<void>;
+  /**
+   * Learns which sessions there are, and keeps their rows until the returned function is called. Absent if
+   * {@link WordRows.look} knows.
+   */
+  list?(owner: WordsOwner): Promise<() => void>;
   look(request: LookRequest): Promise<Looked>;
   /** Reads the words of some sessions. Those without a row are missing. */
   read(

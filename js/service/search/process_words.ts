@@ -12,7 +12,10 @@ import type { Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { WordRecords } from './word_records.js';
 
-/** The most users whose words are in memory. The user who searched least recently is forgotten first. */
+/**
+ * The most users whose words are in memory, apart from those whose words are being renewed. The user who searched least
+ * recently is forgotten first.
+ */
 const MAX_USERS = 100;
 /** The sessions that are listed at once. */
 const LISTED = 1000;
@@ -22,6 +25,8 @@ interface UserRows {
   listed: readonly Session[];
   marks: ReadonlySet<string>;
   readonly rows: Map<string, WordRow>;
+  /** How many are renewing the rows. */
+  holds: number;
 }
 
 /** The words of the users who search, in the memory of this process. */
@@ -43,17 +48,38 @@ export class ProcessWords implements WordRows {
     this.#users.clear();
   }
 
-  async list({ appName, userId }: WordsOwner): Promise<void> {
+  async list({ appName, userId }: WordsOwner): Promise<() => void> {
     const owner = { appName, userId };
-    const records = this.#records;
     const name = JSON.stringify([appName, userId]);
-    let user = this.#users.get(name);
-    if (user === undefined) {
-      const stored = (await records?.load(owner)) ?? [];
-      const rows = stored.map((row) => [row.sessionId, { ...row, revision: undefined }] as const);
-      user = { listed: [], marks: new Set(), rows: new Map(rows) };
+    const user = this.#users.get(name) ?? (await this.#load(owner));
+    user.holds += 1;
+    putLast(this.#users, name, user, Infinity);
+    for (const [other, { holds }] of this.#users) {
+      if (this.#users.size <= MAX_USERS) break;
+      if (holds === 0) this.#users.delete(other);
     }
-    putLast(this.#users, name, user, MAX_USERS);
+    const release = (): void => {
+      user.holds -= 1;
+      // The search looks at the rows now.
+      if (this.#users.get(name) === user) putLast(this.#users, name, user, Infinity);
+    };
+    try {
+      await this.#list(owner, user);
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return release;
+  }
+
+  async #load(owner: WordsOwner): Promise<UserRows> {
+    const stored = (await this.#records?.load(owner)) ?? [];
+    const rows = stored.map((row) => [row.sessionId, { ...row, revision: undefined }] as const);
+    return { listed: [], marks: new Set(), rows: new Map(rows), holds: 0 };
+  }
+
+  async #list(owner: WordsOwner, user: UserRows): Promise<void> {
+    const records = this.#records;
     if (records !== undefined) user.marks = await records.marks(owner);
     const listed = new Map<string, Session>();
     const list = { ...owner, limit: LISTED, stateKeys: [] };
@@ -65,9 +91,10 @@ export class ProcessWords implements WordRows {
   }
 
   look({ needles, least, isRemembered, ...owner }: LookRequest): Promise<Looked> {
-    const { listed = [], rows, marks } = this.#of(owner) ?? {};
+    const user = this.#of(owner);
+    const { listed = [], rows, marks } = user ?? {};
     const sessions: LookedSession[] = [];
-    let isWhole = true;
+    let isWhole = user !== undefined;
     for (const session of listed) {
       const { id: sessionId, title, labels = {}, lastUpdateTime } = session;
       const row = rows?.get(sessionId);
@@ -90,8 +117,12 @@ export class ProcessWords implements WordRows {
     request: WordsOwner & { readonly sessionIds: readonly string[] },
   ): Promise<Map<string, string>> {
     const rows = this.#of(request)?.rows;
-    const words = (sessionId: string): string => rows?.get(sessionId)?.words ?? '';
-    return Promise.resolve(new Map(request.sessionIds.map((id) => [id, words(id)])));
+    const words = new Map<string, string>();
+    for (const sessionId of request.sessionIds) {
+      const row = rows?.get(sessionId);
+      if (row !== undefined) words.set(sessionId, row.words);
+    }
+    return Promise.resolve(words);
   }
 
   async write({ rows, ...owner }: WordsOwner & { readonly rows: readonly WordRow[] }) {

@@ -130,17 +130,17 @@ export class SearchedSessions {
 
   /** Yields the sessions with their words, and reads these as far as they are asked for. */
   async *withLines(
-    owner: WordsOwner & Pick<UserRequest, 'signal'>,
+    { appName, userId, needles, signal }: LookRequest,
     sessions: readonly LookedSession[],
   ): AsyncGenerator<Candidate> {
-    const { appName, userId, signal } = owner;
     const rows = await this.rows(signal);
     for (let start = 0; start < sessions.length; start += CANDIDATES) {
       const some = sessions.slice(start, start + CANDIDATES);
       const sessionIds = some.map(({ sessionId }) => sessionId);
       const words = await rows.read({ appName, userId, sessionIds, signal });
       for (const session of some) {
-        const lines = (words.get(session.sessionId) ?? '').split('\n');
+        // Whether a session has hits whose row is forgotten meanwhile, only its events tell.
+        const lines = words.get(session.sessionId)?.split('\n') ?? ['', needles.join('')];
         yield { ...session, appName, userId, lines };
       }
     }
@@ -251,9 +251,13 @@ class CatchUp {
   }
 
   async #renew(): Promise<boolean> {
+    const release = await this.#rows.list?.(this.#owner);
+    return this.#renewStale().finally(() => release?.());
+  }
+
+  async #renewStale(): Promise<boolean> {
     const isStored = this.#rows.list === undefined;
     let isComplete = true;
-    await this.#rows.list?.(this.#owner);
     const look = { ...this.#owner, needles: [], least: 1, isRemembered: false };
     const { sessions } = await this.#rows.look(look);
     const stale = sessions.filter(({ isStale }) => isStale).sort(newestFirst);
@@ -290,10 +294,11 @@ class CatchUp {
     try {
       if (since !== undefined) {
         const changes = await this.#service.listChanges({ ...key, since }).catch(() => undefined);
-        if (changes?.events !== undefined) {
+        const words = await this.#rows.read({ ...this.#owner, sessionIds: [sessionId] });
+        const before = words.get(sessionId);
+        if (changes?.events !== undefined && before !== undefined) {
           const { revision, events } = changes;
-          const words = await this.#rows.read({ ...this.#owner, sessionIds: [sessionId] });
-          const [, ...lines] = (words.get(sessionId) ?? '').split('\n');
+          const [, ...lines] = before.split('\n');
           const added = linesOf(events.map(({ event }) => event));
           return rowOf(session, [...lines, ...added], revision);
         }

@@ -125,6 +125,19 @@ describe('A search', () => {
     assert.equal(await isComplete(), false);
   });
 
+  it('finds all of each user, although more users search at once than stay in memory', async () => {
+    const service = new InMemorySessionService();
+    const search = sessionSearch(service);
+    const users = Array.from({ length: 120 }, (_, at) => ({ appName: 'app', userId: `u${at}` }));
+    for (const user of users) {
+      const session = await service.createSession({ ...user, sessionId: 's1' });
+      await service.appendEvent({ session, event: says('Tea') });
+    }
+    const found = await Promise.all(users.map((user) => search.find({ ...user, query: 'tea' })));
+    for (const { hits, isComplete } of found)
+      assert.deepEqual([hits.length, isComplete], [1, true]);
+  });
+
   it('by a long query gives a statement no more values than Cloudflare allows', async () => {
     const driver = sqliteDriver(new Sqlite(':memory:'));
     const { read } = driver;
