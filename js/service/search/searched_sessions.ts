@@ -29,8 +29,8 @@ import { ownTexts } from './snippet.js';
 const MAX_WAIT_MS = 2000;
 /** The most needles that are looked for in rows: the statements of some databases have at most 100 parameters. */
 export const MAX_NEEDLES = 90;
-/** The most UTF-16 units of a session's words. */
-const MAX_WORDS = 2 ** 20;
+/** The most bytes of a session's words in UTF-8. */
+const MAX_BYTES = 2 ** 20;
 /** The sessions that are read at once, and whose rows are written at once. */
 const READS = 16;
 /** The sessions whose words are read at once. */
@@ -270,7 +270,10 @@ class CatchUp {
           return isStored || (await this.#write([row])) ? row : 'unread';
         }),
       );
-      if (isStored && !(await this.#write(read))) isComplete = false;
+      if (isStored && !(await this.#write(read))) {
+        // One row may be the reason. The others are written without it.
+        for (const row of read) if (!(await this.#write([row]))) isComplete = false;
+      }
       isComplete &&= !read.includes('unread');
     }
     return isComplete;
@@ -325,7 +328,13 @@ function rowOf(
   revision: number | undefined,
 ): WordRow {
   const words = [title === undefined ? '' : wordsOf(title), ...lines].join('\n');
-  const isCut = words.length > MAX_WORDS;
-  const stored = isCut ? CUT + words.slice(0, MAX_WORDS) : words;
-  return { sessionId, version, title, words: stored, revision };
+  return { sessionId, version, title, words: cut(words), revision };
+}
+
+/** Returns words that fit into a row. */
+function cut(words: string): string {
+  // A UTF-16 unit has at most three bytes.
+  if (words.length * 3 <= MAX_BYTES) return words;
+  const { read } = new TextEncoder().encodeInto(words, new Uint8Array(MAX_BYTES));
+  return read < words.length ? CUT + words.slice(0, read) : words;
 }

@@ -138,6 +138,34 @@ describe('A search', () => {
       assert.deepEqual([hits.length, isComplete], [1, true]);
   });
 
+  it('finds the others if the row of one session cannot be written', async () => {
+    const sqlite = new Sqlite(':memory:');
+    await using service = new DatabaseSessionService({ sqlite });
+    for (const sessionId of ['s1', 's2', 's3']) {
+      const session = await service.createSession({ ...USER, sessionId });
+      await service.appendEvent({ session, event: says('Tea') });
+    }
+    sqlite.exec(`create trigger refuse before insert on adk_session_wasm_search
+      when new.session_id = 's2' begin select raise(abort, 'too large'); end`);
+    const { hits, isComplete } = await sessionSearch(service).find({ ...USER, query: 'tea' });
+    assert.deepEqual(
+      [hits.map(({ sessionId }) => sessionId).sort(), isComplete],
+      [['s1', 's3'], false],
+    );
+  });
+
+  it('keeps at most a megabyte of words of a session, in UTF-8', async () => {
+    const sqlite = new Sqlite(':memory:');
+    await using service = new DatabaseSessionService({ sqlite });
+    const session = await service.createSession({ ...USER, sessionId: 's1' });
+    await service.appendEvent({ session, event: says('茶'.repeat(700_000)) });
+    const { hits, isComplete } = await sessionSearch(service).find({ ...USER, query: '茶' });
+    assert.deepEqual([hits.length, isComplete], [1, false]);
+    const bytes = 'select length(cast(words as blob)) from adk_session_wasm_search';
+    const stored = Number(sqlite.prepare(bytes).pluck().get());
+    assert.ok(stored > 1_000_000 && stored < 1_100_000, String(stored));
+  });
+
   it('by a long query gives a statement no more values than Cloudflare allows', async () => {
     const driver = sqliteDriver(new Sqlite(':memory:'));
     const { read } = driver;
