@@ -131,7 +131,17 @@ export class ProcessWords implements WordRows {
     const stored = rows.map(({ sessionId, version, title, words }) => {
       return { sessionId, version: String(version), title, words };
     });
-    await this.#records?.put(owner, stored);
+    const records = this.#records;
+    if (records === undefined) return;
+    await records.put(owner, stored);
+    // A deletion after the reading has erased nothing: the rows were not there yet.
+    const gone: string[] = [];
+    for (const { sessionId } of rows) {
+      const request = { ...owner, sessionId, config: { numRecentEvents: 0 } };
+      if ((await this.#service.getSession(request)) === undefined) gone.push(sessionId);
+    }
+    for (const sessionId of gone) own?.delete(sessionId);
+    if (gone.length > 0) await records.erase(owner, gone);
   }
 
   #of({ appName, userId }: WordsOwner): UserRows | undefined {

@@ -12,6 +12,8 @@ import {
 import { asAdkService } from '../../../../js/service/adk/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { type SearchHit, sessionSearch } from '../../../../js/service/search/index.js';
+import { ProcessWords } from '../../../../js/service/search/process_words.js';
+import { WordRecords } from '../../../../js/service/search/word_records.js';
 import { openCache, Server } from '../../stores/cache/fixture.js';
 import { sqliteDriver } from '../../stores/database/optimistic/sqlite_driver.js';
 import { openRemote } from '../../stores/remote/fixture.js';
@@ -99,7 +101,38 @@ describe('A search compared with all texts', () => {
   }
 });
 
+/** Records in a map. */
+class MapRecords extends WordRecords {
+  readonly stored = new Set<string>();
+  override load = () => Promise.resolve([]);
+  override marks = () => Promise.resolve(new Set<string>());
+  override put: WordRecords['put'] = (_, rows) => {
+    for (const { sessionId } of rows) this.stored.add(sessionId);
+    return Promise.resolve();
+  };
+  override erase: WordRecords['erase'] = (_, sessionIds) => {
+    for (const sessionId of sessionIds) this.stored.delete(sessionId);
+    return Promise.resolve();
+  };
+}
+
 describe('A search', () => {
+  it('leaves no record of a session that is deleted between its reading and the writing', async () => {
+    const service = new InMemorySessionService();
+    const records = new MapRecords('name');
+    const words = new ProcessWords(service, records);
+    for (const sessionId of ['s1', 's2']) await service.createSession({ ...USER, sessionId });
+    const release = await words.list(USER);
+    const rows = ['s1', 's2'].map((sessionId) => {
+      return { sessionId, version: '1', title: undefined, words: ' tea', revision: 1 };
+    });
+    await service.deleteSession({ ...USER, sessionId: 's1' });
+    await words.write({ ...USER, rows });
+    release();
+    assert.deepEqual([...records.stored], ['s2']);
+    assert.deepEqual([...(await words.read({ ...USER, sessionIds: ['s1', 's2'] })).keys()], ['s2']);
+  });
+
   it('finds what another process has written', async () => {
     const storage = wholeStorage();
     const [ours, theirs] = await Promise.all([
