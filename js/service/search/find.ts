@@ -135,16 +135,18 @@ export async function findThroughCache(
   const { appName, userId, cursor, limit = 20 } = request;
   let isReached = true;
   try {
-    const ids = cursor === undefined ? core?.unsentSessions?.({ appName, userId }) : undefined;
-    const { hits, whole } = await unsentHits(service, request, ids ?? []);
-    const rest = { ...request, limit: Math.max(1, limit - hits.length) };
+    const ids = core?.unsentSessions?.({ appName, userId }) ?? [];
+    const { hits, whole } = await unsentHits(service, request, ids);
+    // Those that are unsent stand on the first page. The remote has some of them on later ones.
+    const first = cursor === undefined ? hits : [];
+    const rest = { ...request, limit: Math.max(1, limit - first.length) };
     const found = await core?.search(rest);
     if (found !== undefined) {
       const places = new Set(hits.map(placeOf));
       const others = found.hits.filter(
         (hit) => !whole.has(hit.sessionId) && !places.has(placeOf(hit)),
       );
-      return { ...found, hits: [...hits, ...others] };
+      return { ...found, hits: [...first, ...others] };
     }
   } catch (error) {
     if (!isOutage(error)) throw error;

@@ -279,6 +279,15 @@ describe('A search', () => {
     assert.equal((await found('tea', 2)).hits.filter((hit) => !hit.startsWith('old')).length, 4);
     const searches = server.requests.filter((request) => request.endsWith('/search'));
     assert.equal(searches.length, 4);
+    // Nor does a later page have them again, or what was deleted here.
+    const paged: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await search.find({ ...SHOP, query: 'tea', limit: 1, cursor });
+      paged.push(...namesOf(page.hits));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    assert.deepEqual(paged.sort(), [...hits].sort());
     release();
   });
 
