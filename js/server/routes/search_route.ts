@@ -29,7 +29,8 @@ const SEARCH_ROUTE = routeWithQuery({
         await call.requireAccess({ action: 'getSession', sessionId });
         return true;
       } catch (error) {
-        if (error instanceof HttpRefusal) return false;
+        // 401 and the order to forget are meant for the whole request.
+        if (error instanceof HttpRefusal && error.status === 403) return false;
         throw error;
       }
     });

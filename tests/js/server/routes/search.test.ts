@@ -98,6 +98,19 @@ describe('A search over HTTP', () => {
     assert.deepEqual([found, pages], [['s0'], 3]);
   });
 
+  it('ends with the refusal if authorize knows no user, or orders to forget', async () => {
+    for (const [answer, status] of [
+      ['unauthenticated', 401],
+      ['forget', 410],
+    ] as const) {
+      const { ask, service } = serve({
+        authorize: (_, { action }) => (action === 'search' ? ALL_RIGHTS : answer),
+      });
+      await fill(service, 1);
+      assert.equal((await ask(`${USER}/search?query=tea`)).status, status);
+    }
+  });
+
   it('without a query, or with an odd one, is status 400', async () => {
     const { ask } = serve();
     for (const query of ['', '?query=%25_', '?query=tea&limit=0', '?query=tea&label=x']) {
