@@ -24,7 +24,7 @@ const SEARCH_ROUTE = routeWithQuery({
   response: 'FindResult',
   run: ({ appName, userId, query: { label: labels, query = '', ...given }, ...call }) => {
     const request = { appName, userId, query, ...given, labels, signal: call.signal };
-    return find(call.searched, request, async (sessionId) => {
+    return find(call.service, call.searched, request, async (sessionId) => {
       try {
         await call.requireAccess({ action: 'getSession', sessionId });
         return true;

@@ -1,6 +1,7 @@
 import { coreOf } from '../../core/core_of.js';
 import { cursorText, readPlace } from '../../core/storage/reads/cursors.js';
 import { isOutage } from '../../stores/cache/records/failures.js';
+import { isSessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText, requireWhole } from '../../values/errors/option_values.js';
 import { parseLabels, takeDescription } from '../../values/model/description.js';
@@ -70,6 +71,7 @@ export function takeSearch(request: FindRequest): TakenSearch {
  * @param maySee whether the caller may see a session; absent: all of them
  */
 export async function find(
+  service: SessionService,
   searched: SearchedSessions,
   request: FindRequest,
   maySee?: (sessionId: string) => Promise<boolean>,
@@ -85,15 +87,27 @@ export async function find(
   const look = { appName, userId, needles, least: needles.length, isRemembered: false, signal };
   const candidates = await searched.candidates(look, newestFirst);
   let { isComplete } = candidates;
+  // A table has the titles of all sessions, also of those that the service hides from its reader.
+  const isListed = (await searched.rows(signal)).list !== undefined;
   let refused = 0;
   const hits: SearchHit[] = [];
   const sessions = candidates.sessions.filter((session) => isSearched(session, search, place));
   for await (const candidate of searched.withLines(look, sessions)) {
-    const { sessionId, lastUpdateTime, title = '', lines } = candidate;
-    const hasTitle = admitsTitles(search) && hasAll(wordsOf(title), needles);
+    const { sessionId, lastUpdateTime, lines } = candidate;
     const mayHaveEvents = lines.some((words, index) => index > 0 && hasAll(words, needles));
-    const events = mayHaveEvents ? await searched.transcriptOf(candidate, signal) : [];
-    const found = hitsOf(candidate, search, hasTitle, events ?? []);
+    let events = mayHaveEvents ? await searched.transcriptOf(candidate, signal) : [];
+    let head: Pick<LookedSession, 'title'> = candidate;
+    if (!isListed && events?.length === 0 && hasTitle(head, search)) {
+      const config = { numRecentEvents: 0 };
+      try {
+        head = (await service.getSession({ appName, userId, sessionId, config, signal })) ?? {};
+      } catch (error) {
+        if (isSessionError(error, 'aborted') || isSessionError(error, 'closed')) throw error;
+        head = {};
+        events = undefined;
+      }
+    }
+    const found = hitsOf({ sessionId, title: head.title }, search, events ?? []);
     const first = place?.[1] === sessionId ? place[2] : 0;
     const page = (given: number): FindResult => {
       const end: Place = [lastUpdateTime, sessionId, given];
@@ -152,7 +166,7 @@ export async function findThroughCache(
     if (!isOutage(error)) throw error;
     isReached = false;
   }
-  const here = await find(searched, request);
+  const here = await find(service, searched, request);
   return isReached ? here : { ...here, isComplete: false };
 }
 
@@ -177,8 +191,7 @@ async function unsentHits(
     if (read === undefined) continue;
     const { title, labels = {}, lastUpdateTime, events } = read.session;
     if (!isSearched({ sessionId, labels, lastUpdateTime }, search, undefined)) continue;
-    const hasTitle = admitsTitles(search) && hasAll(wordsOf(title ?? ''), search.needles);
-    found.push({ lastUpdateTime, hits: hitsOf({ sessionId, title }, search, hasTitle, events) });
+    found.push({ lastUpdateTime, hits: hitsOf({ sessionId, title }, search, events) });
   }
   found.sort((one, other) => other.lastUpdateTime - one.lastUpdateTime);
   return { hits: found.flatMap(({ hits }) => hits), whole };
@@ -189,8 +202,13 @@ function hasAll(words: string, needles: readonly string[]): boolean {
   return countIn(words, needles) === needles.length;
 }
 
-function admitsTitles({ author, after, before }: TakenSearch): boolean {
-  return author === undefined && after === undefined && before === undefined;
+/** Returns whether the title of a session is a hit. */
+function hasTitle(
+  { title = '' }: Pick<LookedSession, 'title'>,
+  { needles, author, after, before }: TakenSearch,
+): boolean {
+  if (author !== undefined || after !== undefined || before !== undefined) return false;
+  return hasAll(wordsOf(title), needles);
 }
 
 /** Returns whether a session may have hits, apart from its words, and does not stand before the cursor. */
@@ -213,13 +231,13 @@ function isSearched(
 /** Returns the hits of one session in their order. */
 function hitsOf(
   { sessionId: id, title }: Pick<LookedSession, 'sessionId' | 'title'>,
-  { needles, author, after = 0, before = Infinity, sessionId }: TakenSearch,
-  hasTitle: boolean,
+  search: TakenSearch,
   events: readonly Event[],
 ): SearchHit[] {
+  const { needles, author, after = 0, before = Infinity, sessionId } = search;
   const head = { sessionId: id, ...(title !== undefined && { title }) };
   const hits: SearchHit[] = [];
-  if (hasTitle) hits.push({ ...head, snippet: snippetOf(title ?? '', needles) });
+  if (hasTitle({ title }, search)) hits.push({ ...head, snippet: snippetOf(title ?? '', needles) });
   const most = sessionId === undefined ? MAX_OF_SESSION : Infinity;
   for (const event of [...events].reverse()) {
     if (hits.length >= most) break;

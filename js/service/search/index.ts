@@ -78,7 +78,7 @@ export function sessionSearch(service: SessionService, options: SearchOptions = 
       takeSearch(taken);
       const core = coreOf(service);
       if (core?.unsentSessions) return findThroughCache(service, searched, taken);
-      return (await core?.search(taken)) ?? find(searched, taken);
+      return (await core?.search(taken)) ?? find(service, searched, taken);
     },
     asMemoryService: (options = {}) => makeMemoryService(searched, takeOptions(options)),
   };

@@ -239,6 +239,22 @@ describe('A search', () => {
     assert.equal((await sessionSearch(forRunner).find({ ...USER, query: 'tea' })).hits.length, 1);
   });
 
+  it('over a database shows no title of a session that the service hides, and the title that it shows', async () => {
+    await using service = new DatabaseSessionService('sqlite::memory:');
+    for (const sessionId of ['hidden', 'renamed', 's1']) {
+      await service.createSession({ ...USER, sessionId, title: 'Tea' });
+    }
+    const { getSession } = service;
+    service.getSession = async (request) => {
+      if (request.sessionId === 'hidden') return undefined;
+      const session = await getSession.call(service, request);
+      if (session?.id === 'renamed') session.title = 'Coffee';
+      return session;
+    };
+    const { hits, isComplete } = await sessionSearch(service).find({ ...USER, query: 'tea' });
+    assert.deepEqual([namesOf(hits), isComplete], [['s1/title'], true]);
+  });
+
   it('through a cache has the hits of the remote, and before them those of unsent changes', async () => {
     const server = new Server();
     for (const sessionId of ['old', 'renamed', 'gone', 'both']) {
