@@ -1,5 +1,5 @@
 import { coreOf } from '../../core/core_of.js';
-import { cursorText, readPlace } from '../../core/storage/reads/cursors.js';
+import { checksum, cursorText, readPlace } from '../../core/storage/reads/cursors.js';
 import { isOutage } from '../../stores/cache/records/failures.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
@@ -10,7 +10,7 @@ import type { Event } from '../../values/model/event/event.js';
 import type { FindRequest, FindResult, SearchHit } from '../../values/model/search.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { requireId, requireUser } from '../../values/model/values/ids.js';
-import { isTime, optionalTime } from '../../values/model/values/time.js';
+import { isTime, MAX_TIMESTAMP, optionalTime } from '../../values/model/values/time.js';
 import { needlesOf, wordsOf } from '../../values/words.js';
 import { newestFirst, readEvents, type SearchedSessions } from './searched_sessions.js';
 import { countIn } from './process_words.js';
@@ -24,12 +24,18 @@ const MAX_OF_SESSION = 5;
 /** The most sessions of a page that the caller may not see. */
 const MAX_REFUSED = 20;
 
-/** A place is the time and the id of a session, and how many of its hits were given. */
+/**
+ * A place is the time and the id of a session that the caller may see, and how many of its hits were given. After 20
+ * refusals it has a checksum of the last refused session too, which tells strangers neither its id nor its time.
+ */
 const SEARCH_CURSOR = {
   version: 's1',
   target: 'search',
-  isPlace: ([time, sessionId, given]: readonly unknown[]) =>
-    isTime(time) && typeof sessionId === 'string' && Number.isSafeInteger(given),
+  isPlace: ([time, sessionId, given, refused]: readonly unknown[]) =>
+    isTime(time) &&
+    typeof sessionId === 'string' &&
+    Number.isSafeInteger(given) &&
+    (refused === null || Number.isSafeInteger(refused)),
 };
 
 /** A request that was checked. */
@@ -41,7 +47,15 @@ interface TakenSearch extends Pick<FindRequest, 'author' | 'after' | 'before' | 
   readonly target: readonly unknown[];
 }
 
-type Place = readonly [time: number, sessionId: string, given: number];
+/** What may have a title. */
+interface Titled {
+  readonly title?: string | undefined;
+}
+
+type Place = readonly [time: number, sessionId: string, given: number, refused: number | null];
+
+/** The place before all sessions. */
+const START: Place = [MAX_TIMESTAMP, '', 0, null];
 
 /** Takes a request. @throws SessionError `invalid_argument` */
 export function takeSearch(request: FindRequest): TakenSearch {
@@ -91,12 +105,16 @@ export async function find(
   const isListed = (await searched.rows(signal)).list !== undefined;
   let refused = 0;
   const hits: SearchHit[] = [];
-  const sessions = candidates.sessions.filter((session) => isSearched(session, search, place));
+  let seen = place ?? START;
+  const [, , , last] = seen;
+  const rest = candidates.sessions.filter((session) => isSearched(session, search, place));
+  // If the refused session has changed, those before it are asked for again.
+  const sessions = rest.slice(rest.findIndex((session) => checksumOf(session) === last) + 1);
   for await (const candidate of searched.withLines(look, sessions)) {
     const { sessionId, lastUpdateTime, lines } = candidate;
     const mayHaveEvents = lines.some((words, index) => index > 0 && hasAll(words, needles));
     let events = mayHaveEvents ? await searched.transcriptOf(candidate, signal) : [];
-    let head: Pick<LookedSession, 'title'> = candidate;
+    let head: Titled = candidate;
     if (!isListed && events?.length === 0 && hasTitle(head, search)) {
       const config = { numRecentEvents: 0 };
       try {
@@ -109,24 +127,29 @@ export async function find(
     }
     const found = hitsOf({ sessionId, title: head.title }, search, events ?? []);
     const first = place?.[1] === sessionId ? place[2] : 0;
-    const page = (given: number): FindResult => {
-      const end: Place = [lastUpdateTime, sessionId, given];
+    const page = (end: Place): FindResult => {
       return { hits, isComplete, nextCursor: cursorText(SEARCH_CURSOR, target, end) };
     };
     const isHit = found.length > first || events === undefined;
     if (isHit && maySee !== undefined && !(await maySee(sessionId))) {
       refused += 1;
-      if (refused >= MAX_REFUSED) return page(found.length);
+      const [time, id, given] = seen;
+      if (refused >= MAX_REFUSED) return page([time, id, given, checksumOf(candidate)]);
       continue;
     }
+    if (isHit) seen = [lastUpdateTime, sessionId, found.length, null];
     if (events === undefined) isComplete = false;
     for (const [number, hit] of found.entries()) {
       if (number < first) continue;
       hits.push(hit);
-      if (hits.length === limit) return page(number + 1);
+      if (hits.length === limit) return page([lastUpdateTime, sessionId, number + 1, null]);
     }
   }
   return { hits, isComplete };
+}
+
+function checksumOf({ sessionId, lastUpdateTime }: LookedSession): number {
+  return checksum(JSON.stringify([sessionId, lastUpdateTime]));
 }
 
 /** The hits of sessions with changes that a remote has not confirmed. */
@@ -204,7 +227,7 @@ function hasAll(words: string, needles: readonly string[]): boolean {
 
 /** Returns whether the title of a session is a hit. */
 function hasTitle(
-  { title = '' }: Pick<LookedSession, 'title'>,
+  { title = '' }: Titled,
   { needles, author, after, before }: TakenSearch,
 ): boolean {
   if (author !== undefined || after !== undefined || before !== undefined) return false;

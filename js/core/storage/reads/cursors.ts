@@ -59,7 +59,7 @@ export function foreignCursor(name: string, { target }: CursorKind, actual: stri
 /**
  * FNV-1a, 32 bits. It finds cursors of another target and typing errors. It is no signature: anybody can compute it.
  */
-function checksum(text: string): number {
+export function checksum(text: string): number {
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) {
     sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);

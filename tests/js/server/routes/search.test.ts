@@ -70,7 +70,7 @@ describe('A search over HTTP', () => {
     await assert.rejects(there.find({ ...user, query: 'tea' }), failsWith('closed'));
   });
 
-  it('shows no session that the request may not read, and asks at most limit + 20 times', async () => {
+  it('shows no session that the request may not read, not in cursors either, and asks at most limit + 20 times', async () => {
     const asked: SessionAccess[] = [];
     const { ask, service } = serve({
       authorize: (_, access) => {
@@ -79,6 +79,8 @@ describe('A search over HTTP', () => {
       },
     });
     await fill(service, 45);
+    const { sessions } = await service.listSessions(user);
+    const secrets = sessions.flatMap(({ id, lastUpdateTime }) => [`"${id}"`, `${lastUpdateTime}`]);
     const found: string[] = [];
     let cursor: string | undefined;
     let pages = 0;
@@ -90,6 +92,7 @@ describe('A search over HTTP', () => {
       const page = body as FindResult;
       found.push(...idsOf(page));
       cursor = page.nextCursor;
+      assert.ok(secrets.every((secret) => cursor?.includes(secret) !== true));
       pages += 1;
       assert.equal(asked[0]?.action, 'search');
       assert.ok(asked.slice(1).every(({ action }) => action === 'getSession'));
