@@ -185,8 +185,14 @@ export class IndexedDbSessionService<
   ): Promise<void> {
     const timeout = timeoutOf(takeOptions(options));
     requireId('name', name);
+    try {
+      await openingOf(name).forget(() => deleteDatabase(name, timeout));
+    } catch (error) {
+      // The words must not outlive the sessions that a blocked deletion deletes later. Its error tells why.
+      await deleteWords(name).catch(() => undefined);
+      throw error;
+    }
     await deleteWords(name);
-    await openingOf(name).forget(() => deleteDatabase(name, timeout));
   }
 }
 

@@ -253,13 +253,13 @@ export class ServiceCore implements Core {
   /** Stores a write, and tells what it has changed. */
   async write<Kind extends WriteKind>(write: ReadyWrite<Kind>, call: Call): Promise<Results[Kind]> {
     const written = await this.callStore<Results[Kind]>(call, (store) => store.write(write, call));
+    this.publisher.publish(write, written);
     const meant: Writes[WriteKind] = write;
     if (meant.kind === 'delete' && (meant.what === 'session' || meant.what === 'user')) {
       const { appName, userId, sessionId }: Partial<CompositeSessionKey> = meant.key;
       const isDeleted = (written as Results['delete']).isDeleted;
       if (isDeleted) await this.#parts.words?.erase([appName, userId, sessionId]);
     }
-    this.publisher.publish(write, written);
     return written;
   }
 

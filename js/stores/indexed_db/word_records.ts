@@ -28,16 +28,12 @@ export function keysOf(key: WordKey): IDBKeyRange {
  * @returns the result of the last request
  * @throws SessionError `storage_failed`
  */
-export function withWords<T>(
+export async function withWords<T>(
   name: string,
   creates: boolean,
   work: (transaction: IDBTransaction) => IDBRequest<T> | undefined,
 ): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const fail = (error: unknown): void => {
-      const message = `The words of the searches failed: ${messageOf(error)}`;
-      reject(new SessionError('storage_failed', message, { cause: error }));
-    };
+  const worked = new Promise<T | undefined>((resolve, reject) => {
     const opening = indexedDB.open(nameOf(name), 1);
     let isAbsent = false;
     opening.onupgradeneeded = () => {
@@ -45,16 +41,22 @@ export function withWords<T>(
       if (isAbsent) opening.transaction?.abort();
       else for (const store of WORD_STORES) opening.result.createObjectStore(store);
     };
-    opening.onerror = () => (isAbsent ? resolve(undefined) : fail(opening.error));
+    opening.onerror = () => (isAbsent ? resolve(undefined) : reject(opening.error));
     opening.onsuccess = () => {
       const database = opening.result;
       const transaction = database.transaction(WORD_STORES, 'readwrite');
       const request = work(transaction);
       transaction.oncomplete = () => resolve(request?.result);
-      transaction.onabort = () => fail(transaction.error);
+      transaction.onabort = () => reject(transaction.error);
       database.close();
     };
   });
+  return worked.catch(fail);
+}
+
+function fail(error: unknown): never {
+  const message = `The words of the searches failed: ${messageOf(error)}`;
+  throw new SessionError('storage_failed', message, { cause: error });
 }
 
 /** Erases the words of a session, or of all sessions of a user. */
@@ -65,11 +67,16 @@ export function eraseWords(name: string, key: WordKey): Promise<undefined> {
   });
 }
 
-/** Deletes the database of the words. */
-export function deleteWords(name: string): Promise<void> {
-  return new Promise((resolve) => {
+/**
+ * Deletes the database of the words. If another page has it open just now, it is deleted once that page has closed it.
+ *
+ * @throws SessionError `storage_failed`
+ */
+export async function deleteWords(name: string): Promise<void> {
+  const deleted = new Promise<void>((resolve, reject) => {
     const deletion = indexedDB.deleteDatabase(nameOf(name));
-    // The deletion of the sessions follows. It tells why a browser refuses both.
-    deletion.onsuccess = deletion.onerror = () => resolve();
+    deletion.onsuccess = deletion.onblocked = () => resolve();
+    deletion.onerror = () => reject(deletion.error);
   });
+  return deleted.catch(fail);
 }

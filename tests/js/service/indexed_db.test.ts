@@ -15,7 +15,12 @@ import {
 } from '../../../js/index.js';
 import { IndexedDbSessionService as FrameworkDatabase, openSessionService as openFramework } from '../../../js/service/adk/index.js'; // prettier-ignore
 import type { Call } from '../../../js/core/call/call.js';
+import { parseTexts } from '../../../js/core/storage/stored_events.js';
 import { WasmStore } from '../../../js/core/storage/wasm/wasm_store.js';
+import { createMemoryStorage } from '../../../js/core/wasm/all.js';
+import { ServiceCore } from '../../../js/service/service_core.js';
+import { StoredSessionService } from '../../../js/service/stored_session_service.js';
+import { deleteWords, eraseWords } from '../../../js/stores/indexed_db/word_records.js';
 import { wholeStorage } from './whole_storage.js';
 import { APP, everyCall, failure, KEY, says, texts } from './fixture.js';
 
@@ -206,6 +211,57 @@ describe('The services for the framework', () => {
     for (const options of [undefined, null, {}, { storage: 'disk' }, { storage: {} }]) {
       await failure(openFramework(options as never), 'invalid_argument');
     }
+  });
+});
+
+describe('The words of searches in IndexedDB', () => {
+  const withIndexedDb = async (members: object, run: () => Promise<unknown>): Promise<void> => {
+    Object.defineProperty(globalThis, 'indexedDB', { value: members, configurable: true });
+    try {
+      await run();
+    } finally {
+      Reflect.deleteProperty(globalThis, 'indexedDB');
+    }
+  };
+
+  it('that another page has open keep no deletion from ending', { timeout: 5000 }, () => {
+    const deleteDatabase = () => {
+      const request = { onblocked: () => undefined };
+      setTimeout(() => request.onblocked());
+      return request;
+    };
+    return withIndexedDb({ deleteDatabase }, () => deleteWords('mine'));
+  });
+
+  it('fail with `storage_failed` if the browser refuses to open them', () => {
+    const open = () => {
+      throw new DOMException('It is refused.', 'SecurityError');
+    };
+    return withIndexedDb({ open }, () =>
+      failure(eraseWords('mine', ['app', 'user']), 'storage_failed'),
+    );
+  });
+
+  it('that cannot be erased keep no notice of the deletion back', async () => {
+    const core = new ServiceCore(
+      {
+        storage: { kind: 'indexeddb', durable: true },
+        openStore: () => {
+          const parse = (texts: unknown) => parseTexts(texts as readonly string[]);
+          return new WasmStore(createMemoryStorage(), { holdsData: true, parse });
+        },
+        words: { name: 'mine', erase: () => Promise.reject(new Error('The disk is full.')) },
+      },
+      {},
+    );
+    const service = new StoredSessionService(core);
+    await service.createSession(KEY);
+    const heard: string[] = [];
+    const stop = service.watch(KEY, { onNotice: ({ type }) => void heard.push(type) });
+    await assert.rejects(service.deleteSession(KEY), /full/);
+    assert.deepEqual(heard, ['deleted']);
+    stop();
+    await service.close();
   });
 });
 
