@@ -41,13 +41,13 @@ export async function withWords<T>(
       if (isAbsent) opening.transaction?.abort();
       else for (const store of WORD_STORES) opening.result.createObjectStore(store);
     };
-    opening.onerror = () => (isAbsent ? resolve(undefined) : reject(opening.error));
+    opening.onerror = () => (isAbsent ? resolve(undefined) : reject(opening.error!));
     opening.onsuccess = () => {
       const database = opening.result;
       const transaction = database.transaction(WORD_STORES, 'readwrite');
       const request = work(transaction);
       transaction.oncomplete = () => resolve(request?.result);
-      transaction.onabort = () => reject(transaction.error);
+      transaction.onabort = () => reject(transaction.error!);
       database.close();
     };
   });
@@ -76,7 +76,7 @@ export async function deleteWords(name: string): Promise<void> {
   const deleted = new Promise<void>((resolve, reject) => {
     const deletion = indexedDB.deleteDatabase(nameOf(name));
     deletion.onsuccess = deletion.onblocked = () => resolve();
-    deletion.onerror = () => reject(deletion.error);
+    deletion.onerror = () => reject(deletion.error!);
   });
   return deleted.catch(fail);
 }
