@@ -44,7 +44,8 @@ export interface SessionThreadList {
   list(page?: { after?: string | undefined }): Promise<ThreadsPage>;
   /**
    * Finds threads by what was said in them and by their titles, the newest first: those of the first 100 hits. For a
-   * search field: assistant-ui has none.
+   * search field: assistant-ui has none. The first search of a user with many sessions may lack some, which a later
+   * one finds.
    */
   search(query: string): Promise<SessionThread[]>;
   /** Returns a thread. */

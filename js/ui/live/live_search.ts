@@ -23,7 +23,7 @@ export interface LiveSearchSnapshot {
   readonly error: unknown;
   /** At most `limit` hits. */
   readonly hits: readonly SearchHit[];
-  /** Whether all texts were searched, as `isComplete` of a search. */
+  /** Whether all texts were searched, as `isComplete` of a search. If not, `reload` searches again. */
   readonly isComplete: boolean;
 }
 
@@ -42,6 +42,16 @@ const loadSearch = () => loadChunk(() => import('../../service/search/index.js')
 
 /** The searches of services. They have the words that were read. */
 const searches = new WeakMap<object, SessionSearch>();
+
+/** Returns the search of a service, which is loaded at the first call. */
+export async function searchOf<S extends object>(
+  service: SessionService<S>,
+): Promise<SessionSearch> {
+  const { sessionSearch } = await loadSearch();
+  const search = searches.get(service) ?? sessionSearch(service);
+  searches.set(service, search);
+  return search;
+}
 
 /**
  * Returns a store with the hits of a search. What searches is loaded at the first search.
@@ -95,12 +105,7 @@ export class LiveSearchStore<S extends object> extends ReadingStore<S, LiveSearc
       this.#found = { hits: [], isComplete: true };
       return;
     }
-    const { sessionSearch } = await loadSearch();
-    let search = searches.get(service);
-    if (search === undefined) {
-      search = sessionSearch(service);
-      searches.set(service, search);
-    }
+    const search = await searchOf(service);
     const { hits, isComplete } = await search.find({ ...this.#request, signal });
     this.use(service);
     this.#found = { hits, isComplete };

@@ -2,8 +2,9 @@
 import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionChanges, Session } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
-import { loadChunk } from '../../../core/wasm/loader/chunk.js';
+import { needlesOf, wordsOf } from '../../../values/words.js';
 import type { LiveSessionsRequest } from '../../live/index.js';
+import { searchOf } from '../../live/live_search.js';
 import { useReading } from '../view/hooks.js';
 
 /** What a user types to find sessions. */
@@ -131,24 +132,33 @@ export async function searchIds(
   return found.slice(0, SESSION_PAGE);
 }
 
-const loadSearch = () => loadChunk(() => import('../../../service/search/index.js'));
+/** Sessions in which something was said. */
+interface SaidIn {
+  readonly sessions: readonly Session[];
+  /** Whether all texts were searched. */
+  readonly isComplete: boolean;
+}
 
-/** Returns the sessions of a user in which something was said, those with the newest hits first. */
+/** Finds the sessions of a user in which something was said, those with the newest hits first. */
 export async function searchTexts(
   service: SessionService,
-  { appName, userId, labels }: LiveSessionsRequest,
+  { appName, userId, labels, title = '' }: LiveSessionsRequest,
   query: string,
   signal: AbortSignal,
-): Promise<Session[]> {
+): Promise<SaidIn> {
   if (userId === undefined) throw new SyntaxError('Choose a user to search in texts.');
-  const { sessionSearch } = await loadSearch();
-  const search = sessionSearch(service);
-  const { hits } = await search.find({ appName, userId, query, labels, limit: 100, signal });
+  const search = await searchOf(service);
+  const request = { appName, userId, query, labels, limit: 100, signal };
+  const { hits, isComplete } = await search.find(request);
   const config = { numRecentEvents: 0 };
   const found = [...new Set(hits.map(({ sessionId }) => sessionId))].map((sessionId) =>
     service.getSession({ appName, userId, sessionId, config, signal }),
   );
-  return (await Promise.all(found)).filter((session) => session !== undefined);
+  const needles = needlesOf(title);
+  const sessions = (await Promise.all(found))
+    .filter((session) => session !== undefined)
+    .filter(({ title = '' }) => needles.every((needle) => wordsOf(title).includes(needle)));
+  return { sessions, isComplete };
 }
 
 /** Finds the sessions with the id at once, and then those whose id has it as a part. */
@@ -156,7 +166,7 @@ export function useSearch(
   { service, request, part, text }: Search,
   users: readonly string[],
   status: string,
-): { found: readonly Session[]; isSearching: boolean; error: unknown } {
+): { found: readonly Session[]; isSearching: boolean; isComplete: boolean; error: unknown } {
   const isWanted = part !== '' && status === 'ready';
   const inputs = [service, request, part, users, isWanted];
   const exact = useReading(async (signal) => {
@@ -166,12 +176,13 @@ export function useSearch(
     return isWanted ? searchIds(await service, request, part, signal) : [];
   }, inputs);
   const said = useReading(
-    async (signal) => (text === '' ? [] : searchTexts(await service, request, text, signal)),
+    async (signal) => (text === '' ? undefined : searchTexts(await service, request, text, signal)),
     [service, request, text],
   );
   if (text !== '') {
-    const found = (said.value ?? []).filter(({ id }) => id.includes(part));
-    return { found, isSearching: said.isBusy, error: said.error };
+    const { sessions = [], isComplete = true } = said.value ?? {};
+    const found = sessions.filter(({ id }) => id.includes(part));
+    return { found, isSearching: said.isBusy, isComplete, error: said.error };
   }
   const isSearching = part !== '' && searched.isBusy;
   // Until the search ends, the results of the search before it stay, as far as they match.
@@ -179,5 +190,6 @@ export function useSearch(
   const matching = all.filter(({ id }) => id.includes(part));
   const keyOf = ({ userId, id }: Session): string => JSON.stringify([userId, id]);
   const byKey = new Map(matching.map((session) => [keyOf(session), session]));
-  return { found: [...byKey.values()], isSearching, error: exact.error ?? searched.error };
+  const error = exact.error ?? searched.error;
+  return { found: [...byKey.values()], isSearching, isComplete: true, error };
 }

@@ -111,6 +111,7 @@ function StoredSessions(
         {search.isSearching
           ? `Searching… ${sessionsText(shown.length)}`
           : countText(status, shown.length, isList && hasMore)}
+        {!search.isSearching && !search.isComplete && ' so far; not all texts are searched yet'}
       </p>
       {shown.length > 0 && (
         <SessionOptions sessions={shown} selected={selected} onSelect={onSelect} />

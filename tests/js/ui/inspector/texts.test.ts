@@ -146,13 +146,39 @@ describe('The filter of sessions', () => {
     }
     const { signal } = new AbortController();
     const request = listRequest('shop', 'ada', { title: '', labels: '' });
-    const found = await searchTexts(service, request, '녹차 s2', signal);
-    assert.deepEqual(
-      found.map(({ id }) => id),
-      ['s2'],
-    );
+    const { sessions, isComplete } = await searchTexts(service, request, '녹차 s2', signal);
+    assert.deepEqual([sessions.map(({ id }) => id), isComplete], [['s2'], true]);
     const ofAll = listRequest('shop', '', { title: '', labels: '' });
     await assert.rejects(searchTexts(service, ofAll, '녹차', signal), /user/);
+  });
+
+  it('finds what was said by title too, reads no text again, and tells if one cannot be read', async () => {
+    const service = new InMemorySessionService();
+    const create = async (sessionId: string, title: string) => {
+      const key = { appName: 'shop', userId: 'ada', sessionId, title };
+      const session = await service.createSession(key);
+      const event = createEvent({ author: 'user', content: { parts: [{ text: 'Tea' }] } });
+      await service.appendEvent({ session, event });
+    };
+    for (const title of ['Green leaves', 'Black']) await create(title, title);
+    const indexed: string[] = [];
+    const { getSession } = service;
+    service.getSession = (given) => {
+      if (given.config?.view === 'raw') indexed.push(given.sessionId);
+      if (given.sessionId === 'damaged') throw new Error('It is damaged.');
+      return getSession.call(service, given);
+    };
+    const { signal } = new AbortController();
+    const find = async (title: string) => {
+      const request = listRequest('shop', 'ada', { title, labels: '' });
+      const { sessions, isComplete } = await searchTexts(service, request, 'tea', signal);
+      return [sessions.map(({ id }) => id).sort(), isComplete];
+    };
+    assert.deepEqual(await find(''), [['Black', 'Green leaves'], true]);
+    assert.deepEqual(await find('GREEN'), [['Green leaves'], true]);
+    assert.equal(indexed.length, 2);
+    await create('damaged', 'Green');
+    assert.deepEqual(await find('green'), [['Green leaves'], false]);
   });
 
   it('finds sessions by a part of their id, on later pages too', async () => {
