@@ -150,7 +150,7 @@ const SIZES: readonly [
   ['the remote client', 11.9, () => sizeBeside('remote', '', REMOTE)],
   [
     'the search',
-    5,
+    5.4,
     () => sizeBeside('search', '', `export { sessionSearch } from 'adk-session-wasm/search';`),
   ],
   ['live stores', 8.4, () => sizeBeside('live', '', LIVE)],
