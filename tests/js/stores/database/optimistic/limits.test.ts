@@ -9,6 +9,7 @@ import {
   DatabaseSessionService,
   type OptimisticDriver,
 } from '../../../../../js/service/database/index.js';
+import { sessionSearch } from '../../../../../js/service/search/index.js';
 import { eventOf, numbers } from '../cases/concurrency.js';
 import { sqliteDriver } from './sqlite_driver.js';
 
@@ -107,5 +108,32 @@ describe('A driver of lists of statements', () => {
     const mysql = { driver: sqliteDriver(new Sqlite(':memory:')), engine: 'mysql' as 'sqlite' };
     assert.throws(() => new DatabaseSessionService(mysql), refused);
     assert.throws(() => new D1SessionService(undefined as never), refused);
+  });
+
+  it('has the rows of searches within its limits, also for a query of many words', async () => {
+    const driver = { ...sqliteDriver(new Sqlite(':memory:')), limits: LIMITS };
+    const service = new DatabaseSessionService({ driver, engine: 'sqlite' });
+    for (const n of numbers(40)) {
+      const session = await service.createSession({ ...KEY, sessionId: `s${n}` });
+      const text = n % 2 === 0 ? '녹차 추천' : `green tea ${n}`;
+      await service.appendEvent({ session, event: { ...eventOf('e1'), content: text } });
+    }
+    const { appName, userId } = KEY;
+    const search = sessionSearch(service);
+    const find = async (query: string) => {
+      const { hits, isComplete } = await search.find({ appName, userId, query, limit: 100 });
+      assert.ok(isComplete);
+      return hits.length;
+    };
+    assert.equal(await find('녹차 추천'), 20);
+    const words = numbers(95).map((n) => `word${n}`);
+    assert.equal(await find(words.slice(0, 60).join(' ')), 0);
+    const memory = search.asMemoryService();
+    const query = ['tea', ...words].join(' ');
+    assert.equal((await memory.searchMemory({ appName, userId, query })).memories.length, 20);
+    await service.deleteSession({ ...KEY, sessionId: 's0' });
+    await service.deleteSession({ ...KEY, sessionId: 's1' });
+    assert.equal((await find('녹차')) + (await find('tea')), 38);
+    await service.close();
   });
 });
