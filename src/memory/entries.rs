@@ -10,6 +10,7 @@ use crate::core::state::ByOwner;
 use crate::core::write::{Changes, Found, Plan, SessionChange, SharedChange, SharedRow};
 use crate::memory::StoredSession;
 use crate::memory::app::{App, Moved, User};
+use crate::memory::order::MOST_MOVED;
 
 /// The existing entries that a [`Plan`] names.
 #[derive(Default)]
@@ -116,18 +117,20 @@ impl<'a> Entries<'a> {
         if texts <= SPARE / 4 { Ok(()) } else { require_room(texts + SPARE) }
     }
 
-    pub(super) fn write(self, changes: Changes) {
+    /// Returns whether so many sessions have moved that they are to be sorted: a list that sorts them needs room, which
+    /// writes leave for some only.
+    pub(super) fn write(self, changes: Changes) -> bool {
         let Some((of_app, moved)) = self.app else {
-            return;
+            return false;
         };
         let ByOwner { user, app } = changes.shared;
         change_shared(of_app, app);
         let Some((user_id, of_user)) = self.user else {
-            return;
+            return false;
         };
         change_shared(of_user, user);
         let Some(((session_id, session), change)) = self.session.zip(changes.session) else {
-            return;
+            return false;
         };
         session.change(change);
         for event in changes.events {
@@ -137,6 +140,7 @@ impl<'a> Entries<'a> {
             session.is_moved = true;
             moved.push([Arc::clone(user_id), Arc::clone(session_id)]);
         }
+        moved.len() > MOST_MOVED
     }
 }
 

@@ -193,7 +193,9 @@ impl Contents {
         // Missing entries are created only now, so a write that changes nothing creates none.
         let plan = write.plan();
         if entries.has_all(plan) {
-            entries.write(changes);
+            if entries.write(changes) {
+                self.sort_moved(&write.plan().target.app_name);
+            }
             return Ok(());
         }
         let entries = Entries::find_or_create(&mut self.apps, plan);
@@ -201,12 +203,15 @@ impl Contents {
             return Err(no_room());
         }
         let is_session = changes.session.is_some();
-        entries.write(changes);
+        let is_to_sort = entries.write(changes);
         let Target { app_name, user_id, session_id } = &plan.target;
         if let (Some(owners), Some(user_id), Some(session_id), true) =
             (&mut self.owners, user_id.as_deref(), session_id.as_deref(), is_session)
         {
             owners.add(app_name, user_id, session_id);
+        }
+        if is_to_sort {
+            self.sort_moved(app_name);
         }
         Ok(())
     }
@@ -261,10 +266,14 @@ impl Contents {
         (!markers.is_incomplete).then(|| events.collect())
     }
 
-    fn list(&mut self, request: &ListQuery, visit: &mut Visit<'_>) -> Result<Listing, Error> {
-        if let Some(app) = self.apps.get_mut(&request.app_name) {
+    fn sort_moved(&mut self, app_name: &str) {
+        if let Some(app) = self.apps.get_mut(app_name) {
             app.sort_moved();
         }
+    }
+
+    fn list(&mut self, request: &ListQuery, visit: &mut Visit<'_>) -> Result<Listing, Error> {
+        self.sort_moved(&request.app_name);
         let app = self.apps.get(&request.app_name);
         let orders = match &request.user_id {
             None => app.map(|app| &app.orders),
@@ -434,5 +443,16 @@ mod tests {
         assert!(contents.apps.get("app").unwrap().moved.len() <= MOST_MOVED + 1);
         drop(contents);
         assert_eq!(listed(&memory, None, false), ["kept"]);
+    }
+
+    #[test]
+    fn a_list_sorts_few_sessions_since_writes_leave_no_room_for_more() {
+        let memory = MemoryStorage::new();
+        for number in 0..3 * MOST_MOVED {
+            create(&memory, &format!("session {number}"), number as u32);
+            append(&memory, "session 0", number as u32 + 1);
+            assert!(memory.contents().unwrap().apps.get("app").unwrap().moved.len() <= MOST_MOVED);
+        }
+        assert_eq!(listed(&memory, None, false).len(), 3 * MOST_MOVED);
     }
 }

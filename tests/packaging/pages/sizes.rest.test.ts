@@ -198,7 +198,7 @@ const PAGES: readonly [
   ['IndexedDB', CHAT.indexedDb, [195, 226], [203, 230]],
   ['memory', CHAT.memory, [182, 182], [185, 193]],
   ['a cache', CHAT.cache, [178, 200], [187, 212]],
-  ['HTTP', CHAT.http, [128, 154], [133, 161]],
+  ['HTTP', CHAT.http, [128, 154], [133, 164]],
 ];
 
 for (const [what, text, vite, esbuild] of PAGES) {
