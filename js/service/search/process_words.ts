@@ -10,6 +10,7 @@ import {
 import { putLast } from '../../values/bounded_map.js';
 import type { Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
+import { keyText } from '../../values/model/values/ids.js';
 import type { WordRecords } from './word_records.js';
 
 /**
@@ -50,7 +51,7 @@ export class ProcessWords implements WordRows {
 
   async list({ appName, userId }: WordsOwner): Promise<() => void> {
     const owner = { appName, userId };
-    const name = JSON.stringify([appName, userId]);
+    const name = keyText(owner);
     const user = this.#users.get(name) ?? (await this.#load(owner));
     user.holds += 1;
     putLast(this.#users, name, user, Infinity);
@@ -145,7 +146,7 @@ export class ProcessWords implements WordRows {
   }
 
   #of({ appName, userId }: WordsOwner): UserRows | undefined {
-    return this.#users.get(JSON.stringify([appName, userId]));
+    return this.#users.get(keyText({ appName, userId }));
   }
 }
 

@@ -19,7 +19,7 @@ import type {
   UserRequest,
 } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { requireKey } from '../../values/model/values/ids.js';
+import { keyText, requireKey } from '../../values/model/values/ids.js';
 import { wordsOf } from '../../values/words.js';
 import { ProcessWords } from './process_words.js';
 import { WordRecords } from './word_records.js';
@@ -113,7 +113,7 @@ export class SearchedSessions {
     rows: WordRows,
     signal: UserRequest['signal'],
   ): Promise<boolean> {
-    const name = JSON.stringify([owner.appName, owner.userId]);
+    const name = keyText(owner);
     const user = this.#users.get(name) ?? new CatchUp(this.#service, owner, rows);
     this.#users.set(name, user);
     const work = user.run().finally(() => {

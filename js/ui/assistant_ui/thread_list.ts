@@ -1,7 +1,5 @@
 import { KeyedQueue } from '../../core/call/scheduling.js';
 import { takeRequest } from '../../core/call/call.js';
-import { loadChunk } from '../../core/wasm/loader/chunk.js';
-import type { SessionSearch } from '../../service/search/index.js';
 import { titleOf } from '../../values/model/event/auto_title.js';
 import type { HostStream } from '../../values/model/host.js';
 import type { Session, SessionChanges } from '../../values/model/session.js';
@@ -9,6 +7,7 @@ import type { StateShape } from '../../values/state/state_shape.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
 import { type AssistantSessions, serviceOf } from './history.js';
 import type { GivenPart } from './messages.js';
+import { findSessions } from '../live/found_sessions.js';
 
 /** The options of {@link sessionThreadList}. */
 export interface SessionThreadListOptions<
@@ -72,8 +71,6 @@ export interface SessionThreadList {
   ): Promise<HostStream>;
 }
 
-const loadSearch = () => loadChunk(() => import('../../service/search/index.js'));
-
 const ARCHIVED = 'archived';
 const MARK = { [ARCHIVED]: 'yes' };
 
@@ -105,13 +102,9 @@ export function sessionThreadList<S extends object = StateShape>(
   const writes = new KeyedQueue();
   const keyOf = (sessionId: string) => ({ appName, userId, sessionId });
 
-  let search: SessionSearch | undefined;
-
-  const find = async (remoteId: string): Promise<Session<S> | undefined> =>
-    (await service()).getSession({ ...keyOf(remoteId), config: { numRecentEvents: 0 } });
-
   const read = async (remoteId: string): Promise<Session<S>> => {
-    const session = await find(remoteId);
+    const request = { ...keyOf(remoteId), config: { numRecentEvents: 0 } };
+    const session = await (await service()).getSession(request);
     if (session === undefined) throw sessionNotFound(remoteId);
     return session;
   };
@@ -137,12 +130,8 @@ export function sessionThreadList<S extends object = StateShape>(
       return { threads: sessions.map(threadOf), ...(nextCursor !== undefined && { nextCursor }) };
     },
     async search(query) {
-      const { sessionSearch } = await loadSearch();
-      search ??= sessionSearch(await service());
-      const { hits } = await search.find({ appName, userId, query, limit: 100 });
-      const ids = [...new Set(hits.map(({ sessionId }) => sessionId))];
-      const found = await Promise.all(ids.map(find));
-      return found.flatMap((session) => (session === undefined ? [] : threadOf(session)));
+      const { sessions } = await findSessions(await service(), { appName, userId, query });
+      return sessions.map(threadOf);
     },
     fetch: async (remoteId) => threadOf(await read(remoteId)),
     async initialize(_, { custom } = {}) {

@@ -1,11 +1,10 @@
 import type { GivenService } from '../../core/call/given_service.js';
-import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
 import type { ListenOptions } from '../../values/model/notice.js';
 import type { FindRequest, SearchHit } from '../../values/model/search.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { SessionSearch } from '../../service/search/index.js';
+import { searchOf } from './found_sessions.js';
 import { ReadingStore } from './reading_store.js';
 import type { LiveStore } from './types.js';
 
@@ -37,21 +36,6 @@ export const LOADING_SEARCH: LiveSearchSnapshot = {
   hits: [],
   isComplete: false,
 };
-
-const loadSearch = () => loadChunk(() => import('../../service/search/index.js'));
-
-/** The searches of services. They have the words that were read. */
-const searches = new WeakMap<object, SessionSearch>();
-
-/** Returns the search of a service, which is loaded at the first call. */
-export async function searchOf<S extends object>(
-  service: SessionService<S>,
-): Promise<SessionSearch> {
-  const { sessionSearch } = await loadSearch();
-  const search = searches.get(service) ?? sessionSearch(service);
-  searches.set(service, search);
-  return search;
-}
 
 /**
  * Returns a store with the hits of a search. What searches is loaded at the first search.

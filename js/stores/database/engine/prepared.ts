@@ -65,16 +65,10 @@ type RowsOf<Queries extends Request['queries']> = {
 export function* together<const Queries extends Request['queries']>(
   queries: Queries,
   isLast = false,
+  isIndependent = false,
 ): Steps<RowsOf<Queries>> {
   // Trusts here that a query returns the rows that its builder promised.
-  return (yield { queries, isLast }) as RowsOf<Queries>;
-}
-
-/** Runs steps whose requests may each see the database at another moment. */
-export function* independently<Result>(steps: Steps<Result>): Steps<Result> {
-  let step = steps.next();
-  while (step.done !== true) step = steps.next(yield { ...step.value, isIndependent: true });
-  return step.value;
+  return (yield { queries, isLast, isIndependent }) as RowsOf<Queries>;
 }
 
 /** Makes a query of SQL without values. Servers do not prepare it. */

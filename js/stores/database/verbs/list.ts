@@ -5,7 +5,7 @@ import type { Listing, SessionRow } from '../../../core/storage/rows.js';
 import { parseMilliseconds } from '../../../values/python/micros.js';
 import { cached, filledChunks, mostItems, nextPowerOfTwo } from '../statements/statement_sizes.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
-import { independently, Prepared, type Steps, together } from '../engine/prepared.js';
+import { Prepared, type Steps, together } from '../engine/prepared.js';
 import { sharedRow, type SessionColumns, sessionRow } from '../tables/rows.js';
 import {
   detailsColumns,
@@ -299,7 +299,7 @@ function* readUsers(
     return statements(listStatements).users(some.length).of(values);
   });
   // Sessions that others change meanwhile would otherwise let a list of all begin again and again.
-  const rows = (yield* independently(together(queries, true))).flat();
+  const rows = (yield* together(queries, true, true)).flat();
   return rows.map(({ user_id: userId, state, update_time: time }) => ({
     userId,
     ...sharedRow(state, time),

@@ -2,9 +2,10 @@
 import type { GivenService } from '../../../core/call/given_service.js';
 import type { SessionChanges, Session } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
+import type { StateShape } from '../../../values/state/state_shape.js';
 import { needlesOf, wordsOf } from '../../../values/words.js';
 import type { LiveSessionsRequest } from '../../live/index.js';
-import { searchOf } from '../../live/live_search.js';
+import { findSessions, type FoundSessions } from '../../live/found_sessions.js';
 import { useReading } from '../view/hooks.js';
 
 /** What a user types to find sessions. */
@@ -132,33 +133,20 @@ export async function searchIds(
   return found.slice(0, SESSION_PAGE);
 }
 
-/** Sessions in which something was said. */
-interface SaidIn {
-  readonly sessions: readonly Session[];
-  /** Whether all texts were searched. */
-  readonly isComplete: boolean;
-}
-
 /** Finds the sessions of a user in which something was said, those with the newest hits first. */
 export async function searchTexts(
   service: SessionService,
   { appName, userId, labels, title = '' }: LiveSessionsRequest,
   query: string,
   signal: AbortSignal,
-): Promise<SaidIn> {
+): Promise<FoundSessions<StateShape>> {
   if (userId === undefined) throw new SyntaxError('Choose a user to search in texts.');
-  const search = await searchOf(service);
-  const request = { appName, userId, query, labels, limit: 100, signal };
-  const { hits, isComplete } = await search.find(request);
-  const config = { numRecentEvents: 0 };
-  const found = [...new Set(hits.map(({ sessionId }) => sessionId))].map((sessionId) =>
-    service.getSession({ appName, userId, sessionId, config, signal }),
-  );
+  const request = { appName, userId, query, labels, signal };
+  const { sessions, isComplete } = await findSessions(service, request);
   const needles = needlesOf(title);
-  const sessions = (await Promise.all(found))
-    .filter((session) => session !== undefined)
-    .filter(({ title = '' }) => needles.every((needle) => wordsOf(title).includes(needle)));
-  return { sessions, isComplete };
+  const admits = ({ title = '' }: Session): boolean =>
+    needles.every((needle) => wordsOf(title).includes(needle));
+  return { sessions: sessions.filter(admits), isComplete };
 }
 
 /** Finds the sessions with the id at once, and then those whose id has it as a part. */

@@ -101,7 +101,7 @@ describe('A driver of lists of statements', () => {
     assert.equal(reads, 1);
   });
 
-  it('that is none is refused with invalid_argument', () => {
+  it('must have its functions and an engine, or the constructor throws invalid_argument', () => {
     const refused = { code: 'invalid_argument' };
     const driver = {} as OptimisticDriver;
     assert.throws(() => new DatabaseSessionService({ driver, engine: 'sqlite' }), refused);

@@ -43,7 +43,7 @@ describe('A handle of better-sqlite3', () => {
     sqlite.close();
   });
 
-  it('that is none is refused with invalid_argument', () => {
+  it('must be a synchronous connection, or the constructor throws invalid_argument', () => {
     for (const sqlite of [undefined, 'sessions.db', {}, { sql: {}, transactionSync: String }]) {
       const options = { sqlite } as unknown as { sqlite: Sqlite.Database };
       assert.throws(() => new DatabaseSessionService(options), { code: 'invalid_argument' });
