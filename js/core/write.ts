@@ -80,6 +80,8 @@ export interface CreateWrite extends NewSession, WriteIdentity {
   readonly kind: 'create';
   /** Whether the result is `undefined` if a session with that key exists. Otherwise the write then fails. */
   readonly ifAbsent: boolean;
+  /** The session whose files a fork gets, for a store that has them beside the sessions. */
+  readonly filesOf?: string | undefined;
 }
 
 /**

@@ -45,6 +45,7 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
     const parts: ServiceParts = {
       storage: { kind: 'memory', durable: false },
       traits: { isSynchronous: true },
+      openArtifacts: ({ openInMemory }) => openInMemory(),
       openStore: ({ clock }) =>
         new WasmStore(createMemoryStorage(), {
           holdsData: true,
@@ -125,7 +126,9 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
     this.#runNow(request, (request, call) =>
       this.#core.callMemory(call, ({ sync }) => {
         const write = takeDeletion({ ...request, created: undefined, mutation: undefined });
-        if (write !== undefined) this.#core.publisher.publish(write, sync.delete(write, call));
+        if (write === undefined) return;
+        this.#core.publisher.publish(write, sync.delete(write, call));
+        this.#core.artifacts?.eraseNow({ ...request });
       }),
     );
   }

@@ -166,7 +166,7 @@ export class IndexedDbSessionService<
   }
 
   /**
-   * Deletes a database with all its data, for example at a logout. Services that have it open, in
+   * Deletes a database with all its data and the files of its sessions, for example at a logout. Services that have it open, in
    * this tab and in others, find it empty at their next call.
    *
    * @throws SessionError (as a rejection) `storage_blocked` if a tab keeps the database open for
@@ -185,8 +185,11 @@ export class IndexedDbSessionService<
   ): Promise<void> {
     const timeout = timeoutOf(takeOptions(options));
     requireId('name', name);
+    const both = [name, nameOfFiles(name)];
     try {
-      await openingOf(name).forget(() => deleteDatabase(name, timeout));
+      await openingOf(name).forget(async () => {
+        await Promise.all(both.map((database) => deleteDatabase(database, timeout)));
+      });
     } catch (error) {
       // The words must not outlive the sessions that a blocked deletion deletes later. Its error tells why.
       await deleteWords(name).catch(() => undefined);
@@ -194,6 +197,11 @@ export class IndexedDbSessionService<
     }
     await deleteWords(name);
   }
+}
+
+/** Returns the name of the database with the files of the sessions. */
+function nameOfFiles(name: string): string {
+  return `${name} artifacts`;
 }
 
 /** Returns the parts of a service over that database. */
@@ -209,6 +217,7 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen | undefined) {
     closeStorage: () => stopFollowing?.(),
     feed: feedOfDatabase(access.name),
     words: { name: access.name, erase: (key) => eraseWords(access.name, key) },
+    openArtifacts: ({ openInIndexedDb }) => openInIndexedDb(nameOfFiles(access.name)),
   } satisfies ServiceParts;
 }
 

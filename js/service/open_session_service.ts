@@ -12,6 +12,7 @@ import {
   type IndexedDbSessionServiceOptions,
 } from './indexed_db_session_service.js';
 import type { SessionServiceOptions } from './service_options.js';
+import type { StoredSessionService } from './stored_session_service.js';
 
 /** The options that only IndexedDB has. */
 type DatabaseOption = Exclude<keyof IndexedDbSessionServiceOptions, keyof SessionServiceOptions>;
@@ -32,6 +33,10 @@ export type OpenSessionServiceOptions<S extends object = StateShape> =
        */
       storage: 'indexeddb' | 'auto';
     });
+
+/** A session service, with the files of its sessions if it has the option `artifacts`. */
+export type OpenedSessionService<S extends object = StateShape> = SessionService<S> &
+  Pick<StoredSessionService<S>, 'artifacts'>;
 
 /**
  * Opens a session service over a storage that is chosen at run time.
@@ -60,7 +65,7 @@ export type OpenSessionServiceOptions<S extends object = StateShape> =
  */
 export async function openSessionService<S extends object = StateShape>(
   options: OpenSessionServiceOptions<S>,
-): Promise<SessionService<S>> {
+): Promise<OpenedSessionService<S>> {
   const all = takeRequest(options);
   if (all.storage === 'indexeddb' || all.storage === 'auto') {
     const { storage, ...rest } = all;

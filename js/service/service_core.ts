@@ -66,6 +66,7 @@ import type { DeletableSessions } from './delete_sessions.js';
 import { checkedClock, checkedIds } from './sources.js';
 import { type HistoriesLoader, serviceHistory, withHistories } from './service_history.js';
 import { ServiceFeed } from '../core/watch/service_feed.js';
+import { ServiceArtifacts } from './artifacts/service_artifacts.js';
 
 /** The most rounds in which `getOrCreateSession` finds the key taken but reads no session. */
 const MAX_ROUNDS = 100;
@@ -88,6 +89,8 @@ export class ServiceCore implements Core {
   readonly reader: SessionReader;
   readonly lists: SessionLists;
   readonly pages: EventPages;
+  /** Present with the option `artifacts`. */
+  readonly artifacts: ServiceArtifacts | undefined;
   readonly #parts: ServiceParts;
   readonly #traits: StoreTraits;
   readonly #schema: StateSchema | undefined;
@@ -144,6 +147,10 @@ export class ServiceCore implements Core {
     this.#autoTitle = takeAutoTitle(options.autoTitle);
     this.clock = checkedClock(clock);
     this.newId = checkedIds(newId);
+    const { artifacts } = options;
+    if (artifacts !== undefined && artifacts !== false) {
+      this.artifacts = new ServiceArtifacts(artifacts, parts.openArtifacts, this);
+    }
     const { handles } = this;
     const readerParts: ReaderParts = {
       callStore: (call, work) => this.callStore(call, work),
@@ -252,7 +259,10 @@ export class ServiceCore implements Core {
 
   /** Stores a write, and tells what it has changed. */
   async write<Kind extends WriteKind>(write: ReadyWrite<Kind>, call: Call): Promise<Results[Kind]> {
-    const written = await this.callStore<Results[Kind]>(call, (store) => store.write(write, call));
+    const store = () => this.callStore<Results[Kind]>(call, (store) => store.write(write, call));
+    const isFiled =
+      this.artifacts !== undefined && (write.kind === 'delete' || write.kind === 'fork');
+    const written = await (isFiled ? this.artifacts.during(write, call, store) : store());
     this.publisher.publish(write, written);
     const meant: Writes[WriteKind] = write;
     if (meant.kind === 'delete' && (meant.what === 'session' || meant.what === 'user')) {
@@ -374,7 +384,7 @@ export class ServiceCore implements Core {
     const unsettled = isSettled ? ["the storage's close"] : this.calls.pending;
     this.#isEnded = true;
     try {
-      const isClosed = await limit.until(closeStorage?.());
+      const isClosed = await limit.until(this.#closeParts(closeStorage));
       if (timeoutMs === undefined && !(isSettled && isClosed)) throw closeTimeoutError(unsettled);
     } catch (cause) {
       if (isSessionError(cause)) throw cause;
@@ -387,6 +397,11 @@ export class ServiceCore implements Core {
       this.#store?.close?.();
       this.#store = undefined;
     }
+  }
+
+  async #closeParts(closeStorage: ServiceParts['closeStorage']): Promise<void> {
+    await this.artifacts?.close();
+    await closeStorage?.();
   }
 
   #openStore(): Store {

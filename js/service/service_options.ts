@@ -9,6 +9,7 @@ import { requireMilliseconds } from '../values/errors/option_values.js';
 import type { RulesPlace } from '../core/wasm/loader/source.js';
 import type { StalePolicy } from '../core/wasm/protocol.js';
 import type { Feed } from '../core/watch/feed.js';
+import type { ArtifactsOption, OpenHome } from './artifacts/homes.js';
 
 /** The options of every service of this package. */
 export interface SessionServiceOptions<S extends object = StateShape> {
@@ -42,6 +43,12 @@ export interface SessionServiceOptions<S extends object = StateShape> {
    * uncaught, and the call is not affected.
    */
   onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined;
+  /**
+   * Where `service.artifacts` keeps files. `true`: beside the sessions, which only memory, IndexedDB and databases can.
+   * `{ folder }`: in a folder, as google-adk's `FileArtifactService` does, which may use it at the same time. Or a
+   * service of your own or of `@google/adk`. Default `false`: `service.artifacts` throws.
+   */
+  artifacts?: ArtifactsOption | false | undefined;
 }
 
 /** Returns the `timeoutMs` of a `close`. Fails with `invalid_argument` for anything but milliseconds. */
@@ -93,6 +100,8 @@ export interface ServiceParts {
   readonly closing?: ((timeoutMs: number | undefined) => void) | undefined;
   /** Called once the service's calls have settled. */
   readonly closeStorage?: () => void | Promise<void>;
+  /** Opens the home of files that the storage has. Absent: none. */
+  readonly openArtifacts?: OpenHome | undefined;
   /** The feed that services over the same storage share. Absent: a feed of the service's own. */
   readonly feed?: Feed;
 }

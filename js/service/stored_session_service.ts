@@ -58,6 +58,8 @@ import type { ServiceCore } from './service_core.js';
 import { after } from '../core/storage/wasm/maybe_promise.js';
 import { closeTimeoutOf } from './service_options.js';
 import { markRaw } from '../values/members.js';
+import { SessionError } from '../values/errors/errors.js';
+import type { ArtifactService } from './invocation/running_invocation.js';
 
 /**
  * A session service over any storage. It takes plain objects, calls its store, and returns plain
@@ -88,6 +90,18 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   /** @internal */
   get [CORE](): ServiceCore {
     return this.#core;
+  }
+
+  /**
+   * The files of the sessions and users; see the option `artifacts`.
+   *
+   * @throws SessionError `artifact_service_missing` without that option
+   */
+  get artifacts(): Required<ArtifactService> {
+    const { artifacts } = this.#core;
+    if (artifacts !== undefined) return artifacts.service;
+    const message = 'This service keeps no files; give it the option artifacts.';
+    throw new SessionError('artifact_service_missing', message);
   }
 
   createSession(request: CreateSessionRequest<S>): Promise<Session<S>>;

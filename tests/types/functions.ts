@@ -145,6 +145,14 @@ describe('The types of artifacts', () => {
       new Invocation({ service, session, artifactService });
       // @ts-expect-error it saves no files
       new Invocation({ service, session, artifactService: {} });
+      const { artifacts } = new main.InMemorySessionService({ artifacts: { folder: 'files' } });
+      is<Required<main.ArtifactService>>()(artifacts);
+      new Invocation({ service, session, artifactService: artifacts });
+      const key = { appName: 'shop', userId: 'ada', sessionId: 's1', filename: 'a' };
+      is<Blob | undefined>()(await artifacts.open({ ...key, start: 1 }));
+      is<number>()((await artifacts.put({ ...key, data: new Uint8Array(1) })).version);
+      // @ts-expect-error a text is no bytes
+      await artifacts.put({ ...key, data: 'text' });
     }
   });
 });

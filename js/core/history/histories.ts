@@ -218,7 +218,7 @@ async function createFork(
     events: session.events.slice(0, count),
     sharedState: 'keep',
   };
-  const write = rules.takeNew(request);
+  const write = { ...rules.takeNew(request), filesOf: key.sessionId };
   try {
     const created = await store.write(write, call);
     const events = parseTexts(write.events.map(({ text }) => text));

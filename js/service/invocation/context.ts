@@ -255,7 +255,7 @@ export class Context<S extends object = StateShape> extends ReadonlyContext<S> {
    * @throws SessionError (as a rejection) as {@link ReadonlyContext.loadArtifact}
    */
   async saveArtifact(filename: string, artifact: Part): Promise<number> {
-    const request = { ...this.sessionKey(), filename, artifact };
+    const request = { ...this.sessionKey(), filename, artifact, author: this.agentName };
     const version = await this.artifactService().saveArtifact(request);
     const { artifactDelta } = this.#actions;
     // Of two saves at once, the older version may be reported last.

@@ -1,4 +1,5 @@
 import type { SessionErrorCode } from '../errors/errors.js';
+import type { ArtifactMethod } from './artifact.js';
 import type { HostAbortSignal } from './host.js';
 import type { MethodsWith } from './service_methods.js';
 import type { ReadPolicy } from './values/read_options.js';
@@ -14,7 +15,8 @@ export interface CallDiagnostic {
   /** The `kind` of the service's storage, such as `'postgresql'`. */
   readonly storage: string;
   /** The method that was called. */
-  readonly method: MethodsWith<'isReported'> | 'rewind' | 'fork' | 'branches' | 'stateAt';
+  readonly method:
+    MethodsWith<'isReported'> | 'rewind' | 'fork' | 'branches' | 'stateAt' | ArtifactMethod;
   /** Milliseconds from the call until it settled, including the wait for its turn. */
   readonly durationMs: number;
   /**

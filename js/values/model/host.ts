@@ -21,6 +21,8 @@ export type HostUrl = HostClass<'URL'>;
 export type HostRequest = HostClass<'Request'>;
 /** A `Response` of `fetch`. */
 export type HostResponse = HostClass<'Response'>;
+/** A `Blob`. */
+export type HostBlob = HostClass<'Blob'>;
 /** The `Headers` of `fetch`. */
 export type HostHeaders = HostClass<'Headers'>;
 /** The function `fetch`. */

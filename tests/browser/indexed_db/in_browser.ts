@@ -4,6 +4,7 @@
 import { describe } from 'node:test';
 import type { BrowserName } from '../browser.js';
 import { opened } from '../opened.js';
+import { artifacts } from './writes/artifacts.js';
 import { atomicity } from './writes/atomicity.js';
 import { bursts } from './loss/bursts.js';
 import { withSqliteStore } from './context.js';
@@ -40,6 +41,7 @@ const ENGINE_GROUPS = {
   'all or nothing': atomicity,
   'databases given up': loss,
   'no room': quota,
+  'files of sessions': artifacts,
   'where it works': realms,
   'where it does not': fallback,
   'lost connections': connections,

@@ -1,4 +1,4 @@
-import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from 'idb';
+import { type IDBPDatabase, type IDBPTransaction, openDB } from 'idb';
 import { raceSignal, TimeLimit } from '../../../core/call/time_limit.js';
 import { messageOf } from '../../../values/errors/describe.js';
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
@@ -17,26 +17,50 @@ import {
 export const DATABASE = 'adk-session-wasm cache';
 /** The version of the object stores. */
 const VERSION = 1;
+
+/** A database of object stores whose keys are outside of the values. */
+export interface LocalDatabase<StoreName extends string> {
+  readonly name: string;
+  readonly stores: readonly StoreName[];
+  /** What the messages of errors call the data. */
+  readonly data: string;
+  /** The `storage` of errors. */
+  readonly kind: string;
+}
+
+const CACHE: LocalDatabase<CacheStoreName> = {
+  name: DATABASE,
+  stores: CACHE_STORES,
+  data: 'the local data of the cache',
+  kind: 'cache',
+};
 /** Milliseconds for opening the database. A tab that is frozen may hold up its deletion, and so the next opening. */
 const OPENING_MS = 30_000;
 
-type Stores = DBSchema & Record<CacheStoreName, { key: (string | number)[]; value: unknown }>;
 type AccessMode = 'readonly' | 'readwrite';
+type Transaction = IDBPTransaction<unknown, string[], AccessMode>;
 
-/** Keeps the copies and the outbox in IndexedDB, in a database for all owners. */
-export class IndexedDbLocalStore implements LocalStore {
-  #database: Promise<IDBPDatabase<Stores>> | undefined;
+/**
+ * Keeps values in a database of IndexedDB: by default the copies and the outbox of caches, in a database for all
+ * owners.
+ */
+export class IndexedDbLocalStore<
+  StoreName extends string = CacheStoreName,
+> implements LocalStore<StoreName> {
+  readonly #given: LocalDatabase<string>;
+  #database: Promise<IDBPDatabase> | undefined;
   readonly #onDeleted: () => void;
   /** Fires when the storage is closed. */
   readonly #ended = new AbortController();
   readonly #stopFollowing: () => void;
   /** The transactions that have not ended. */
-  readonly #transactions = new Set<IDBPTransaction<Stores, CacheStoreName[], AccessMode>>();
+  readonly #transactions = new Set<Transaction>();
   /** How often the page was frozen since the storage was opened. */
   #hideCount = 0;
 
   /** @param onDeleted called when the browser has closed the database, or somebody deletes it */
-  constructor(onDeleted: () => void) {
+  constructor(onDeleted: () => void, database?: LocalDatabase<StoreName>) {
+    this.#given = database ?? CACHE;
     this.#onDeleted = onDeleted;
     // An open connection may keep the page out of the back/forward cache, and looks alive if it was cut there.
     this.#stopFollowing = followPageHide((isHidden) => {
@@ -46,17 +70,20 @@ export class IndexedDbLocalStore implements LocalStore {
 
   async transaction<T>(
     mode: AccessMode,
-    work: (transaction: LocalTransaction) => Promise<T>,
+    work: (transaction: LocalTransaction<StoreName>) => Promise<T>,
   ): Promise<T> {
     try {
       return await this.#run(mode, work);
     } catch (error) {
-      throw localError(error);
+      throw localError(error, this.#given);
     }
   }
 
   /** A transaction that was aborted because the page was frozen runs again when the page is shown. */
-  async #run<T>(mode: AccessMode, work: (transaction: LocalTransaction) => Promise<T>): Promise<T> {
+  async #run<T>(
+    mode: AccessMode,
+    work: (transaction: LocalTransaction<StoreName>) => Promise<T>,
+  ): Promise<T> {
     for (;;) {
       const before = this.#hideCount;
       try {
@@ -69,34 +96,40 @@ export class IndexedDbLocalStore implements LocalStore {
 
   async #runOnce<T>(
     mode: AccessMode,
-    work: (transaction: LocalTransaction) => Promise<T>,
+    work: (transaction: LocalTransaction<StoreName>) => Promise<T>,
   ): Promise<T> {
     const transaction = await this.#begin(mode);
     this.#transactions.add(transaction);
     // Its failure is handled below. Without a pending request, an abort would be an unhandled rejection.
     const forget = (): void => void this.#transactions.delete(transaction);
     transaction.done.then(forget, forget);
+    const requests = new IndexedDbTransaction(transaction);
     let result: T;
     try {
-      result = await work(new IndexedDbTransaction(transaction));
+      result = await work(requests);
     } catch (error) {
       abort(transaction);
       throw transaction.error ?? error;
     }
     if (mode === 'readonly') return result;
     transaction.commit();
-    await transaction.done;
-    return result;
+    try {
+      await transaction.done;
+      return result;
+    } catch (error) {
+      // WebKit tells the reason to the request alone.
+      throw transaction.error ?? requests.failure ?? error;
+    }
   }
 
-  async #begin(mode: AccessMode): Promise<IDBPTransaction<Stores, CacheStoreName[], AccessMode>> {
+  async #begin(mode: AccessMode): Promise<Transaction> {
     const begin = async () => {
       // A frozen page still gets messages, but no results of IndexedDB. Its transaction would block the writes of
       // other tabs until the browser aborts it, in Chromium after a minute.
       const { signal } = this.#ended;
       await raceSignal(signal, untilShown());
       const database = await raceSignal(signal, this.#open());
-      return database.transaction([...CACHE_STORES], mode, { durability: 'relaxed' });
+      return database.transaction([...this.#given.stores], mode, { durability: 'relaxed' });
     };
     try {
       return await begin();
@@ -108,7 +141,7 @@ export class IndexedDbLocalStore implements LocalStore {
     }
   }
 
-  #open(): Promise<IDBPDatabase<Stores>> {
+  #open(): Promise<IDBPDatabase> {
     // If the page is left, the browser may never answer: the opening is repeated when the user returns.
     const opening = this.#database ?? whileShown(() => this.#connect());
     this.#database = opening;
@@ -138,17 +171,18 @@ export class IndexedDbLocalStore implements LocalStore {
     );
   }
 
-  async #connect(): Promise<IDBPDatabase<Stores>> {
+  async #connect(): Promise<IDBPDatabase> {
     if (typeof indexedDB === 'undefined') {
       const message =
         "There is no IndexedDB here; give the cache local: 'memory' or a storage of your own.";
-      throw new SessionError('storage_unavailable', message, { storage: 'cache' });
+      throw new SessionError('storage_unavailable', message, { storage: this.#given.kind });
     }
+    const { name, stores } = this.#given;
     const onDeleted = this.#onDeleted;
     const forget = (): void => void (this.#database = undefined);
-    const opening = openDB<Stores>(DATABASE, VERSION, {
+    const opening = openDB(name, VERSION, {
       upgrade(database) {
-        for (const name of CACHE_STORES) database.createObjectStore(name);
+        for (const store of stores) database.createObjectStore(store);
       },
       // Another tab has a newer version of the package, or deletes the database. It must not wait for this one.
       blocking(_, newVersion, event) {
@@ -161,7 +195,7 @@ export class IndexedDbLocalStore implements LocalStore {
         onDeleted();
       },
     });
-    const limit = new TimeLimit(OPENING_MS, blockedOpening);
+    const limit = new TimeLimit(OPENING_MS, () => blockedOpening(this.#given));
     try {
       const database = await limit.race(opening);
       turnLogOver();
@@ -178,31 +212,34 @@ export class IndexedDbLocalStore implements LocalStore {
   }
 
   close(): Promise<void> {
-    this.#ended.abort(new SessionError('closed', 'The local storage of the cache is closed.'));
+    this.#ended.abort(new SessionError('closed', `The storage of ${this.#given.data} is closed.`));
     this.#stopFollowing();
     this.#disconnect();
     return Promise.resolve();
   }
 }
 
-class IndexedDbTransaction implements LocalTransaction {
-  readonly #transaction: IDBPTransaction<Stores, CacheStoreName[], AccessMode>;
+class IndexedDbTransaction implements LocalTransaction<string> {
+  /** The error of the first put that failed. */
+  failure: unknown;
+  readonly #transaction: Transaction;
 
-  constructor(transaction: IDBPTransaction<Stores, CacheStoreName[], AccessMode>) {
+  constructor(transaction: Transaction) {
     this.#transaction = transaction;
   }
 
-  get(store: CacheStoreName, key: LocalKey): Promise<unknown> {
+  get(store: string, key: LocalKey): Promise<unknown> {
     return this.#transaction.objectStore(store).get([...key]);
   }
 
   /** Later requests see the value. If it cannot be put, the transaction fails, so nobody has to wait. */
-  put(store: CacheStoreName, key: LocalKey, value: unknown): Promise<void> {
-    this.#transaction.objectStore(store).put!(value, [...key]).catch(() => undefined);
+  put(store: string, key: LocalKey, value: unknown): Promise<void> {
+    const stored = this.#transaction.objectStore(store).put!(value, [...key]);
+    stored.catch((error: unknown) => (this.failure ??= error));
     return Promise.resolve();
   }
 
-  delete(store: CacheStoreName, from: LocalKey, to?: LocalKey): Promise<void> {
+  delete(store: string, from: LocalKey, to?: LocalKey): Promise<void> {
     const range = to === undefined ? [...from] : rangeOf({ from, to });
     if (range !== undefined) {
       this.#transaction.objectStore(store).delete!(range).catch(() => undefined);
@@ -210,19 +247,20 @@ class IndexedDbTransaction implements LocalTransaction {
     return Promise.resolve();
   }
 
-  async list(store: CacheStoreName, range: LocalRange): Promise<readonly unknown[]> {
+  async list(store: string, range: LocalRange): Promise<readonly unknown[]> {
     const keys = rangeOf(range);
     return keys === undefined ? [] : this.#transaction.objectStore(store).getAll(keys, range.limit);
   }
 
-  async keys(store: CacheStoreName, range: LocalRange): Promise<readonly LocalKey[]> {
+  async keys(store: string, range: LocalRange): Promise<readonly LocalKey[]> {
     const keys = rangeOf(range);
     if (keys === undefined) return [];
-    return this.#transaction.objectStore(store).getAllKeys(keys, range.limit);
+    const found = await this.#transaction.objectStore(store).getAllKeys(keys, range.limit);
+    return found as (string | number)[][];
   }
 }
 
-function abort(transaction: IDBPTransaction<Stores, CacheStoreName[], AccessMode>): void {
+function abort(transaction: Transaction): void {
   try {
     transaction.abort();
   } catch {
@@ -237,29 +275,24 @@ function rangeOf({ from, to, limit }: LocalRange): IDBKeyRange | undefined {
     : undefined;
 }
 
-function blockedOpening(): SessionError {
+function blockedOpening({ data, kind }: LocalDatabase<string>): SessionError {
   const message =
-    `The local data of the cache could not be opened within ${OPENING_MS} ms: another tab of this site holds them up. ` +
+    `Opening ${data} took more than ${OPENING_MS} ms: another tab of this site holds them up. ` +
     'Close other tabs of this site, then try again.';
-  return new SessionError('storage_blocked', message, { storage: 'cache' });
+  return new SessionError('storage_blocked', message, { storage: kind });
 }
 
-function localError(error: unknown): SessionError {
+function localError(error: unknown, { data, kind }: LocalDatabase<string>): SessionError {
   if (isSessionError(error)) return error;
   const { name } = Object(error) as { readonly name?: string };
-  const fields = { storage: 'cache', cause: error };
+  const fields = { storage: kind, cause: error };
   if (name === 'QuotaExceededError') {
-    return new SessionError(
-      'quota_exceeded',
-      'There is no room left for the local data of the cache.',
-      fields,
-    );
+    return new SessionError('quota_exceeded', `There is no room left for ${data}.`, fields);
   }
   if (name === 'VersionError') {
-    const message =
-      'A newer version of this package wrote the local data. Reload the page to update it.';
+    const message = `A newer version of this package wrote ${data}. Reload the page to update it.`;
     return new SessionError('storage_newer', message, fields);
   }
-  const message = `The local storage of the cache failed: ${messageOf(error)}`;
+  const message = `The storage of ${data} failed: ${messageOf(error)}`;
   return new SessionError('storage_failed', message, fields);
 }

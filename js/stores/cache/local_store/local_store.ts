@@ -26,18 +26,18 @@ export interface LocalRange {
   readonly limit?: number | undefined;
 }
 
-/** A transaction over all object stores. */
-export interface LocalTransaction {
+/** A transaction over all object stores, which are the cache's unless others are named. */
+export interface LocalTransaction<StoreName extends string = CacheStoreName> {
   /** Returns a value; `undefined` if there is none. */
-  get(store: CacheStoreName, key: LocalKey): Promise<unknown>;
+  get(store: StoreName, key: LocalKey): Promise<unknown>;
   /** Stores a value in place of an earlier one. The caller does not change it afterwards. */
-  put(store: CacheStoreName, key: LocalKey, value: unknown): Promise<void>;
+  put(store: StoreName, key: LocalKey, value: unknown): Promise<void>;
   /** Deletes an entry, or with `to` all from `from` up to `to`, which is not included. */
-  delete(store: CacheStoreName, from: LocalKey, to?: LocalKey): Promise<void>;
+  delete(store: StoreName, from: LocalKey, to?: LocalKey): Promise<void>;
   /** Lists values in the order of their keys. */
-  list(store: CacheStoreName, range: LocalRange): Promise<readonly unknown[]>;
+  list(store: StoreName, range: LocalRange): Promise<readonly unknown[]>;
   /** Lists keys in their order. */
-  keys(store: CacheStoreName, range: LocalRange): Promise<readonly LocalKey[]>;
+  keys(store: StoreName, range: LocalRange): Promise<readonly LocalKey[]>;
 }
 
 /**
@@ -53,14 +53,14 @@ export interface LocalTransaction {
  * const service = new CachedSessionService({ remote, owner: 'ada', local });
  * ```
  */
-export interface LocalStore {
+export interface LocalStore<StoreName extends string = CacheStoreName> {
   /**
    * Runs work in one transaction. It commits when the promise of the work resolves, and nothing is stored if it
    * rejects. The work awaits only the transaction's own requests. Transactions that write run one after the other.
    */
   transaction<T>(
     mode: 'readonly' | 'readwrite',
-    work: (transaction: LocalTransaction) => Promise<T>,
+    work: (transaction: LocalTransaction<StoreName>) => Promise<T>,
   ): Promise<T>;
   /** Closes the storage. The cache calls it only for a storage that it has opened. */
   close(): void | Promise<void>;

@@ -21,18 +21,27 @@ import {
  * const local = new MemoryLocalStore();
  * ```
  */
-export class MemoryLocalStore implements LocalStore {
+export class MemoryLocalStore<
+  StoreName extends string = CacheStoreName,
+> implements LocalStore<StoreName> {
   static {
     markRaw(this.prototype);
   }
 
-  readonly #stores = new Map(CACHE_STORES.map((name) => [name, new SortedEntries()] as const));
+  readonly #stores: ReadonlyMap<string, SortedEntries>;
   readonly #transactions = new KeyedQueue<undefined>();
+
+  /** @internal */
+  constructor(stores: readonly StoreName[]);
+  constructor();
+  constructor(stores: readonly string[] = CACHE_STORES) {
+    this.#stores = new Map(stores.map((name) => [name, new SortedEntries()] as const));
+  }
 
   /** Runs work in one transaction; transactions run one after the other. */
   transaction<T>(
     mode: 'readonly' | 'readwrite',
-    work: (transaction: LocalTransaction) => Promise<T>,
+    work: (transaction: LocalTransaction<StoreName>) => Promise<T>,
   ): Promise<T> {
     return this.#transactions.run(undefined, async () => {
       const transaction = new MemoryTransaction(this.#stores, mode);
@@ -53,22 +62,22 @@ export class MemoryLocalStore implements LocalStore {
   }
 }
 
-class MemoryTransaction implements LocalTransaction {
-  readonly #stores: ReadonlyMap<CacheStoreName, SortedEntries>;
+class MemoryTransaction implements LocalTransaction<string> {
+  readonly #stores: ReadonlyMap<string, SortedEntries>;
   readonly #mode: 'readonly' | 'readwrite';
   readonly #undo: (() => void)[] = [];
   #hasEnded = false;
 
-  constructor(stores: ReadonlyMap<CacheStoreName, SortedEntries>, mode: 'readonly' | 'readwrite') {
+  constructor(stores: ReadonlyMap<string, SortedEntries>, mode: 'readonly' | 'readwrite') {
     this.#stores = stores;
     this.#mode = mode;
   }
 
-  get(store: CacheStoreName, key: LocalKey): Promise<unknown> {
+  get(store: string, key: LocalKey): Promise<unknown> {
     return this.#run(() => this.#entries(store).get(key));
   }
 
-  put(store: CacheStoreName, key: LocalKey, value: unknown): Promise<void> {
+  put(store: string, key: LocalKey, value: unknown): Promise<void> {
     return this.#change(() => {
       const entries = this.#entries(store);
       const earlier = entries.put(key, value);
@@ -79,7 +88,7 @@ class MemoryTransaction implements LocalTransaction {
     });
   }
 
-  delete(store: CacheStoreName, from: LocalKey, to?: LocalKey): Promise<void> {
+  delete(store: string, from: LocalKey, to?: LocalKey): Promise<void> {
     return this.#change(() => {
       const entries = this.#entries(store);
       const deleted = entries.delete(from, to);
@@ -89,7 +98,7 @@ class MemoryTransaction implements LocalTransaction {
     });
   }
 
-  list(store: CacheStoreName, range: LocalRange): Promise<readonly unknown[]> {
+  list(store: string, range: LocalRange): Promise<readonly unknown[]> {
     return this.#run(() =>
       this.#entries(store)
         .list(range)
@@ -97,7 +106,7 @@ class MemoryTransaction implements LocalTransaction {
     );
   }
 
-  keys(store: CacheStoreName, range: LocalRange): Promise<readonly LocalKey[]> {
+  keys(store: string, range: LocalRange): Promise<readonly LocalKey[]> {
     return this.#run(() =>
       this.#entries(store)
         .list(range)
@@ -113,7 +122,7 @@ class MemoryTransaction implements LocalTransaction {
     this.#hasEnded = true;
   }
 
-  #entries(name: CacheStoreName): SortedEntries {
+  #entries(name: string): SortedEntries {
     return this.#stores.get(name)!;
   }
 

@@ -1,6 +1,7 @@
 // The page with all functions that tests call.
 
 import { exposeScenarios } from '../../expose_scenarios.js';
+import { inPage as artifacts } from '../writes/artifacts.js';
 import { inPage as atomicity } from '../writes/atomicity.js';
 import { inPage as deletion } from '../writes/deletion.js';
 import { inPage as durability } from '../writes/durability.js';
@@ -30,6 +31,7 @@ import { inPage as bursts } from '../loss/bursts.js';
 
 exposeScenarios({
   ...bursts,
+  ...artifacts,
   ...atomicity,
   ...deletion,
   ...durability,

@@ -57,7 +57,7 @@ function inFrontOf(inner: OurService, onCall: (method: string) => void): OurServ
 }
 
 /** The methods of every service of this package. */
-type Method = Exclude<keyof StoredSessionService, 'storage' | symbol>;
+type Method = Exclude<keyof StoredSessionService, 'artifacts' | 'storage' | symbol>;
 
 /** The names of the methods that a class adds to its base. */
 const methodsOf = ({ prototype }: { readonly prototype: object }): string[] =>

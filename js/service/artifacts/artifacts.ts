@@ -1,0 +1,350 @@
+/** The methods of artifact services over a home. The first call of `service.artifacts` loads this file. */
+import { afterCommit, type Call } from '../../core/call/call.js';
+import type { Calls } from '../../core/call/calls.js';
+import type { SessionHead } from '../../core/read.js';
+import type { ReadList } from '../../core/storage/store.js';
+import type { DeleteWrite, ReadyWrite, WriteKind } from '../../core/write.js';
+import { invalid, sessionNotFound } from '../../values/errors/invalid.js';
+import { optionalCount, requireText } from '../../values/errors/option_values.js';
+import type {
+  ArtifactMethod,
+  ArtifactRequest,
+  ArtifactUsage,
+  ArtifactUsageRequest,
+  ArtifactVersion,
+  ArtifactVersionRequest,
+  OpenArtifactRequest,
+  PutArtifactRequest,
+} from '../../values/model/artifact.js';
+import type { HostBlob } from '../../values/model/host.js';
+import type { Part } from '../../values/model/event/content.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import { requireId, requireKey, requireUser } from '../../values/model/values/ids.js';
+import { stateText } from '../../values/state/delta.js';
+import { isPlainObject } from '../../values/json/rules.js';
+import type {
+  ArtifactHome,
+  ErasedOwner,
+  ErasureNote,
+  ErasureNotes,
+  FilesApart,
+  FileVersion,
+  NewFile,
+  SessionWitness,
+} from '../../stores/artifacts/artifact_home.js';
+import {
+  type FileOwner,
+  filenameOf,
+  type FilePlace,
+  placeOf,
+} from '../../stores/artifacts/artifact_names.js';
+import {
+  dataOf,
+  fileOfPart,
+  isTombstone,
+  partOf,
+  toArtifactVersion,
+} from '../../stores/artifacts/file_versions.js';
+import type { ReaderParts } from '../read/reader_parts.js';
+import type { SaveArtifactRequest } from '../invocation/running_invocation.js';
+
+/** The core of a service, as far as its files need it. */
+export interface FiledCore extends Pick<ReaderParts, 'callStore'> {
+  readonly calls: Calls;
+  readonly clock: () => number;
+  readonly newId: () => string;
+}
+
+type Methods = Record<ArtifactMethod, (request: never, call: Call) => Promise<unknown>>;
+
+/** Files over a home. Requests are copies of the caller's. */
+export class Artifacts implements Methods {
+  readonly home: ArtifactHome;
+  readonly #core: FiledCore;
+  #isSettled: Promise<void> | undefined;
+
+  constructor(home: ArtifactHome, core: FiledCore) {
+    this.home = home;
+    this.#core = core;
+  }
+
+  async saveArtifact(request: SaveArtifactRequest, call: Call): Promise<number> {
+    const { artifact, customMetadata, author } = request;
+    const place = placeOf(request);
+    const { data, facts } = fileOfPart(artifact);
+    const added = takeFacts({ customMetadata, author });
+    const file = { data, facts: { ...added, ...facts }, createTime: this.#core.clock() };
+    return (await this.#store(place, file, call)).version;
+  }
+
+  async put(request: PutArtifactRequest, call: Call): Promise<ArtifactVersion> {
+    const place = placeOf(request);
+    const data = dataOf(request.data);
+    const ofBlob = data instanceof Blob && data.type !== '' ? data.type : undefined;
+    const { mimeType = ofBlob ?? 'application/octet-stream' } = request;
+    const facts = takeFacts({ ...request, mimeType });
+    const createTime = this.#core.clock();
+    return toArtifactVersion(await this.#store(place, { data, facts, createTime }, call));
+  }
+
+  /** Returns all versions of the files of a session or a user. */
+  async stored(
+    owner: FileOwner,
+    call: Call,
+  ): Promise<{ readonly place: FilePlace; readonly stored: FileVersion }[]> {
+    await this.#settled();
+    const names = [...(await this.home.names(owner, call))].sort();
+    const places = names.map((name) => ({ owner, name }));
+    const all = places.map(async (place) =>
+      (await this.home.versions(place, call)).map((stored) => ({ place, stored })),
+    );
+    return (await Promise.all(all)).flat();
+  }
+
+  /** Stores a version of another service under its number. One that is there stays. */
+  restore(request: ArtifactRequest, file: NewFile, call: Call): Promise<FileVersion> {
+    return this.#store(placeOf(request), { ...file, facts: takeFacts(file.facts) }, call);
+  }
+
+  /**
+   * A session may be deleted while its file is stored: after the files were erased, nobody would erase this one. So the
+   * file is taken back if its session is not the one that it was.
+   */
+  async #store(place: FilePlace, file: NewFile, call: Call): Promise<FileVersion> {
+    const { appName, userId, sessionId } = place.owner;
+    await this.#settled();
+    if (sessionId === undefined || this.home.apart === undefined) {
+      return this.home.put(place, file, call);
+    }
+    const key = { appName, userId, sessionId };
+    const before = await this.#numberOf(key, call);
+    if (before === undefined) throw sessionNotFound(sessionId);
+    const stored = await this.home.put(place, { ...file, created: before }, call);
+    const after = afterCommit(call);
+    if (Object.is(await this.#numberOf(key, after), before)) return stored;
+    await this.home.remove(place, stored.version, after);
+    throw sessionNotFound(sessionId);
+  }
+
+  async loadArtifact(request: ArtifactVersionRequest, call: Call): Promise<Part | undefined> {
+    const { place, stored } = await this.#find(request, call);
+    if (stored === undefined) return undefined;
+    const range = { start: 0, end: stored.size };
+    const blob = await this.home.open(place, stored.version, range, call);
+    if (blob === undefined || isTombstone(stored, blob.size)) return undefined;
+    return partOf(stored, blob);
+  }
+
+  async open(request: OpenArtifactRequest, call: Call): Promise<HostBlob | undefined> {
+    const first = optionalCount('start', request.start) ?? 0;
+    const last = optionalCount('end', request.end) ?? Infinity;
+    const { place, stored } = await this.#find(request, call);
+    if (stored === undefined || isTombstone(stored, stored.size)) return undefined;
+    const end = Math.min(last, stored.size);
+    const start = Math.min(first, end);
+    return this.home.open(place, stored.version, { start, end }, call);
+  }
+
+  async listArtifactKeys(request: CompositeSessionKey, call: Call): Promise<string[]> {
+    requireKey(request);
+    const { appName, userId, sessionId } = request;
+    await this.#settled();
+    const owners = [sessionId, undefined].map((sessionId) => ({ appName, userId, sessionId }));
+    const names = owners.map(async (owner) =>
+      (await this.home.names(owner, call)).map((name) => filenameOf(owner, name)),
+    );
+    return (await Promise.all(names)).flat().sort();
+  }
+
+  async deleteArtifact(request: ArtifactRequest, call: Call): Promise<void> {
+    const place = placeOf(request);
+    await this.#settled();
+    await this.home.remove(place, undefined, call);
+  }
+
+  async listVersions(request: ArtifactRequest, call: Call): Promise<number[]> {
+    return (await this.#versions(request, call)).map(({ version }) => version);
+  }
+
+  async listArtifactVersions(request: ArtifactRequest, call: Call): Promise<ArtifactVersion[]> {
+    return (await this.#versions(request, call)).map(toArtifactVersion);
+  }
+
+  async getArtifactVersion(
+    request: ArtifactVersionRequest,
+    call: Call,
+  ): Promise<ArtifactVersion | undefined> {
+    const { stored } = await this.#find(request, call);
+    return stored && toArtifactVersion(stored);
+  }
+
+  async usage(request: ArtifactUsageRequest): Promise<ArtifactUsage> {
+    const { appName, userId, sessionId } = request;
+    requireUser(request);
+    if (sessionId !== undefined) requireId('sessionId', sessionId);
+    await this.#settled();
+    return this.home.usage({ appName, userId, sessionId });
+  }
+
+  async #versions(request: ArtifactRequest, call: Call): Promise<readonly FileVersion[]> {
+    const place = placeOf(request);
+    await this.#settled();
+    return this.home.versions(place, call);
+  }
+
+  async #find(
+    request: ArtifactVersionRequest,
+    call: Call,
+  ): Promise<{ readonly place: FilePlace; readonly stored: FileVersion | undefined }> {
+    const place = placeOf(request);
+    const { version } = request;
+    const versions = await this.#versions(request, call);
+    const isMeant = (one: FileVersion): boolean => version === undefined || one.version === version;
+    return { place, stored: versions.findLast(isMeant) };
+  }
+
+  /** Stores a write by `work`. A deletion erases files, and a fork copies them. */
+  during<T>(write: ReadyWrite<WriteKind>, call: Call, work: () => Promise<T>): Promise<T> {
+    if (write.kind === 'delete') return this.#deleteWith(write, call, work);
+    if (write.kind !== 'fork') return work();
+    const { key, newSessionId: sessionId } = write;
+    return this.#forkWith(key, { ...key, sessionId }, call, work);
+  }
+
+  async #deleteWith<T>(write: DeleteWrite, call: Call, work: () => Promise<T>): Promise<T> {
+    const isOfSessions = write.what === 'session' || write.what === 'user';
+    const { apart } = this.home;
+    if (apart === undefined || !isOfSessions) return work();
+    await this.#settled();
+    const witness = await this.#witnessOf(write, call);
+    // A session that is not there has no files.
+    if (write.what === 'session' && witness === undefined) return work();
+    const owner = { ...write.key, created: witness?.created };
+    const erased = async (): Promise<T> => {
+      const result = await work();
+      if (!isUndone(result)) await apart.erase(owner);
+      return result;
+    };
+    const { notes } = apart;
+    if (notes === undefined || !(await this.#hasFiles(write, call))) return erased();
+    const note = { id: this.#core.newId(), owner, reason: 'deletion', witness } as const;
+    return notes.during(note, erased);
+  }
+
+  /** A note takes two transactions. Most sessions have no files. */
+  async #hasFiles({ what, key }: DeleteWrite, call: Call): Promise<boolean> {
+    return what !== 'session' || (await this.home.names(key, call)).length > 0;
+  }
+
+  async #witnessOf(write: DeleteWrite, call: Call): Promise<SessionWitness | undefined> {
+    if (write.what === 'user') return this.#anyOf(write.key, call);
+    if (write.what !== 'session') return undefined;
+    const { key } = write;
+    const created = await this.#numberOf(key, call);
+    return created === undefined ? undefined : { key, created };
+  }
+
+  /** Makes a fork by `work`. The files are there before it shows, and erased if it is not created. */
+  async #forkWith<T>(
+    from: CompositeSessionKey,
+    to: CompositeSessionKey,
+    call: Call,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const { apart } = this.home;
+    if (apart === undefined) return work();
+    await this.#settled();
+    // It is the fork that an earlier call has made, or another session, whose files it does not get.
+    if ((await this.#numberOf(to, call)) !== undefined) return work();
+    const note = { id: this.#core.newId(), owner: to, reason: 'fork' } as const;
+    const copied = async (): Promise<T> => {
+      try {
+        await apart.copy(from, to, call);
+        return await work();
+      } catch (error) {
+        await this.#finish(note, apart);
+        throw error;
+      }
+    };
+    return apart.notes === undefined ? copied() : apart.notes.during(note, copied);
+  }
+
+  /** Erases without waiting, as memory does. */
+  eraseNow(owner: ErasedOwner): void {
+    void this.home.apart?.erase(owner);
+  }
+
+  /** Finishes what programs before have left, once. A later call tries again after a failure. */
+  #settled(): Promise<void> {
+    const { apart } = this.home;
+    if (apart?.notes === undefined) return Promise.resolve();
+    return (this.#isSettled ??= this.#settle(apart, apart.notes).catch((error: unknown) => {
+      this.#isSettled = undefined;
+      throw error;
+    }));
+  }
+
+  async #settle(apart: FilesApart, notes: ErasureNotes): Promise<void> {
+    for (const note of await notes.abandoned()) {
+      await this.#finish(note, apart);
+      await notes.delete(note);
+    }
+  }
+
+  async #finish({ owner, reason, witness }: ErasureNote, apart: FilesApart): Promise<void> {
+    if (reason === 'fork') {
+      const { appName, userId, sessionId } = owner;
+      const number = await this.#numberOf({ appName, userId, sessionId: sessionId! }, {});
+      if (number !== undefined) return;
+    } else if (witness !== undefined) {
+      const number = await this.#numberOf(witness.key, {});
+      // Some storages number no sessions.
+      if (number === witness.created || Number.isNaN(number)) return;
+    }
+    await apart.erase(owner);
+  }
+
+  /** Returns the number of a session, which no other session with its id has; `undefined` if there is none. */
+  async #numberOf(key: CompositeSessionKey, call: Call): Promise<number | undefined> {
+    const head = { kind: 'window', key, last: 0 } as const;
+    const read = await this.#core.callStore<SessionHead | undefined>(call, (store) =>
+      store.read(head, call),
+    );
+    return read?.created;
+  }
+
+  /** Returns any session of a user, if it has one. */
+  async #anyOf({ appName, userId }: ErasedOwner, call: Call): Promise<SessionWitness | undefined> {
+    const page = { offset: 0, limit: 1, withTotal: false } as const;
+    const list = { appName, userId, order: 'asc', orderBy: 'createTime', ...page } as const;
+    const { sessions } = await this.#core.callStore<ReadList>(call, (store) =>
+      store.list(list, call),
+    );
+    const [first] = sessions;
+    if (first === undefined) return undefined;
+    const { sessionId, created } = first;
+    return { key: { appName, userId, sessionId }, created };
+  }
+
+  async close(): Promise<void> {
+    await this.home.close?.();
+  }
+}
+
+/** Whether a deletion has deleted nothing, because the session had changed. */
+function isUndone(result: unknown): boolean {
+  return (result as { readonly isDeleted?: boolean } | undefined)?.isDeleted === false;
+}
+
+/** Takes what a caller says of a file. @throws SessionError `invalid_argument`, `unserializable` */
+function takeFacts(given: NewFile['facts']): NewFile['facts'] {
+  const { mimeType, displayName, customMetadata, author, id } = given;
+  for (const [name, text] of Object.entries({ mimeType, displayName, author, id })) {
+    if (text !== undefined) requireText(name, text);
+  }
+  const facts = { ...(mimeType !== undefined && { mimeType }), displayName, author, id };
+  if (customMetadata === undefined) return facts;
+  if (!isPlainObject(customMetadata)) throw invalid('customMetadata', 'must be a plain object');
+  const text = stateText(customMetadata, ['customMetadata']);
+  return { ...facts, customMetadata: JSON.parse(text ?? '{}') as Record<string, unknown> };
+}

@@ -1,0 +1,150 @@
+/**
+ * Where files are kept: the interface of the four homes, which are memory, IndexedDB, a folder, and SQL
+ * (`js/stores/database/artifacts`). The names are checked, and a home knows neither parts of the ADK nor sessions.
+ */
+import type { ArtifactUsage, ArtifactUsageRequest } from '../../values/model/artifact.js';
+import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
+import type { FileOwner, FilePlace } from './artifact_names.js';
+import type { HostBlob } from '../../values/model/host.js';
+
+/** What a version is stored with besides its bytes. It is JSON. */
+export interface FileFacts {
+  /** Absent: a text in UTF-8. */
+  readonly mimeType?: string | undefined;
+  readonly displayName?: string | undefined;
+  readonly customMetadata?: Record<string, unknown> | undefined;
+  readonly author?: string | undefined;
+  /** Names the put, for its repetitions. */
+  readonly id?: string | undefined;
+}
+
+/** A stored version of a file. */
+export interface FileVersion {
+  readonly version: number;
+  readonly facts: FileFacts;
+  readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly createTime: number;
+  readonly hash?: string | undefined;
+}
+
+/** A file to store. */
+export interface NewFile {
+  readonly data: HostBlob | AsyncIterable<Uint8Array>;
+  readonly facts: FileFacts;
+  readonly createTime: number;
+  /** The number that it must get. Absent: the next one. A file that has the number already is left as it is. */
+  readonly version?: number | undefined;
+  /** The number of the session that the file is stored for, if it is known. */
+  readonly created?: number | undefined;
+}
+
+/** A part of a file, in bytes. */
+export interface ByteRange {
+  readonly start: number;
+  /** The byte after the last one; at most the size of the file. */
+  readonly end: number;
+}
+
+/** A version as a home has it: also the last one of a deleted file, so that its number is not given again. */
+export interface KnownVersion {
+  readonly version: number;
+  /** The id of its put. */
+  readonly id: string | undefined;
+  readonly isDeleted: boolean;
+}
+
+/** Whose files are erased: a session's, or without `sessionId` all files of a user, those of sessions included. */
+export interface ErasedOwner extends Pick<FileOwner, 'appName' | 'userId'> {
+  readonly sessionId?: string | undefined;
+  /** Of a session: spares the files of a later one with its id, if the home tells them apart. */
+  readonly created?: number | undefined;
+}
+
+/**
+ * Says that files are about to be erased, until that is done. A program that ends in between leaves the note, and the
+ * next one that opens the home finishes what it says.
+ */
+export interface ErasureNote {
+  /** Names the note. */
+  readonly id: string;
+  readonly owner: ErasedOwner;
+  /**
+   * `'deletion'`: the files are erased unless the witness is there. `'fork'`: the files of a new session are erased unless
+   * that is there.
+   */
+  readonly reason: 'deletion' | 'fork';
+  /** A session that is deleted in the same step as the owner. Absent: the owner has none. */
+  readonly witness?: SessionWitness | undefined;
+}
+
+/** A session as it was before its deletion. */
+export interface SessionWitness {
+  readonly key: CompositeSessionKey;
+  /** The number that tells it from a later session with the id. */
+  readonly created: number;
+}
+
+/** Keeps the notes of a home whose files outlive the program, and are not stored with the sessions. */
+export interface ErasureNotes {
+  /** Keeps the note while the work runs, and until it has ended, well or not. */
+  during<T>(note: ErasureNote, work: () => Promise<T>): Promise<T>;
+  /** Returns the notes of programs that have ended. */
+  abandoned(): Promise<readonly ErasureNote[]>;
+  delete(note: ErasureNote): Promise<void>;
+}
+
+/** What a home does whose files are not stored with the sessions. */
+export interface FilesApart {
+  /** Absent if the files end with the program, or if a program that ends during a deletion leaves files. */
+  readonly notes?: ErasureNotes | undefined;
+  /** Erases all files of an owner. */
+  erase(owner: ErasedOwner): Promise<void>;
+  /** Copies all files of a session, with their numbers. Those that the other session has stay. */
+  copy(from: CompositeSessionKey, to: CompositeSessionKey, call: Abortable): Promise<void>;
+}
+
+/** Keeps files. */
+export interface ArtifactHome {
+  /**
+   * Absent if a put fails with `not_found` if there is no session, and sessions are deleted and forked with their files.
+   * Otherwise the caller sees to all that.
+   */
+  readonly apart?: FilesApart | undefined;
+  /** Stores a version, whole or not at all. Returns the version as it is stored. */
+  put(place: FilePlace, file: NewFile, call: Abortable): Promise<FileVersion>;
+  /** Returns the versions of a file that is not deleted, in order. */
+  versions(place: FilePlace, call: Abortable): Promise<readonly FileVersion[]>;
+  /** Returns the names of an owner's files, in any order. */
+  names(owner: FileOwner, call: Abortable): Promise<readonly string[]>;
+  /** Returns bytes of a version; `undefined` if it is gone. */
+  open(
+    place: FilePlace,
+    version: number,
+    range: ByteRange,
+    call: Abortable,
+  ): Promise<HostBlob | undefined>;
+  /** Deletes a file. With a version, takes that one back, as far as the home can. */
+  remove(place: FilePlace, version: number | undefined, call: Abortable): Promise<void>;
+  usage(request: ArtifactUsageRequest): Promise<ArtifactUsage>;
+  close?(): void | Promise<void>;
+}
+
+/** Copies the files of a session one by one, for a home that has no way of its own. */
+export async function copyFiles(
+  home: ArtifactHome,
+  from: CompositeSessionKey,
+  to: CompositeSessionKey,
+  call: Abortable,
+): Promise<void> {
+  for (const name of await home.names(from, call)) {
+    for (const { version, size: end, facts, createTime } of await home.versions(
+      { owner: from, name },
+      call,
+    )) {
+      const data = await home.open({ owner: from, name }, version, { start: 0, end }, call);
+      if (data === undefined) continue;
+      await home.put({ owner: to, name }, { data, facts, createTime, version }, call);
+    }
+  }
+}

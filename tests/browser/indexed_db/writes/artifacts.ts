@@ -1,0 +1,214 @@
+// Files of sessions: stored as Blobs, by two pages at once, erased with their sessions, also after a page has ended halfway.
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { IndexedDbSessionService } from 'adk-session-wasm';
+import { fork } from 'adk-session-wasm/history';
+import { type Context, inTab, inTwoTabs, newName } from '../context.js';
+import { completion, dump, rows, withDatabase } from '../page/bare.js';
+import { failure, keyOf, say } from '../page/events.js';
+
+/** What the tests call in the page. */
+export const inPage = { keepFiles, putMany, eraseFiles, finishErasures, putWithoutBlobs };
+type Page = typeof inPage;
+
+const MIB = 2 ** 20;
+const filename = 'dir/a.bin';
+
+export function artifacts(context: Context): void {
+  it('a file is there after a reload, and a fork has it too', async () => {
+    const name = newName();
+    for (const wasThere of [false, true]) {
+      await inTab<Page>(context, async (tab) => {
+        const kept = await tab.call('keepFiles', name);
+        assert.equal(kept.wasThere, wasThere);
+        assert.deepEqual(kept.files, [
+          { size: 3 * MIB + 5, type: 'image/png', edge: [MIB & 255, 255, 0, 1] },
+          { size: 3 * MIB + 5, type: 'image/png', edge: [MIB & 255, 255, 0, 1] },
+        ]);
+        assert.deepEqual(kept.names, [filename, 'user:b']);
+      });
+    }
+  });
+
+  it('two pages that put a file at once get all versions, each once', async () => {
+    const name = newName();
+    await inTwoTabs<Page>(context, async (one, other) => {
+      await one.start('putMany', name, 30);
+      const versions = [
+        ...(await other.call('putMany', name, 30)),
+        ...(await one.finish<'putMany'>()),
+      ];
+      assert.deepEqual(
+        versions.sort((left, right) => left - right),
+        Array.from({ length: 60 }, (_, version) => version),
+      );
+    });
+  });
+
+  it('deletions of sessions, of a user and of the database erase files', async () => {
+    await inTab<Page>(context, async (tab) => {
+      const { counts, refused, left } = await tab.call('eraseFiles', newName());
+      assert.deepEqual(counts, { first: 3, session: 2, again: 0, user: 0, database: 0 });
+      assert.equal(refused, 'not_found');
+      assert.deepEqual(left, { files: 0, bytes: 0, notes: 0 });
+    });
+  });
+
+  it('what a page did not erase before it ended, the next one erases, unless the session is there', async () => {
+    await inTab<Page>(context, async (tab) => {
+      const { names, left } = await tab.call('finishErasures', newName());
+      assert.deepEqual(names, { kept: [filename], gone: [], unforked: [] });
+      assert.deepEqual(left, { files: 1, bytes: 1, notes: 0 });
+    });
+  });
+
+  it('a browser that refuses Blobs keeps chunks', async () => {
+    await inTab<Page>(context, async (tab) => {
+      const { bytes, edge, whole } = await tab.call('putWithoutBlobs', newName());
+      assert.deepEqual(bytes, [MIB, MIB, 7]);
+      assert.deepEqual(edge, [255, 0, 1]);
+      assert.equal(whole, 2 * MIB + 7);
+    });
+  });
+}
+
+/** Bytes that begin again with each MiB but for the first of it. */
+function bytesOf(size: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(size);
+  for (let at = 0; at < size; at += 1) bytes[at] = at;
+  return bytes;
+}
+
+async function bytesIn(blob: Blob | undefined): Promise<number[]> {
+  return [...new Uint8Array((await blob?.arrayBuffer()) ?? [])];
+}
+
+async function keepFiles(name: string) {
+  const service = new IndexedDbSessionService({ name, artifacts: true });
+  const [key, forked] = [keyOf('one'), keyOf('two')];
+  const session = await service.getOrCreateSession(key);
+  const wasThere = session.events.length > 0;
+  if (!wasThere) {
+    await service.appendEvent({ session, event: say('e1') });
+    const data = new Blob([bytesOf(3 * MIB + 5)], { type: 'image/png' });
+    await service.artifacts.put({ ...key, filename, data });
+    await service.artifacts.put({ ...key, filename: 'user:b', data: bytesOf(3) });
+    await fork(service, { ...key, newSessionId: 'two', at: { eventId: 'e1' } });
+  }
+  const files = [];
+  for (const each of [key, forked]) {
+    const blob = await service.artifacts.open({ ...each, filename });
+    const range = { start: MIB - 1, end: MIB + 2 };
+    const edge = await bytesIn(await service.artifacts.open({ ...each, filename, ...range }));
+    files.push({ size: blob?.size, type: blob?.type, edge: [MIB & 255, ...edge] });
+  }
+  const names = await service.artifacts.listArtifactKeys(forked);
+  await service.close();
+  return { wasThere, files, names };
+}
+
+async function putMany(name: string, count: number): Promise<number[]> {
+  const service = new IndexedDbSessionService({ name, artifacts: true });
+  const key = keyOf('one');
+  await service.getOrCreateSession(key);
+  const data = bytesOf(1000);
+  const puts = Array.from({ length: count }, () =>
+    service.artifacts.put({ ...key, filename, data }),
+  );
+  const versions = (await Promise.all(puts)).map(({ version }) => version);
+  await service.close();
+  return versions;
+}
+
+async function eraseFiles(name: string) {
+  const service = new IndexedDbSessionService({ name, artifacts: true });
+  const [one, two] = [keyOf('one'), keyOf('two')];
+  const user = { appName: one.appName, userId: one.userId };
+  const { artifacts } = service;
+  const count = async () => (await artifacts.usage(user)).versions;
+  for (const key of [one, two]) await service.createSession(key);
+  for (const key of [one, two]) await artifacts.put({ ...key, filename, data: bytesOf(9) });
+  await artifacts.put({ ...one, filename: 'user:b', data: bytesOf(9) });
+  const first = await count();
+  await service.deleteSession(one);
+  const session = await count();
+  const refused = await failure(() => artifacts.put({ ...one, filename, data: bytesOf(9) }));
+  await service.createSession(one);
+  const again = (await artifacts.listVersions({ ...one, filename })).length;
+  await service.deleteUser(user);
+  const ofUser = await count();
+  const left = await counts(name);
+  await service.createSession(one);
+  await artifacts.put({ ...one, filename, data: bytesOf(9) });
+  await IndexedDbSessionService.deleteDatabase(name);
+  const database = await count();
+  await service.close();
+  return { counts: { first, session, again, user: ofUser, database }, refused: refused.code, left };
+}
+
+async function counts(name: string): Promise<Record<string, number>> {
+  const all = await dump(`${name} artifacts`);
+  return Object.fromEntries(Object.entries(all).map(([store, rows]) => [store, rows.length]));
+}
+
+async function finishErasures(name: string) {
+  let service = new IndexedDbSessionService({ name, artifacts: true });
+  const [kept, gone, unforked] = ['kept', 'gone', 'unforked'].map(keyOf) as [Key, Key, Key];
+  for (const key of [kept, gone, unforked]) {
+    await service.createSession(key);
+    await service.artifacts.put({ ...key, filename, data: bytesOf(9) });
+  }
+  const sessions = await rows(name, 'sessions');
+  await service.close();
+  // As pages leave it that end between a note and what follows: the sessions are deleted, and the files are not.
+  service = new IndexedDbSessionService({ name });
+  for (const key of [gone, unforked]) await service.deleteSession(key);
+  await service.close();
+  await withDatabase(`${name} artifacts`, (database) => {
+    const transaction = database.transaction('notes', 'readwrite');
+    const store = transaction.objectStore('notes');
+    for (const key of [kept, gone]) {
+      const created = sessions.find(({ sessionId }) => sessionId === key.sessionId)?.created;
+      const witness = { key, created };
+      store.put({ id: key.sessionId, owner: key, reason: 'deletion', witness }, [key.sessionId]);
+    }
+    store.put({ id: 'fork', owner: unforked, reason: 'fork' }, ['fork']);
+    return completion(transaction);
+  });
+  service = new IndexedDbSessionService({ name, artifacts: true });
+  await service.createSession(gone);
+  await service.artifacts.listArtifactKeys(kept);
+  await service.createSession(unforked);
+  const [first = [], second = [], third = []] = [
+    await service.artifacts.listArtifactKeys(kept),
+    await service.artifacts.listArtifactKeys(gone),
+    await service.artifacts.listArtifactKeys(unforked),
+  ];
+  await service.close();
+  return { names: { kept: first, gone: second, unforked: third }, left: await counts(name) };
+}
+
+type Key = ReturnType<typeof keyOf>;
+
+async function putWithoutBlobs(name: string) {
+  const put = IDBObjectStore.prototype.put;
+  IDBObjectStore.prototype.put = function (value: unknown, key?: IDBValidKey) {
+    if (!(value instanceof Blob)) return put.call(this, value, key);
+    throw new DOMException('Error preparing Blob/File data to be stored', 'UnknownError');
+  };
+  const service = new IndexedDbSessionService({ name, artifacts: true });
+  const key = keyOf('one');
+  await service.createSession(key);
+  try {
+    await service.artifacts.put({ ...key, filename, data: bytesOf(2 * MIB + 7) });
+  } finally {
+    IDBObjectStore.prototype.put = put;
+  }
+  const range = { start: MIB - 1, end: MIB + 2 };
+  const edge = await bytesIn(await service.artifacts.open({ ...key, filename, ...range }));
+  const whole = (await service.artifacts.open({ ...key, filename }))?.size;
+  await service.close();
+  const { bytes = [] } = await dump(`${name} artifacts`);
+  return { bytes: bytes.map(({ value }) => (value as ArrayBuffer).byteLength), edge, whole };
+}

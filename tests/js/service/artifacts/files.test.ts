@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import fc from 'fast-check';
+import { InMemoryArtifactService } from '@google/adk';
+import { InMemorySessionService, openSessionService } from '../../../../js/index.js';
+import { VertexAiSessionService } from '../../../../js/service/vertex/index.js';
+import { newFolder } from '../../../new_folder.js';
+import { MapStorage } from '../map_storage.js';
+import { fork } from '../../../../js/core/history/index.js';
+import {
+  chunksOf,
+  CHUNK_BYTES,
+  decidePut,
+  hashOf,
+} from '../../../../js/stores/artifacts/file_versions.js';
+import { isFileName } from '../../../../js/stores/artifacts/artifact_names.js';
+import { runs } from '../../../properties.js';
+import { failsWith } from '../../fails_with.js';
+import { FILE_BEHAVIOURS } from './behaviours.js';
+
+describe('Files of an InMemorySessionService', () => {
+  for (const [title, run] of FILE_BEHAVIOURS) {
+    it(title, () => run(new InMemorySessionService({ artifacts: true })));
+  }
+
+  it('are erased by deleteSessionSync before it returns', async () => {
+    const service = new InMemorySessionService({ artifacts: true });
+    const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+    await service.createSession(key);
+    await service.artifacts.saveArtifact({ ...key, filename: 'a', artifact: { text: 'a' } });
+    service.deleteSessionSync(key);
+    service.createSessionSync(key);
+    assert.deepEqual(await service.artifacts.listArtifactKeys(key), []);
+  });
+
+  it('need the option artifacts', () => {
+    assert.throws(() => new InMemorySessionService().artifacts, {
+      code: 'artifact_service_missing',
+    });
+    for (const artifacts of [
+      null,
+      'folder',
+      {},
+      { folder: '' },
+      { loadArtifact: () => undefined },
+    ]) {
+      const options = { artifacts } as unknown as { artifacts: true };
+      assert.throws(() => new InMemorySessionService(options), {
+        code: 'invalid_argument',
+        key: 'artifacts',
+      });
+    }
+  });
+
+  it('over a storage of your own and over Vertex AI are in a folder, or in a service that is given', async () => {
+    const refused = { code: 'invalid_argument', key: 'artifacts' };
+    const storage = new MapStorage();
+    await assert.rejects(openSessionService({ storage, artifacts: true }), refused);
+    const vertex = { agentEngineId: '7', accessToken: () => 'token', artifacts: true } as const;
+    assert.throws(() => new VertexAiSessionService(vertex), refused);
+    for (const artifacts of [{ folder: newFolder() }, new InMemoryArtifactService()]) {
+      const service = await openSessionService({ storage: new MapStorage(), artifacts });
+      const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+      await service.createSession(key);
+      await service.artifacts.put({ ...key, filename: 'a', data: new Uint8Array(3) });
+      assert.equal((await service.artifacts.open({ ...key, filename: 'a' }))?.size, 3);
+      await service.deleteSession(key);
+      await service.createSession(key);
+      assert.deepEqual(await service.artifacts.listArtifactKeys(key), []);
+      await service.close();
+    }
+  });
+
+  it('are refused once the service is closed', async () => {
+    const service = new InMemorySessionService({ artifacts: true });
+    const { artifacts } = service;
+    await service.close();
+    const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+    await assert.rejects(artifacts.listArtifactKeys(key), failsWith('closed'));
+  });
+
+  it('of a session that a deletion takes during the put are taken back', async () => {
+    const service = new InMemorySessionService({ artifacts: true });
+    const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+    await service.createSession(key);
+    async function* slowly() {
+      yield new Uint8Array(3);
+      await service.deleteSession(key);
+      yield new Uint8Array(3);
+    }
+    await assert.rejects(
+      service.artifacts.put({ ...key, filename: 'a', data: slowly() }),
+      failsWith('not_found'),
+    );
+    await service.createSession(key);
+    assert.deepEqual(await service.artifacts.listArtifactKeys(key), []);
+  });
+
+  it('of a fork that cannot be made leave nothing', async () => {
+    const service = new InMemorySessionService({ artifacts: true });
+    const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+    await service.createSession(key);
+    await service.artifacts.put({ ...key, filename: 'a', data: new Uint8Array(3) });
+    const request = { ...key, newSessionId: 's2', at: { eventId: 'none' } };
+    await assert.rejects(fork(service, request), failsWith('not_found'));
+    await service.createSession({ ...key, sessionId: 's2' });
+    assert.deepEqual(await service.artifacts.listArtifactKeys({ ...key, sessionId: 's2' }), []);
+  });
+});
+
+describe('The rules of files', () => {
+  it('names that are allowed stay themselves in a path', () => {
+    const part = fc.constantFrom(
+      'a',
+      'B',
+      '.',
+      '..',
+      ' ',
+      '',
+      'versions',
+      'é',
+      'metadata.json',
+      'x.y',
+    );
+    const name = fc.oneof(
+      fc.array(part, { maxLength: 4 }).map((parts) => parts.join('/')),
+      fc.string({ maxLength: 8, unit: 'binary' }),
+    );
+    fc.assert(
+      fc.property(name, (name) => {
+        if (!isFileName(name)) return;
+        const url = new URL(`file:///root/${name.split('/').map(encodeURIComponent).join('/')}`);
+        assert.equal(decodeURIComponent(url.pathname), `/root/${name}`);
+        assert.equal(name.trim(), name);
+      }),
+      runs(2000),
+    );
+  });
+
+  it('no number is decided on twice, and a repetition gets the number of its put', () => {
+    const put = fc.record({ id: fc.option(fc.constantFrom('a', 'b', 'c'), { nil: undefined }) });
+    fc.assert(
+      fc.property(fc.array(fc.oneof(put, fc.constant('delete' as const))), (steps) => {
+        let known: { version: number; id: string | undefined; isDeleted: boolean }[] = [];
+        const given = new Set<number>();
+        for (const step of steps) {
+          if (step === 'delete') {
+            known = known.slice(-1).map((last) => ({ ...last, isDeleted: true }));
+            continue;
+          }
+          const { version, isStored } = decidePut(known, { facts: step });
+          assert.equal(given.has(version), isStored);
+          given.add(version);
+          if (isStored) assert.equal(known.find((one) => one.version === version)?.id, step.id);
+          else known = [...known, { version, id: step.id, isDeleted: false }];
+        }
+      }),
+      runs(300),
+    );
+  });
+
+  it('the hash of a file depends on its bytes, and not on how they came', async () => {
+    const bytes = new Uint8Array(2 * CHUNK_BYTES + 5).map((_, at) => at * 7);
+    const hash = await hashOf(new Blob([bytes]));
+    assert.match(hash ?? '', /^[0-9a-f]{64}$/);
+    async function* parts() {
+      for (let at = 0; at < bytes.length; at += 700_001) yield bytes.slice(at, at + 700_001);
+      await Promise.resolve();
+    }
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    for await (const chunk of chunksOf(parts())) chunks.push(chunk);
+    assert.deepEqual(
+      chunks.map(({ length }) => length),
+      [CHUNK_BYTES, CHUNK_BYTES, 5],
+    );
+    assert.equal(await hashOf(new Blob(chunks)), hash);
+    bytes[CHUNK_BYTES + 3]! ^= 1;
+    assert.notEqual(await hashOf(new Blob([bytes])), hash);
+  });
+});

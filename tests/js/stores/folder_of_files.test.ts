@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+
+import { InMemorySessionService } from '../../../js/index.js';
+import { newFolder } from '../../new_folder.js';
+import { failsWith } from '../fails_with.js';
+import { FILE_BEHAVIOURS } from '../service/artifacts/behaviours.js';
+
+const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+const filename = 'dir/a.txt';
+const artifact = { text: 'tea' };
+
+const over = (folder: string) => new InMemorySessionService({ artifacts: { folder } });
+
+describe('A folder of files', () => {
+  for (const [title, run] of FILE_BEHAVIOURS) it(title, () => run(over(newFolder())));
+
+  it('is the tree of google-adk', async () => {
+    const folder = newFolder();
+    const service = over(folder);
+    await service.createSession(key);
+    await service.artifacts.saveArtifact({ ...key, filename, artifact });
+    await service.artifacts.saveArtifact({ ...key, filename: 'user:b', artifact });
+    const ofUser = join(folder, 'apps/shop/users/ada');
+    const version = join(ofUser, 'sessions/s1/artifacts/dir/a.txt/versions/0');
+    assert.deepEqual(readdirSync(version).sort(), ['a.txt', 'metadata.json']);
+    assert.ok(existsSync(join(ofUser, 'artifacts/b/versions/0/b')));
+    const text = readFileSync(join(version, 'metadata.json'), 'utf8');
+    const { createTime, customMetadata, ...metadata } = JSON.parse(text) as Record<string, unknown>;
+    assert.deepEqual(metadata, {
+      version: 0,
+      canonicalUri: new URL(`file://${version}/a.txt`).href,
+      fileName: filename,
+    });
+    assert.ok(Math.abs(Number(createTime) - Date.now() / 1000) < 60);
+    assert.deepEqual(Object.keys(Object(customMetadata) as object), ['adk_session_wasm']);
+    await service.artifacts.deleteArtifact({ ...key, filename });
+    assert.deepEqual(readdirSync(ofUser), ['artifacts', 'sessions']);
+    await service.close();
+  });
+
+  it('opens no file that only the metadata names', async () => {
+    const folder = newFolder();
+    const service = over(folder);
+    await service.createSession(key);
+    await service.artifacts.saveArtifact({ ...key, filename: 'a', artifact });
+    const version = join(folder, 'apps/shop/users/ada/sessions/s1/artifacts/a/versions/0');
+    const secret = join(newFolder(), 'secret');
+    writeFileSync(secret, 'secret');
+    const metadata = { version: 0, canonicalUri: `file://${secret}`, fileName: '../../x' };
+    writeFileSync(join(version, 'metadata.json'), JSON.stringify(metadata));
+    assert.deepEqual(await service.artifacts.loadArtifact({ ...key, filename: 'a' }), artifact);
+    assert.deepEqual(await service.artifacts.listArtifactKeys(key), ['a']);
+    await service.close();
+  });
+
+  it('skips a number that a killed program has reserved', async () => {
+    const folder = newFolder();
+    const service = over(folder);
+    await service.createSession(key);
+    mkdirSync(join(folder, 'apps/shop/users/ada/sessions/s1/artifacts/a/versions/.0.pending'), {
+      recursive: true,
+    });
+    assert.deepEqual(await service.artifacts.listArtifactKeys(key), []);
+    assert.equal(await service.artifacts.saveArtifact({ ...key, filename: 'a', artifact }), 1);
+    await service.close();
+  });
+
+  it('takes ids as google-adk does, and a session with another id has no files', async () => {
+    const service = over(newFolder());
+    for (const sessionId of ['../x', 'a/../b', '/a', 'C:a', '.', 'a/sessions/b', '\\a', 'a\0']) {
+      const other = { ...key, sessionId };
+      await service.createSession(other);
+      const refused = failsWith('invalid_argument', /google-adk/);
+      await assert.rejects(
+        service.artifacts.saveArtifact({ ...other, filename, artifact }),
+        refused,
+      );
+      assert.deepEqual(await service.artifacts.listArtifactKeys(other), []);
+      await service.deleteSession(other);
+    }
+    const [outer, inner] = ['a', 'a/b'].map((userId) => ({ ...key, userId })) as [
+      typeof key,
+      typeof key,
+    ];
+    for (const each of [outer, inner]) {
+      await service.createSession(each);
+      await service.artifacts.saveArtifact({ ...each, filename: 'user:f', artifact });
+    }
+    await service.deleteUser(outer);
+    assert.deepEqual(await service.artifacts.listArtifactKeys(outer), []);
+    assert.deepEqual(await service.artifacts.listArtifactKeys(inner), ['user:f']);
+    await service.close();
+  });
+});
