@@ -11,6 +11,7 @@ import {
   requireOneOf,
 } from '../../values/errors/option_values.js';
 import { DATABASE_TRAITS } from '../../stores/database/database_traits.js';
+import { newEventId } from '../../values/model/event/create_event.js';
 import { partsOver } from '../over_storage.js';
 import type { SessionServiceOptions } from '../service_options.js';
 import { ServiceCore } from '../service_core.js';
@@ -160,8 +161,18 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
     const options = takeOptions(all);
     const database = checkedOptions(options);
     const facts = { ...database, traits: DATABASE_TRAITS };
-    const parts = partsOver(facts, () => loadStorage(database));
-    super(new ServiceCore({ ...parts, rules }, options));
+    let loading: Promise<DatabaseStorage> | undefined;
+    const load = () =>
+      (loading ??= loadStorage(database).catch((error: unknown) => {
+        loading = undefined;
+        throw error;
+      }));
+    const openArtifacts = async () => {
+      const code = () => import('../../stores/database/artifacts/database_home.js');
+      const { DatabaseHome } = await loadWithKysely(database.kind, code);
+      return new DatabaseHome(load, newEventId);
+    };
+    super(new ServiceCore({ ...partsOver(facts, load), openArtifacts, rules }, options));
   }
 }
 

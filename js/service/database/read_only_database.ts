@@ -4,6 +4,8 @@ import { partsOver } from '../over_storage.js';
 import { ServiceCore } from '../service_core.js';
 import { StoredSessionService } from '../stored_session_service.js';
 import type { StorageKey } from '../../core/storage/rows.js';
+import { DatabaseHome } from '../../stores/database/artifacts/database_home.js';
+import { newEventId } from '../../values/model/event/create_event.js';
 import { DatabaseStorage } from '../../stores/database/database_storage.js';
 import { parseAddress } from '../../stores/database/engine/address.js';
 import { ENGINES } from '../../stores/database/engines/engines.js';
@@ -39,7 +41,10 @@ export class ReadOnlyDatabase extends StoredSessionService {
       clock: Date.now,
       waits: new Waits(),
     });
-    super(new ServiceCore({ ...partsOver(storage, storage), rules }, {}));
+    const home = new DatabaseHome(() => Promise.resolve(storage), newEventId);
+    const openArtifacts = () => Promise.resolve(home);
+    const parts = { ...partsOver(storage, storage), openArtifacts, rules };
+    super(new ServiceCore(parts, { artifacts: true }));
     this.#storage = storage;
   }
 
@@ -61,6 +66,11 @@ export class ReadOnlyDatabase extends StoredSessionService {
     return this.#users('user_states', app);
   }
 
+  /** Returns the users of an app who have files. */
+  usersWithFiles(app: string): AsyncGenerator<string, void> {
+    return this.#users('adk_session_wasm_files', app);
+  }
+
   async *sessionKeys(appName: string): AsyncGenerator<Required<StorageKey>, void> {
     for await (const userId of this.#users('sessions', appName)) {
       const ids = paged((last) =>
@@ -78,11 +88,15 @@ export class ReadOnlyDatabase extends StoredSessionService {
     }
   }
 
-  #users(table: 'user_states' | 'sessions', app: string): AsyncGenerator<string, void> {
+  #users(
+    table: 'user_states' | 'sessions' | 'adk_session_wasm_files',
+    app: string,
+  ): AsyncGenerator<string, void> {
     return paged((last) =>
       this.#query(({ database }) => {
         const query = database
-          .selectFrom(table)
+          // All of them have the columns that are read.
+          .selectFrom(`${table} as listed` as 'user_states as listed')
           .select('user_id as name')
           .distinct()
           .where('app_name', '=', app);
@@ -93,7 +107,8 @@ export class ReadOnlyDatabase extends StoredSessionService {
   }
 
   async #query<Row>(build: (context: VerbContext) => Compilable<Row>): Promise<readonly Row[]> {
-    return this.#storage.query((context) => runOnce(context.database, build(context)));
+    const steps = (context: VerbContext) => runOnce(context.database, build(context));
+    return this.#storage.transact('read', steps, {});
   }
 }
 

@@ -60,6 +60,8 @@ import {
 import type { OwnStorage, ParsedRows } from '../../core/storage/store.js';
 import type { WordRows } from '../../core/word_rows.js';
 import { connectKysely } from './kysely_pool.js';
+import type { CreateWrite, DescribeWrite } from '../../core/write.js';
+import { createWithFiles, type FileDatabase } from './artifacts/database_home.js';
 import { DATABASE_TRAITS } from './database_traits.js';
 import type { Address } from './engine/address.js';
 import type { Connection, ConnectOptions, TransactionRunner } from './engine/connection.js';
@@ -240,9 +242,19 @@ export class DatabaseStorage implements OwnStorage {
     (owner) => fitsKey(this.#engine, owner),
   );
 
-  /** Runs the steps of a caller in one transaction that reads. */
-  query<T>(steps: (context: VerbContext) => Steps<T>): T | Promise<T> {
-    return this.#run('read', () => steps(this.#context), {});
+  /** Runs the steps of a caller in one transaction. */
+  transact: FileDatabase['transact'] = (mode, steps, call) =>
+    this.#run(mode, () => steps(this.#context), call);
+
+  /** A fork gets the files of its session in the transaction that creates it. */
+  describing(write: CreateWrite | DescribeWrite): Pick<Storage, 'create' | 'describe'> {
+    const filesOf = write.kind === 'create' ? write.filesOf : undefined;
+    if (filesOf === undefined) return this;
+    return {
+      describe: (request) => this.describe(request),
+      create: (request, decide) =>
+        this.#run('write', () => createWithFiles(this.#context, request, decide, filesOf), request),
+    };
   }
 
   /** Opens the database now. If it is open already, asks whether it answers. */

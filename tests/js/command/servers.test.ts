@@ -99,7 +99,8 @@ it('copy reads a server that only Python has written, and adds no table', async 
   await query(from, "delete from adk_internal_metadata where key <> 'schema_version'");
   await query(
     from,
-    'drop table adk_session_wasm_sessions, adk_session_wasm_details, adk_session_wasm_mutations, adk_session_wasm_search',
+    'drop table adk_session_wasm_sessions, adk_session_wasm_details, adk_session_wasm_mutations,' +
+      ' adk_session_wasm_search, adk_session_wasm_files, adk_session_wasm_file_chunks',
   );
   const tables = "select count(*)::int as tables from pg_tables where schemaname = 'public'";
   const outcome = await command('copy', from, newFile());

@@ -58,6 +58,7 @@ export interface ColumnTypes {
   readonly text: ColumnType;
   readonly time: ColumnType;
   readonly word: ColumnType;
+  readonly bytes: ColumnType;
 }
 
 /** The statements that keep others from creating tables meanwhile. */

@@ -13,7 +13,7 @@ import {
   matchesSession,
   isUser,
 } from './session_statements.js';
-import { DETAILS, SEARCH, SIDE_TABLE } from '../tables/table_names.js';
+import { DETAILS, FILE_CHUNKS, FILES, SEARCH, SIDE_TABLE } from '../tables/table_names.js';
 import type { Database } from '../tables/tables.js';
 
 /** The columns of a new event. */
@@ -73,7 +73,15 @@ export function writeStatements(database: Database, engine: Engine) {
     );
   /** Delete rows of a session, or those of all sessions of a user. */
   const deletions = (isOne: boolean) => {
-    const from = (table: 'events' | typeof SIDE_TABLE | typeof DETAILS | typeof SEARCH) =>
+    const from = (
+      table:
+        | 'events'
+        | typeof SIDE_TABLE
+        | typeof DETAILS
+        | typeof SEARCH
+        | typeof FILES
+        | typeof FILE_CHUNKS,
+    ) =>
       new Prepared<Key, never>((value) =>
         database.deleteFrom(table).where(isOne ? isOfSession(value) : isUser(value)),
       );
@@ -82,6 +90,8 @@ export function writeStatements(database: Database, engine: Engine) {
       sideTable: from(SIDE_TABLE),
       details: from(DETAILS),
       search: from(SEARCH),
+      files: from(FILES),
+      chunks: from(FILE_CHUNKS),
       sessions: new Prepared<Key, never>((value) =>
         database.deleteFrom('sessions').where(isOne ? matchesSession(value) : isUser(value)),
       ),
@@ -249,6 +259,7 @@ export type Deletions = ReturnType<typeof writeStatements>['deleteOne'];
 
 /** Returns the queries that delete the rows beside those of `sessions`. */
 export function deletionsBeside(deletions: Deletions, key: Key): Query[] {
-  const { events, sideTable, details, search } = deletions;
-  return [events, sideTable, details, search].map((statement) => statement.of(key));
+  const { events, sideTable, details, search, files, chunks } = deletions;
+  const beside = [events, sideTable, details, search, files, chunks];
+  return beside.map((statement) => statement.of(key));
 }

@@ -17,7 +17,7 @@ import { runOnce, type Steps } from '../engine/prepared.js';
 import { INDEX_FACTOR } from '../engine/waits.js';
 import type { Layout } from './layout.js';
 import { mayBeMarker } from './markers.js';
-import { DETAILS, MUTATIONS, SEARCH, SIDE_TABLE } from './table_names.js';
+import { DETAILS, FILE_CHUNKS, FILES, MUTATIONS, SEARCH, SIDE_TABLE } from './table_names.js';
 import { floorText, METADATA, type NamedTables, type Tables, type Database } from './tables.js';
 
 /** The only schema version of `DatabaseSessionService` that is written. */
@@ -31,9 +31,11 @@ const SQLITE_SERVICE_TYPES: ColumnTypes = {
   text: 'text',
   time: 'real',
   word: 'text',
+  bytes: 'blob',
 };
 
 const SESSION_KEY: readonly string[] = ['app_name', 'user_id', 'id'];
+const FILE_OWNER: readonly string[] = ['app_name', 'user_id', 'owner'];
 const EVENT_SESSION: readonly string[] = ['app_name', 'user_id', 'session_id'];
 
 /** The tables to create. */
@@ -52,10 +54,19 @@ export function tableStatements(
   collation: string,
 ): Compilable[] {
   const isSqliteService = layout.service === 'SqliteSessionService';
-  const { id, invocationId, json, text, time, word } = isSqliteService
+  const { id, invocationId, json, text, time, word, bytes } = isSqliteService
     ? SQLITE_SERVICE_TYPES
     : engine.tables.columnTypes(collation);
-  const nullable = ['replaced_at', 'title', 'labels', 'parent', 'initial_state', 'revision'];
+  const nullable = [
+    'replaced_at',
+    'title',
+    'labels',
+    'parent',
+    'initial_state',
+    'revision',
+    `${FILES}.content`,
+  ];
+  for (const files of [FILES, FILE_CHUNKS]) nullable.push(`${files}.session_id`);
   if (!isSqliteService) nullable.push('event_data');
   const table = (
     name: keyof Tables,
@@ -65,7 +76,9 @@ export function tableStatements(
     let made: CreateTableBuilder<string, string> = database.schema.createTable(name).ifNotExists();
     for (const [column, type] of Object.entries(columns)) {
       made = made.addColumn(column, type, (definition) =>
-        nullable.includes(column) ? definition : definition.notNull(),
+        nullable.includes(column) || nullable.includes(`${name}.${column}`)
+          ? definition
+          : definition.notNull(),
       );
     }
     return made.addPrimaryKeyConstraint(`${names.prefix}${name}_pkey`, [...key]);
@@ -126,6 +139,19 @@ export function tableStatements(
       MUTATIONS,
       { ...session, client: id, last_number: 'bigint', created: 'bigint', update_time: 'bigint' },
       [...EVENT_SESSION, 'client'],
+    ),
+    ofSession(
+      FILES,
+      {
+        ...{ ...session, owner: id, name: invocationId, version: 'integer', content: word },
+        ...{ size: 'bigint', facts: text, create_time: 'bigint' },
+      },
+      [...FILE_OWNER, 'name', 'version'],
+    ),
+    ofSession(
+      FILE_CHUNKS,
+      { ...session, owner: id, content: word, position: 'integer', bytes, create_time: 'bigint' },
+      [...FILE_OWNER, 'content', 'position'],
     ),
     table(layout.metadata, { key: id, value: word }, ['key']),
   ];
@@ -219,6 +245,8 @@ function indexStatement(
 const ALL: Readonly<Record<keyof Tables, true>> = {
   adk_internal_metadata: true,
   adk_session_wasm_details: true,
+  adk_session_wasm_file_chunks: true,
+  adk_session_wasm_files: true,
   adk_session_wasm_metadata: true,
   adk_session_wasm_mutations: true,
   adk_session_wasm_search: true,
@@ -302,4 +330,6 @@ const EMPTY_TABLES = {
   [DETAILS]: sql`(select app_name, user_id, id as session_id, create_time, id as title, state as labels,
     state as parent, state as initial_state
     from ${sql.table('sessions')} where 1 = 0)`,
+  [FILES]: sql`(select app_name, user_id, id as owner, id as name, 0 as version, id as content, 0 as size, id as facts,
+    0 as create_time from ${sql.table('sessions')} where 1 = 0)`,
 };

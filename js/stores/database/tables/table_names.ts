@@ -21,12 +21,18 @@ export const MUTATIONS = 'adk_session_wasm_mutations';
 /** Our fourth table: the words of sessions, by which a search finds candidates. */
 export const SEARCH = 'adk_session_wasm_search';
 
+/** The versions of files, and their bytes; see their types in `tables.ts`. */
+export const FILES = 'adk_session_wasm_files';
+export const FILE_CHUNKS = 'adk_session_wasm_file_chunks';
+
 /** Our tables beside the sessions, and the columns by which those of earlier builds differ. */
 export const OUR_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   [SIDE_TABLE]: ['last_update_time', 'replaced_at'],
   [DETAILS]: ['create_time', 'title', 'labels', 'parent', 'initial_state'],
   [SEARCH]: ['revision', 'title', 'remembered', 'words'],
   [MUTATIONS]: ['client', 'last_number', 'created', 'update_time'],
+  [FILES]: ['owner', 'name', 'version', 'content', 'size', 'facts', 'create_time'],
+  [FILE_CHUNKS]: ['owner', 'content', 'position', 'bytes', 'create_time'],
 };
 
 /** Our tables beside the sessions. */

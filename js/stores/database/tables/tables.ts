@@ -88,6 +88,36 @@ export interface Tables {
     /** Milliseconds since 1970. */
     update_time: number;
   };
+  /** A version of a file. The last version of a deleted file stays, without content: its number is not given again. */
+  adk_session_wasm_files: FileOwnerColumns & {
+    name: string;
+    version: number;
+    /** Names the chunks. */
+    content: string | null;
+    size: number | string;
+    /** The JSON of `FileFacts`, and the hash. */
+    facts: string;
+    /** Milliseconds since 1970. */
+    create_time: number | string;
+  };
+  /** A MiB of the bytes that versions of files have. One content may be that of several versions. */
+  adk_session_wasm_file_chunks: FileOwnerColumns & {
+    content: string;
+    position: number;
+    bytes: Uint8Array;
+    /** Milliseconds since 1970, when it was last put. */
+    create_time: number | string;
+  };
+}
+
+/**
+ * Whose a file is. The foreign key is over `session_id`. It is `null` for a file of the user, for which `owner`, a part of
+ * the primary key, is empty.
+ */
+interface FileOwnerColumns extends UserKeyColumns {
+  /** The id of the session. */
+  owner: string;
+  session_id: string | null;
 }
 
 /** Builds queries. A runner runs them. Only the Kysely of a user has connections. */

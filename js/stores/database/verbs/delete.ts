@@ -240,8 +240,12 @@ function* userDeletion(context: VerbContext, key: Key): Steps<Deletion> {
     ]);
     const rows = locksRows ? again : before;
     if (row === undefined && rows.length > before.length) continue;
+    const { deleteAll } = statements(writeStatements);
+    // Files of a user may be there without a session.
     const deletions =
-      rows.length > 0 ? deletionsOf(statements(writeStatements).deleteAll, key) : [];
+      rows.length > 0
+        ? deletionsOf(deleteAll, key)
+        : [deleteAll.files.of(key), deleteAll.chunks.of(key)];
     const revisions = revisionsOf(rows);
     if (row === undefined) return withFloor(context, deletions, revisions, stored);
     const all = [...deletions, deleteUser.of(key)];

@@ -35,12 +35,14 @@ import { lockMutation, type LockedMutation } from './mutations.js';
  *
  * @param decided the members that an attempt has decided. The caller takes them for stored if a later attempt is
  *   committed, so none of them may be left out then
+ * @param beside queries to run after those of the changes, if there are any
  */
 export function* write(
   context: VerbContext,
   writes: readonly StorageWrite[],
   isCreate: boolean,
   decided = new Set<StorageWrite>(),
+  beside: readonly Query[] = [],
 ): Steps<void> {
   const { engine } = context;
   const now = context.clock();
@@ -67,7 +69,8 @@ export function* write(
     group.add(rows, changes);
     if (mutation !== undefined) applied.push(...mutation.applied(changes.session?.created));
   }
-  const queries = [...group.queries(), ...applied];
+  const changes = [...group.queries(), ...applied];
+  const queries = changes.length > 0 ? [...changes, ...beside] : changes;
   if (queries.length > 0) yield* together(queries, true);
 }
 

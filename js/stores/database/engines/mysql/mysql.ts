@@ -107,6 +107,7 @@ export const MYSQL: Engine = {
         text: sql`longtext ${exact}`,
         time: sql`datetime(6)`,
         word: sql`varchar(256) ${exact}`,
+        bytes: sql`longblob`,
       };
     },
     limitsIds: true,

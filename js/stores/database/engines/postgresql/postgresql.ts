@@ -97,6 +97,7 @@ export const POSTGRESQL: Engine = {
       text: sql`text collate "C"`,
       time: sql`timestamp without time zone`,
       word: 'varchar(256)',
+      bytes: 'bytea',
     }),
     limitsIds: true,
     enforcesKeys: true,

@@ -92,6 +92,7 @@ export const SQLITE: Engine = {
       text: 'text',
       time: 'datetime',
       word: 'varchar(256)',
+      bytes: 'blob',
     }),
     limitsIds: false,
     enforcesKeys: false,

@@ -1,0 +1,315 @@
+/**
+ * Files in a database, beside the sessions. The tables of google-adk have a row for each session. Ours have a foreign key
+ * to it, so whoever deletes a session deletes its files, Python too. Files of a user have none: only `deleteUser` of this
+ * package deletes them.
+ */
+import type { StorageCall } from '../../../values/model/diagnostic.js';
+import { sessionNotFound } from '../../../values/errors/invalid.js';
+import { SessionError } from '../../../values/errors/errors.js';
+import type { ArtifactUsage, ArtifactUsageRequest } from '../../../values/model/artifact.js';
+import type { Abortable } from '../../../values/model/session.js';
+import type {
+  ArtifactHome,
+  ByteRange,
+  FileFacts,
+  FileVersion,
+  KnownVersion,
+  NewFile,
+} from '../../artifacts/artifact_home.js';
+import type { Decide, StorageWriteRequest } from '../../../core/storage/requests.js';
+import type { FileOwner, FilePlace } from '../../artifacts/artifact_names.js';
+import {
+  CHUNK_BYTES,
+  ChunkHash,
+  chunksOf,
+  decidePut,
+  hashOf,
+} from '../../artifacts/file_versions.js';
+import { type Steps, together } from '../engine/prepared.js';
+import { currentRowsStatements } from '../statements/current_rows_statements.js';
+import type { VerbContext } from '../statements/verb_context.js';
+import { checkIds, fitsKey } from '../tables/limits.js';
+import { write } from '../verbs/write.js';
+import { type FileColumns, fileStatements, type OwnerKey } from './file_statements.js';
+
+/** A storage of a database, as far as files need it. */
+export interface FileDatabase {
+  /** Runs the steps in one transaction, which may be repeated. */
+  transact<T>(
+    mode: 'read' | 'write',
+    steps: (context: VerbContext) => Steps<T>,
+    call: StorageCall,
+  ): T | Promise<T>;
+}
+
+/** Milliseconds that chunks stay which no version names: the time that a put may take. */
+const UNUSED_MS = 24 * 60 * 60 * 1000;
+
+/** The bytes that were put, and the name that they have. */
+interface PutContent {
+  readonly content: string;
+  readonly size: number;
+  readonly chunks: number;
+  readonly hash: string | undefined;
+}
+
+/** A version with the name of its bytes. */
+interface StoredFile extends FileVersion, KnownVersion {
+  readonly content: string | undefined;
+}
+
+/** Keeps files in a database. */
+export class DatabaseHome implements ArtifactHome {
+  readonly #database: () => Promise<FileDatabase>;
+  readonly #newId: () => string;
+
+  constructor(database: () => Promise<FileDatabase>, newId: () => string) {
+    this.#database = database;
+    this.#newId = newId;
+  }
+
+  async put(place: FilePlace, file: NewFile, call: Abortable): Promise<FileVersion> {
+    const { data } = file;
+    const hash = data instanceof Blob ? await hashOf(data) : undefined;
+    // Only bytes that can be read again are hashed before, and shared.
+    const known = hash === undefined ? undefined : await this.#find(place, file, hash, call);
+    if (known !== undefined && 'version' in known) return known;
+    const put = known ?? (await this.#putChunks(place.owner, data, hash, call));
+    const stored = await this.#write(call, (context) => store(context, place, file, put));
+    if (stored !== undefined) return stored;
+    // What was to be shared has been deleted meanwhile.
+    const again = await this.#putChunks(place.owner, data, hash, call);
+    const last = await this.#write(call, (context) => store(context, place, file, again));
+    if (last !== undefined) return last;
+    const message =
+      'The bytes of the file were deleted before it was stored: the put took more than a day.';
+    throw new SessionError('storage_failed', message);
+  }
+
+  /** Finds the version of an earlier put with the id, or the content in any file of the owner. */
+  #find(
+    place: FilePlace,
+    file: NewFile,
+    hash: string,
+    call: Abortable,
+  ): Promise<StoredFile | PutContent | undefined> {
+    const size = (file.data as Blob).size;
+    return this.#write(call, function* (context): Steps<StoredFile | PutContent | undefined> {
+      yield* requireOwner(context, place.owner);
+      const known = yield* versionsOf(context, place);
+      const { version, isStored } = decidePut(known, file);
+      if (isStored) return known.find((one) => one.version === version);
+      const key = { ...keyOf(place.owner), content: hash };
+      const [row] = yield* context.statements(fileStatements).chunks.run(key);
+      const chunks = Math.ceil(size / CHUNK_BYTES);
+      const isThere = Number(row?.count ?? 0) === chunks;
+      return isThere ? { content: hash, size, chunks, hash } : undefined;
+    });
+  }
+
+  /** Stores the bytes, each chunk in a transaction: others wait for one chunk at most. */
+  async #putChunks(
+    owner: FileOwner,
+    data: NewFile['data'],
+    known: string | undefined,
+    call: Abortable,
+  ): Promise<PutContent> {
+    const content = known ?? this.#newId();
+    const digest = new ChunkHash();
+    let [size, chunks] = [0, 0];
+    for await (const chunk of chunksOf(data)) {
+      if (known === undefined) await digest.add(chunk);
+      const position = chunks;
+      const bytes = Buffer.from(chunk.buffer);
+      await this.#write(call, function* (context): Steps<void> {
+        yield* requireOwner(context, owner);
+        const session = owner.sessionId ?? null;
+        const time = Math.floor(context.clock());
+        const row = { ...keyOf(owner), session, content, position, bytes, time };
+        yield* together([context.statements(fileStatements).putChunk.of(row)], true);
+      });
+      size += chunk.length;
+      chunks += 1;
+    }
+    return { content, size, chunks, hash: known ?? (await digest.end()) };
+  }
+
+  async versions(place: FilePlace, call: Abortable): Promise<readonly FileVersion[]> {
+    const versions = await this.#read(call, (context) => versionsOf(context, place));
+    return versions.filter(({ isDeleted }) => !isDeleted);
+  }
+
+  async names(owner: FileOwner, call: Abortable): Promise<readonly string[]> {
+    const rows = await this.#read(call, function* (context): Steps<readonly { name: string }[]> {
+      if (!fits(context, owner)) return [];
+      return yield* context.statements(fileStatements).names.run(keyOf(owner));
+    });
+    return rows.map(({ name }) => name);
+  }
+
+  async open(
+    place: FilePlace,
+    version: number,
+    { start, end }: ByteRange,
+    call: Abortable,
+  ): Promise<Blob | undefined> {
+    const versions = await this.#read(call, (context) => versionsOf(context, place));
+    const { content, facts } = versions.find((one) => one.version === version) ?? {};
+    if (content === undefined) return undefined;
+    const first = Math.floor(start / CHUNK_BYTES);
+    const parts = [];
+    for (let position = first; position * CHUNK_BYTES < end; position += 1) {
+      const key = { ...keyOf(place.owner), content, position };
+      const [row] = await this.#read(call, (context) =>
+        context.statements(fileStatements).chunk.run(key),
+      );
+      if (row === undefined) return undefined;
+      parts.push(new Blob([row.bytes as Uint8Array<ArrayBuffer>]));
+    }
+    const offset = first * CHUNK_BYTES;
+    return new Blob(parts).slice(start - offset, end - offset, facts?.mimeType);
+  }
+
+  async remove(place: FilePlace, version: number | undefined, call: Abortable): Promise<void> {
+    // No put is taken back: a session and its files are stored together.
+    if (version === undefined) await this.#write(call, (context) => remove(context, place));
+  }
+
+  async usage({ appName, userId, sessionId }: ArtifactUsageRequest): Promise<ArtifactUsage> {
+    const owner = { appName, userId, sessionId };
+    const [row] = await this.#read({}, function* (context): Steps<
+      readonly { versions: number | string; bytes: number | string | null }[]
+    > {
+      if (!fits(context, owner)) return [];
+      const { usage } = context.statements(fileStatements);
+      return yield* usage[sessionId === undefined ? 'user' : 'session'].run(keyOf(owner));
+    });
+    return { versions: Number(row?.versions ?? 0), bytes: Number(row?.bytes ?? 0) };
+  }
+
+  async #read<T>(call: Abortable, steps: (context: VerbContext) => Steps<T>): Promise<T> {
+    return (await this.#database()).transact('read', steps, { signal: call.signal });
+  }
+
+  async #write<T>(call: Abortable, steps: (context: VerbContext) => Steps<T>): Promise<T> {
+    return (await this.#database()).transact('write', steps, { signal: call.signal });
+  }
+}
+
+/**
+ * Stores the version of a file whose chunks are there: reads, a decision, and one list of writes.
+ *
+ * @returns `undefined` if chunks are missing
+ */
+function* store(
+  context: VerbContext,
+  place: FilePlace,
+  file: NewFile,
+  { content, size, chunks, hash }: PutContent,
+): Steps<FileVersion | undefined> {
+  const { owner, name } = place;
+  const { insert, chunks: count, deleteUnused } = context.statements(fileStatements);
+  yield* requireOwner(context, owner);
+  const known = yield* versionsOf(context, place);
+  const decision = decidePut(known, file);
+  const { version } = decision;
+  if (decision.isStored) return known.find((one) => one.version === version);
+  const key = keyOf(owner);
+  const [row] = yield* count.run({ ...key, content });
+  if (Number(row?.count ?? 0) !== chunks) return undefined;
+  const { facts, createTime } = file;
+  const text = JSON.stringify({ facts, hash } satisfies StoredFacts);
+  const session = owner.sessionId ?? null;
+  const time = Math.floor(createTime);
+  const values = { ...key, session, name, version, content, size, facts: text, time };
+  const before = Math.floor(context.clock()) - UNUSED_MS;
+  yield* together([insert.of(values), deleteUnused.of({ ...key, before })], true);
+  return { version, facts, size, createTime: time, hash };
+}
+
+/** Creates a session, and copies the files of another one of its user in the same step. */
+export function createWithFiles(
+  context: VerbContext,
+  request: StorageWriteRequest,
+  decide: Decide,
+  filesOf: string,
+): Steps<void> {
+  const { appName: app, userId: user = '', sessionId: to = '' } = request.key;
+  const { copy } = context.statements(fileStatements);
+  const values = { app, user, owner: filesOf, to, toSession: to };
+  const copies = [copy.files.of(values), copy.chunks.of(values)];
+  return write(context, [{ request, decide }], true, undefined, copies);
+}
+
+/** Deletes a file. Its last version stays without content, so that its number is not given again. */
+function* remove(context: VerbContext, place: FilePlace): Steps<void> {
+  const { owner, name } = place;
+  if (!fits(context, owner)) return;
+  const { insert, deleteAll, deleteUnusedContent } = context.statements(fileStatements);
+  const known = yield* versionsOf(context, place);
+  const last = known.at(-1);
+  if (last === undefined || last.isDeleted) return;
+  const key = keyOf(owner);
+  const { version, createTime: time } = last;
+  const session = owner.sessionId ?? null;
+  const marker = { content: null, size: 0, facts: '{"facts":{}}' };
+  const contents = new Set(known.flatMap(({ content }) => content ?? []));
+  yield* together(
+    [
+      deleteAll.of({ ...key, name }),
+      insert.of({ ...key, session, name, version, time, ...marker }),
+      ...[...contents].map((content) => deleteUnusedContent.of({ ...key, content })),
+    ],
+    true,
+  );
+}
+
+/** What the column `facts` has. */
+interface StoredFacts {
+  readonly facts: FileFacts;
+  readonly hash?: string | undefined;
+}
+
+/** Returns the versions of a file in order, that of a deleted file included. */
+function* versionsOf(context: VerbContext, { owner, name }: FilePlace): Steps<StoredFile[]> {
+  if (!fits(context, owner)) return [];
+  const { versions } = context.statements(fileStatements);
+  return (yield* versions.run({ ...keyOf(owner), name })).map(storedFile);
+}
+
+function storedFile(row: FileColumns): StoredFile {
+  const { facts, hash } = JSON.parse(row.facts) as StoredFacts;
+  return {
+    version: row.version,
+    facts,
+    hash,
+    size: Number(row.size),
+    createTime: Number(row.create_time),
+    content: row.content ?? undefined,
+    id: facts.id,
+    isDeleted: row.content === null,
+  };
+}
+
+/**
+ * Requires that the session of a file exists, and locks it on servers, so that puts into it wait for each other.
+ *
+ * @throws SessionError `not_found`
+ */
+function* requireOwner(context: VerbContext, owner: FileOwner): Steps<void> {
+  const { appName, userId, sessionId = '' } = owner;
+  checkIds(context.engine, { key: { appName, userId, sessionId }, eventIds: [] });
+  if (owner.sessionId === undefined) return;
+  const { locks } = context.statements(currentRowsStatements);
+  const key = { app: appName, user: userId, session: sessionId };
+  const [row] = yield* locks.session.one.run(key);
+  if (row === undefined) throw sessionNotFound(sessionId);
+}
+
+function fits({ engine }: VerbContext, { appName, userId, sessionId }: FileOwner): boolean {
+  return fitsKey(engine, { appName, userId, ...(sessionId !== undefined && { sessionId }) });
+}
+
+function keyOf({ appName, userId, sessionId }: FileOwner): OwnerKey {
+  return { app: appName, user: userId, owner: sessionId ?? '' };
+}
