@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isSessionError } from '../values/errors/errors.js';
 import { exportSession } from '../service/files/export_sessions.js';
 import { type SessionFile, HEADER, sharedScopeOf } from '../service/files/session_file.js';
+import { ArtifactLines, isArtifactLine } from '../service/files/artifact_lines.js';
 import { importSession, readState } from '../service/files/import_session.js';
 import { importSessions } from '../service/files/import_sessions.js';
 import type { SessionService } from '../values/model/session_service.js';
@@ -25,13 +26,22 @@ export async function copyToService(
   report: Report,
   onSession: OnSession,
 ): Promise<void> {
+  const files = new ArtifactLines(service);
   for await (const line of lines) {
     await withReport(report, lineName(line), async () => {
+      if (isArtifactLine(line)) return copyFile(files, line, report);
       const isNew = await importLine(service, line);
       if (eventsOf(line) === undefined) return compareState(service, line, report);
       if (await hasSession(service, line, report)) onSession(line, isNew);
     });
   }
+}
+
+/** Stores a file that is not in TO. Reports one that differs. */
+async function copyFile(files: ArtifactLines, line: Line, report: Report): Promise<void> {
+  const copied = await files.take(line, {});
+  if (copied === undefined || copied.stored.size === copied.size) return;
+  report(lineName(line), 'TO has a different file with its version.');
 }
 
 /**

@@ -3,6 +3,7 @@
  * with them.
  */
 import { createHash } from 'node:crypto';
+import { isArtifactLine } from '../service/files/artifact_lines.js';
 import { type LinesSource, readLines } from '../service/files/import_sessions.js';
 import {
   malformedFile,
@@ -37,6 +38,7 @@ const LINE_ERRORS: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>([
   'unserializable',
   'corrupt_record',
   'schema_violation',
+  'not_found',
 ]);
 
 /** Runs the work on one line. Reports an error that concerns only this line; the result is then `undefined`. */
@@ -63,6 +65,10 @@ export function lineName({ appName, userId, id, ...line }: Line): string {
   };
   const shared = sharedScopeOf(line);
   if (shared !== undefined) return `state of ${owners[shared]}`;
+  if (isArtifactLine(line)) {
+    const { filename } = Object(line.artifact) as { readonly filename?: unknown };
+    return `file ${JSON.stringify(filename)} of ${user} in ${app}`;
+  }
   return `session ${JSON.stringify(id)} of ${user} in ${app}`;
 }
 
@@ -115,6 +121,7 @@ function isJson(text: string): boolean {
 /** @throws SessionError `invalid_argument` without an id, since each run would store another session */
 function inOwnDialect(json: SessionFile, timeUnit: TimeUnit | undefined): Line {
   const { kind, appName, userId } = describeLine(json);
+  if (kind === 'artifact') return { ...json, appName: requireId('appName', appName) };
   const scope = sharedScopeOf(json);
   if (scope !== undefined) {
     return {

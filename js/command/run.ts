@@ -15,6 +15,7 @@ import { copyToService, type OnSession } from './copy.js';
 import { fileLines, eventsOf, type Line, lineName, type Report, withReport } from './file_lines.js';
 import type { ReadOnlyDatabase } from '../service/database/read_only_database.js';
 import { exportSession } from '../service/files/export_sessions.js';
+import { artifactLines, artifactsOf } from '../service/files/artifact_lines.js';
 import { invalid } from '../values/errors/invalid.js';
 
 /** The part of an output stream that is used here. */
@@ -148,7 +149,7 @@ async function withService(
   { url, names }: DatabaseLocation,
   work: (service: DatabaseSessionService) => Promise<void>,
 ): Promise<void> {
-  const service = new DatabaseSessionService(url, names);
+  const service = new DatabaseSessionService(url, { ...names, artifacts: true });
   try {
     await service.ping();
     await work(service);
@@ -233,6 +234,10 @@ async function* databaseLines(
       });
       if (line !== undefined) yield line;
     }
+    const artifacts = await artifactsOf(database);
+    for await (const userId of database.usersWithFiles(appName)) {
+      yield* artifactLines(artifacts, { appName, userId, sessionId: undefined }, {});
+    }
     for await (const key of database.sessionKeys(appName)) {
       const line = await read({ ...key, id: key.sessionId }, async () => {
         try {
@@ -243,7 +248,9 @@ async function* databaseLines(
           throw error;
         }
       });
-      if (line !== undefined) yield line;
+      if (line === undefined) continue;
+      yield line;
+      yield* artifactLines(artifacts, key, {});
     }
   }
 }

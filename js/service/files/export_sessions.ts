@@ -1,5 +1,7 @@
 /** Exports sessions: one as a file, or many as a stream of lines. */
 import { takeRequest } from '../../core/call/call.js';
+import type { Artifacts } from '../artifacts/artifacts.js';
+import { artifactLines, artifactsOf } from './artifact_lines.js';
 import { readInitialState } from '../../core/core_of.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
 import type { Abortable, CompositeSessionKey, UserRequest } from '../../values/model/session.js';
@@ -97,6 +99,7 @@ const PAGE_SIZE = 100;
  * | `{"appName":"shop","appState":{"motd":"…"}}` | the app's state, keys without `app:`; only if all users are exported |
  * | `{"appName":"shop","userId":"ada","userState":{"name":"…"}}` | a user's state, keys without `user:`; before the user's sessions |
  * | `{"id":"s1","appName":"shop","userId":"ada","state":{…},"events":[…],"lastUpdateTime":…}` | a session, as `sessionToFile` writes it by default |
+ * | `{"appName":"shop","userId":"ada","sessionId":"s1","artifact":{…}}` | a MiB of a file of the session above, or without `sessionId` of the user; only if the service has the option `artifacts` |
  *
  * The sessions of an app come in order of `lastUpdateTime`. Each session is read when its line is taken, so
  * memory holds one session and the ids of all. A line shows the session as it was when the line was written.
@@ -131,11 +134,12 @@ export async function* exportSessions(
   requireId('appName', appName);
   if (userId !== undefined) requireId('userId', userId);
   yield formatLine(HEADER);
+  const artifacts = await artifactsOf(service);
   const users = new Set<string>();
   if (userId === undefined) {
     yield formatLine({ appName, appState: await service.getAppState({ appName, signal }) });
   } else {
-    yield await userLine(service, { appName, userId, signal });
+    yield* userLines(service, artifacts, { appName, userId, signal });
     users.add(userId);
   }
   const order = { order: 'asc', limit: PAGE_SIZE, stateKeys: [] } as const;
@@ -146,15 +150,23 @@ export async function* exportSessions(
     if (stored === undefined) continue;
     if (!users.has(userId)) {
       users.add(userId);
-      yield await userLine(service, { appName, userId, signal });
+      yield* userLines(service, artifacts, { appName, userId, signal });
     }
     yield formatLine(fileOf(stored));
+    const owner = { appName, userId, sessionId };
+    for await (const line of artifactLines(artifacts, owner, { signal })) yield formatLine(line);
   }
 }
 
-async function userLine(service: SessionService, request: UserRequest): Promise<string> {
-  const { appName, userId } = request;
-  return formatLine({ appName, userId, userState: await service.getUserState(request) });
+async function* userLines(
+  service: SessionService,
+  artifacts: Artifacts | undefined,
+  request: UserRequest,
+): AsyncGenerator<string, void> {
+  const { appName, userId, signal } = request;
+  yield formatLine({ appName, userId, userState: await service.getUserState(request) });
+  const owner = { appName, userId, sessionId: undefined };
+  for await (const line of artifactLines(artifacts, owner, { signal })) yield formatLine(line);
 }
 
 function formatLine(value: object): string {

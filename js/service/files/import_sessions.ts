@@ -10,6 +10,7 @@ import { requireId } from '../../values/model/values/ids.js';
 import { joinScopes } from '../../values/state/keys.js';
 import { IS_OF_USER, type SharedScope } from '../../values/state/scope.js';
 import type { StateShape } from '../../values/state/state_shape.js';
+import { ArtifactLines } from './artifact_lines.js';
 import { importSession, readState } from './import_session.js';
 import { requireJsonObject } from './recorded_session.js';
 import {
@@ -91,7 +92,7 @@ export interface ImportOutcome {
   /** The line's number, from 1. */
   readonly line: number;
   /** What the line holds. */
-  readonly kind: 'session' | 'userState' | 'appState';
+  readonly kind: 'session' | 'userState' | 'appState' | 'artifact';
   /** The app that the line names, if it could be read. */
   readonly appName?: string;
   /** The user that the line names, if it could be read. */
@@ -108,12 +109,15 @@ const LINE_ERRORS: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>([
   'already_exists',
   'unserializable',
   'schema_violation',
+  'artifact_service_missing',
+  'not_found',
 ]);
 
 /**
  * Imports the sessions of a stream that {@link exportSessions} wrote, or of any JSON Lines with one session
  * of any ADK per line. Each session is imported as by `importSession`, and keys of users and apps if the service
- * lacks them.
+ * lacks them. Files keep their numbers; a version that the service has stays. If the service keeps no files, their lines
+ * have the error `artifact_service_missing`.
  *
  * The import advances while its outcomes are taken: iterate it to the end. If a line cannot be imported,
  * because it is malformed or its session exists, its outcome has the error, and the next line is read. So
@@ -144,6 +148,7 @@ export async function* importSessions(
 ): AsyncGenerator<ImportOutcome, void> {
   let isOwnFormat = false;
   let line = 0;
+  const files = new ArtifactLines(service);
   for await (const text of readLines(source)) {
     line += 1;
     if (text.trim() === '') continue;
@@ -158,7 +163,8 @@ export async function* importSessions(
       outcome = { line, ...describeLine(json) };
       const timeUnit = isOwnFormat ? 'milliseconds' : undefined;
       const scope = sharedScopeOf(json);
-      if (scope === undefined) await importSession(service, json, { timeUnit, signal });
+      if (outcome.kind === 'artifact') await files.take(json, { signal });
+      else if (scope === undefined) await importSession(service, json, { timeUnit, signal });
       else await importState(service, json, scope, outcome, { signal });
     } catch (error) {
       if (!isSessionError(error) || !LINE_ERRORS.has(error.code)) throw error;

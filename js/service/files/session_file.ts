@@ -206,7 +206,7 @@ export function isHeader(json: SessionFile): boolean {
 }
 
 /** What a line holds: a session, or a state that sessions share. */
-export type LineKind = 'session' | `${SharedScope}State`;
+export type LineKind = 'session' | 'artifact' | `${SharedScope}State`;
 
 /** What a line holds, and the names in it. */
 interface LineDescription {
@@ -226,8 +226,9 @@ export function describeLine(json: SessionFile): LineDescription {
   if (shared !== undefined) {
     return { kind: `${shared}State`, ...(IS_OF_USER[shared] ? user : app) };
   }
-  const sessionId = textOrUndefined(json.id);
-  return { kind: 'session', ...user, ...(sessionId !== undefined && { sessionId }) };
+  const kind = Object.hasOwn(json, 'artifact') ? 'artifact' : 'session';
+  const sessionId = textOrUndefined(kind === 'session' ? json.id : json.sessionId);
+  return { kind, ...user, ...(sessionId !== undefined && { sessionId }) };
 }
 
 /** Returns the scope of the shared state that a line holds; `undefined` for a session. */

@@ -1,0 +1,105 @@
+/**
+ * Lines with files: each has a MiB of one version at most. They follow the line of their session, or of their user:
+ *
+ * `{"appName":"shop","userId":"ada","sessionId":"s1","artifact":{"filename":"a.png","version":0,"facts":{…},"createTime":…,"chunk":0,"chunks":1,"data":"base64"}}`
+ */
+import type { Call } from '../../core/call/call.js';
+import { coreOf } from '../../core/core_of.js';
+import { SessionError } from '../../values/errors/errors.js';
+import { requireText, requireWhole } from '../../values/errors/option_values.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import { requireId } from '../../values/model/values/ids.js';
+import { requireTime } from '../../values/model/values/time.js';
+import { filenameOf, type FileOwner } from '../../stores/artifacts/artifact_names.js';
+import type { FileFacts, FileVersion } from '../../stores/artifacts/artifact_home.js';
+import { base64, bytesOf, CHUNK_BYTES } from '../../stores/artifacts/file_versions.js';
+import type { Artifacts } from '../artifacts/artifacts.js';
+import type { ServiceCore } from '../service_core.js';
+import { requireJsonObject } from './recorded_session.js';
+import type { SessionFile } from './session_file.js';
+
+/** Returns the files of a service; `undefined` if it has none. */
+export async function artifactsOf(service: SessionService): Promise<Artifacts | undefined> {
+  const core = coreOf(service) as ServiceCore | undefined;
+  return core?.artifacts?.load();
+}
+
+/** Yields the lines with the files of a session, or of a user. */
+export async function* artifactLines(
+  artifacts: Artifacts | undefined,
+  owner: FileOwner,
+  call: Call,
+): AsyncGenerator<SessionFile & { readonly appName: string }, void> {
+  for (const { place, stored } of (await artifacts?.stored(owner, call)) ?? []) {
+    const { version, facts, createTime, size } = stored;
+    const filename = filenameOf(owner, place.name);
+    const chunks = Math.max(1, Math.ceil(size / CHUNK_BYTES));
+    for (let chunk = 0; chunk < chunks; chunk += 1) {
+      const start = chunk * CHUNK_BYTES;
+      const range = { start, end: Math.min(start + CHUNK_BYTES, size) };
+      const blob = await artifacts!.home.open(place, version, range, call);
+      // It was deleted after it was listed.
+      if (blob === undefined) break;
+      const data = base64(new Uint8Array(await blob.arrayBuffer()));
+      const artifact = { filename, version, facts, createTime, chunk, chunks, data };
+      yield { ...owner, artifact };
+    }
+  }
+}
+
+/** Imports lines with files. It keeps the chunks of a version until the last of them has come. */
+export class ArtifactLines {
+  readonly #service: SessionService;
+  /** The chunks of the version that is being read. */
+  #parts: Blob[] = [];
+
+  constructor(service: SessionService) {
+    this.#service = service;
+  }
+
+  /**
+   * Takes a line.
+   *
+   * @returns the version that the service has then; `undefined` before its last chunk
+   * @throws SessionError `invalid_argument`; `artifact_service_missing` if the service keeps no files
+   */
+  async take(
+    json: SessionFile,
+    call: Call,
+  ): Promise<{ readonly stored: FileVersion; readonly size: number } | undefined> {
+    const artifact = requireJsonObject(json.artifact, ['artifact']);
+    const { filename, version, createTime, chunk, chunks, data } = artifact;
+    requireText('artifact.filename', filename);
+    requireWhole('artifact.chunk', chunk as number, 0);
+    if (chunk !== this.#parts.length) this.#parts = [];
+    if (chunk === this.#parts.length) this.#parts.push(new Blob([bytesOf(data)]));
+    if (chunk !== Number(chunks) - 1) return undefined;
+    const blob = new Blob(this.#parts);
+    const isWhole = this.#parts.length === chunks;
+    this.#parts = [];
+    if (!isWhole) {
+      const message = `The lines of ${JSON.stringify(filename)} are not complete.`;
+      throw new SessionError('invalid_argument', message, { key: 'artifact.chunk' });
+    }
+    const artifacts = await artifactsOf(this.#service);
+    if (artifacts === undefined) {
+      const message = 'The service keeps no files; give it the option artifacts.';
+      throw new SessionError('artifact_service_missing', message);
+    }
+    const appName = requireId('appName', json.appName);
+    const userId = requireId('userId', json.userId);
+    // The files of a user are named by any session.
+    const sessionId = json.sessionId === undefined ? 'any' : requireId('sessionId', json.sessionId);
+    const facts = requireJsonObject(artifact.facts, ['artifact', 'facts']) as FileFacts;
+    const key = { appName, userId, sessionId, filename };
+    const number = requireWhole('artifact.version', version as number, 0);
+    const time = requireTime('artifact.createTime', createTime);
+    const file = { data: blob, facts, createTime: time, version: number };
+    return { stored: await artifacts.restore(key, file, call), size: blob.size };
+  }
+}
+
+/** Whether a line holds a part of a file. */
+export function isArtifactLine(json: object): boolean {
+  return Object.hasOwn(json, 'artifact');
+}
