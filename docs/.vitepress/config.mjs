@@ -6,7 +6,15 @@ import { posix } from 'node:path';
 /** The order in which readers need the pages. */
 const PAGES = {
   Begin: ['start', 'concepts', 'entries'],
-  Sessions: ['state', 'instructions', 'events', 'search', 'history', 'concurrent_writes'],
+  Sessions: [
+    'state',
+    'instructions',
+    'events',
+    'search',
+    'history',
+    'artifacts',
+    'concurrent_writes',
+  ],
   Storages: ['storages', 'writing_a_storage'],
   'Server and screen': ['server', 'live', 'runs', 'api_server', 'cache', 'chat'],
   Reference: [
