@@ -7,6 +7,7 @@
 export { SessionError, StateSchemaError, isSessionError } from './values/errors/errors.js';
 export type { SessionErrorCode } from './values/errors/errors.js';
 export { createEvent, createEventActions } from './values/model/event/create_event.js';
+export { filesOf, type MessageFile } from './values/model/event/message_files.js';
 export { finalResponseText, isFinalResponse } from './values/model/event/final_response.js';
 export type { AppendedEvent, Event, EventActions, NewEvent } from './values/model/event/event.js';
 export type {

@@ -2,7 +2,9 @@
 import { SessionError } from '../../errors/errors.js';
 import { requireBoolean } from '../../errors/option_values.js';
 import { isPlainObject } from '../../json/rules.js';
+import type { Part } from './content.js';
 import type { Event } from './event.js';
+import { filesOf } from './message_files.js';
 
 /** The most code points of such a title. */
 const MAX_TITLE = 60;
@@ -23,18 +25,21 @@ export function takeAutoTitle(autoTitle: unknown): boolean {
 }
 
 /**
- * Returns the title that a stored event gives to its session: the beginning of a user's message, cut at a word.
+ * Returns the title that a stored event gives to its session: the beginning of a user's message, cut at a word. The
+ * texts that stand for its files are left out.
  *
  * @param text JSON text of the event
  * @returns `undefined` if the event is no message of a user, or has no text
  */
 export function titleOf(text: string): string | undefined {
-  const { author, content } = JSON.parse(text) as Partial<Event>;
+  const event = JSON.parse(text) as Partial<Event>;
+  const { author, content } = event;
   const parts: unknown = isPlainObject(content) ? content.parts : undefined;
   if (author !== 'user' || !Array.isArray(parts)) return undefined;
-  const texts = parts.filter(isPlainObject).map((part) => {
-    const { text, thought } = part;
-    return typeof text === 'string' && thought !== true ? text : '';
+  const files = filesOf(event).map(({ part }) => part);
+  const texts = parts.map((part: unknown, index) => {
+    const { text, thought } = Object(part) as Partial<Part>;
+    return typeof text === 'string' && thought !== true && !files.includes(index) ? text : '';
   });
   const message = texts.join(' ');
   const start = message.trimStart().slice(0, LONGEST_START);
