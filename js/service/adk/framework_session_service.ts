@@ -11,6 +11,7 @@ import type {
 } from '../../values/model/session.js';
 import { CORE, type Core, coreOf } from '../../core/core_of.js';
 import { runPlan } from '../../core/storage/reads/read_plan.js';
+import { ModelFiles } from './model_files.js';
 import type { RunnerReads } from './runner_reads.js';
 import type {
   ListSessionsPageRequest,
@@ -160,6 +161,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     readonly #rules: AppendRules;
     readonly #reads: RunnerReads;
     readonly #run: ServedRun | undefined;
+    readonly #files: ModelFiles;
 
     constructor(service: SessionService, rules: AppendRules, reads: RunnerReads, run?: ServedRun) {
       super();
@@ -168,6 +170,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       this.#rules = rules;
       this.#reads = reads;
       this.#run = run;
+      this.#files = new ModelFiles(service);
     }
 
     [FOR_RUN](run: ServedRun): FrameworkSessionService {
@@ -190,14 +193,18 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
 
     async getSession(request: GetSessionRequest): Promise<Session | undefined> {
       const plan = this.#reads.plan(request, this.#run?.storedMessageId);
-      return await runPlan(plan, (request) => this.#service.getSession(request));
+      const session = await runPlan(plan, (request) => this.#service.getSession(request));
+      if (session !== undefined) await this.#files.give(session);
+      return session;
     }
 
     override async getOrCreateSession(request: CreateSessionRequest): Promise<Session> {
       acceptToolConfirmations(request);
       const plan = this.#reads.plan(request);
       const read = await runPlan(plan, (request) => this.#service.getOrCreateSession(request));
-      return read as Session;
+      const session = read as Session;
+      await this.#files.give(session);
+      return session;
     }
 
     override appendEvent<E extends NewEvent>(
@@ -205,7 +212,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
     ): Promise<AppendedEvent<E>> {
       const append = (given: AppendEventRequest): Promise<AppendedEvent<NewEvent>> => {
         this.#prepare(given, () => [given.event]);
-        return this.#service.appendEvent(given);
+        return this.#withFiles(given, this.#service.appendEvent(given));
       };
       const appended: unknown = this.#run?.append(request, append) ?? append(request);
       return appended as Promise<AppendedEvent<E>>;
@@ -213,7 +220,16 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
 
     appendEvents<E extends NewEvent>(request: AppendEventsRequest<E>): Promise<AppendedEvent<E>[]> {
       this.#prepare(request, () => request.events);
-      return this.#service.appendEvents(request);
+      return this.#withFiles(request, this.#service.appendEvents(request));
+    }
+
+    /** An append gives the handle its own events and those that it had missed. */
+    #withFiles<T>(request: { readonly session: Session }, appending: Promise<T>): Promise<T> {
+      if (this.#files.artifacts === undefined) return appending;
+      return appending.then(async (appended) => {
+        await this.#files.give(request.session);
+        return appended;
+      });
     }
 
     #prepare(request: object, eventsOf: () => readonly NewEvent[]): void {

@@ -1,0 +1,111 @@
+import type { Event } from '../../values/model/event/event.js';
+import type { Part } from '../../values/model/event/content.js';
+import { filesOf, type MessageFile } from '../../values/model/event/message_files.js';
+import type { Session } from '../../values/model/session.js';
+import type { ArtifactService } from '../invocation/running_invocation.js';
+
+/** The most bytes of files that a model gets in one turn. A request of Gemini has at most 20 MB, base64 included. */
+const MOST_BYTES = 15 * 2 ** 20;
+
+/** The types that models take as bytes and as texts, by the rule of the framework's `LOAD_ARTIFACTS`. */
+const AS_BYTES = /^(image|audio|video)\/|^application\/pdf$/;
+const AS_TEXT = /^text\/|^application\/(csv|json|xml)$/;
+
+/** What a handle has got, for one turn. */
+interface Given {
+  bytes: number;
+  readonly parts: Map<string, Promise<Part | undefined>>;
+  readonly events: WeakSet<Event>;
+}
+
+/**
+ * Gives the events of a handle the files of their messages, behind the texts that stand for them, so that the model sees
+ * them. The events with files are copies: nothing of it is stored.
+ *
+ * The newest files come first, while there is room. One that has no room, cannot be read, or has a type that models do not
+ * take, stays a text, and the agent may load it with `LOAD_ARTIFACTS`.
+ */
+export class ModelFiles {
+  /** Absent: the service has no files, and nobody waits for them. */
+  readonly artifacts: Required<ArtifactService> | undefined;
+  readonly #given = new WeakMap<Session, Given>();
+
+  constructor(service: object) {
+    try {
+      this.artifacts = (service as { artifacts?: Required<ArtifactService> }).artifacts;
+    } catch {
+      // It lacks the option `artifacts`.
+    }
+  }
+
+  /** Gives the files to the events that have none yet. Never rejects. */
+  async give(session: Session): Promise<void> {
+    const { artifacts } = this;
+    if (artifacts === undefined) return;
+    const given = this.#given.get(session) ?? {
+      ...{ bytes: 0, parts: new Map<string, Promise<Part | undefined>>() },
+      events: new WeakSet(),
+    };
+    this.#given.set(session, given);
+    const lacking: Promise<void>[] = [];
+    for (const event of [...session.events].reverse()) {
+      if (given.events.has(event)) continue;
+      const files = filesOf(event);
+      if (files.length === 0) continue;
+      const parts = files
+        .reverse()
+        .map((file): [MessageFile, Promise<Part | undefined>] => [
+          file,
+          partOf(artifacts, session, file, given),
+        ]);
+      lacking.push(putInto(session, event, parts, given));
+    }
+    await Promise.all(lacking);
+  }
+}
+
+/** Reads a file once in a turn. Never rejects. */
+function partOf(
+  artifacts: Required<ArtifactService>,
+  { appName, userId, id: sessionId }: Session,
+  { name: filename, version, mimeType = '', size = MOST_BYTES }: MessageFile,
+  given: Given,
+): Promise<Part | undefined> {
+  const name = JSON.stringify([filename, version]);
+  let part = given.parts.get(name);
+  if (part !== undefined) return part;
+  const type = mimeType.split(';')[0]!.trim().toLowerCase();
+  const isText = AS_TEXT.test(type);
+  if (given.bytes + size > MOST_BYTES || !(isText || AS_BYTES.test(type))) {
+    return Promise.resolve(undefined);
+  }
+  given.bytes += size;
+  const request = { appName, userId, sessionId, filename, version };
+  const read = async (): Promise<Part | undefined> => {
+    if (!isText) return artifacts.loadArtifact(request);
+    const text = await (await artifacts.open(request))?.text();
+    return text === undefined ? undefined : { text };
+  };
+  part = read().catch(() => undefined);
+  given.parts.set(name, part);
+  return part;
+}
+
+/** Replaces an event of the handle by a copy with the parts of its files. */
+async function putInto(
+  session: Session,
+  event: Event,
+  parts: readonly (readonly [MessageFile, Promise<Part | undefined>])[],
+  given: Given,
+): Promise<void> {
+  const all: Part[] = [...event.content!.parts!];
+  // From the last part on, so that the places of the others stay.
+  for (const [file, reading] of parts) {
+    const part = await reading;
+    if (part !== undefined) all.splice(file.part + 1, 0, part);
+  }
+  const copy = { ...event, content: { ...event.content, parts: all } };
+  given.events.add(copy);
+  const index = session.events.indexOf(event);
+  if (index >= 0) session.events[index] = copy;
+}
