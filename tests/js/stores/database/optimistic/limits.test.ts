@@ -64,7 +64,7 @@ describe('A driver of lists of statements', () => {
 
   it('is tried until timeoutMs if others change the session each time: storage_blocked', async () => {
     const driver = sqliteDriver(new Sqlite(':memory:'));
-    const service = new DatabaseSessionService({ driver, engine: 'sqlite', timeoutMs: 100 });
+    const service = new DatabaseSessionService({ driver, engine: 'sqlite', timeoutMs: 1_000 });
     const session = await service.createSession(KEY);
     let tried = 0;
     driver.commit = () => Promise.resolve((tried += 1) < 0);
