@@ -9,6 +9,12 @@
 export { liveSession } from './live_session.js';
 export { liveSessions } from './live_sessions.js';
 export { liveSearch } from './live_search.js';
+export {
+  showArtifact,
+  type ShownArtifact,
+  type ShownFile,
+  type ShownFileRequest,
+} from './show_artifact.js';
 export type { LiveSearch, LiveSearchRequest, LiveSearchSnapshot } from './live_search.js';
 export type { AskOptions, LiveSession, LiveSessionOptions, LiveSessionSnapshot } from './types.js';
 export type { Answers } from '../../service/runs/user_answers.js';

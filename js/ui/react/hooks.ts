@@ -5,6 +5,7 @@ import {
   type ReactNode,
   useCallback,
   useContext,
+  useEffect,
   useMemo,
   useState,
   useSyncExternalStore,
@@ -22,6 +23,7 @@ import type {
   LiveSessionsSnapshot,
   LiveStore,
   ProvidedSessions,
+  ShownArtifact,
   UnsentEntry,
 } from '../live/index.js';
 import {
@@ -33,11 +35,13 @@ import {
 import {
   LOADING,
   LOADING_LIST,
+  providedKey,
   providedSearch,
   providedSession,
   providedSessions,
 } from '../live/components/provided.js';
 import { LOADING_SEARCH } from '../live/live_search.js';
+import { LOADING_ARTIFACT, showArtifact, type ShownFile } from '../live/show_artifact.js';
 import type { AnyMembers } from '../live/types.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
@@ -218,6 +222,50 @@ export function useSessions(request: UseSessionsRequest = {}): UseSessionsResult
 export function useSearch(request: UseSearchRequest): UseSearchResult {
   const store = providedSearch(useProvider(), request);
   return { search: useStore(store, LOADING_SEARCH, (snapshot) => snapshot), store };
+}
+
+/**
+ * Returns a version of a file as a page shows it: see {@link ShownArtifact}. Its URL is revoked when the component shows
+ * another file, or none any more.
+ *
+ * @param file a file of a message, from `filesOf`; without `version`, the newest version of any file of the session
+ * @throws SessionError `invalid_argument` without a provider or without a session id
+ *
+ * @example
+ * ```ts
+ * import { filesOf } from 'adk-session-wasm';
+ * import { useArtifact, useSession } from 'adk-session-wasm/react';
+ * import { createElement } from 'react';
+ *
+ * function Picture({ name, version }: { name: string; version: number }) {
+ *   const { url } = useArtifact({ name, version });
+ *   return createElement('img', { src: url, alt: name });
+ * }
+ *
+ * export function Pictures() {
+ *   const { session } = useSession();
+ *   const files = session.events.flatMap((event) => filesOf(event));
+ *   return files.map(({ name, version }) => createElement(Picture, { key: `${version} ${name}`, name, version }));
+ * }
+ * ```
+ */
+export function useArtifact(
+  { name: filename, version }: ShownFile,
+  options: AnyMembers<CompositeSessionKey> = {},
+): ShownArtifact {
+  const provided = useProvider();
+  const { service } = provided;
+  const { appName, userId, sessionId } = providedKey(
+    provided,
+    options,
+    'the hook or to the SessionProvider',
+  );
+  const [artifact, setArtifact] = useState(LOADING_ARTIFACT);
+  useEffect(
+    () => showArtifact(service, { appName, userId, sessionId, filename, version }, setArtifact),
+    [service, appName, userId, sessionId, filename, version],
+  );
+  return artifact;
 }
 
 /**

@@ -7,6 +7,7 @@
 export {
   createSessionHooks,
   SessionProvider,
+  useArtifact,
   useCacheStatus,
   useSearch,
   useSession,

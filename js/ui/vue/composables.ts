@@ -26,6 +26,8 @@ import type {
   LiveSessionsSnapshot,
   LiveStore,
   ProvidedSessions,
+  ShownArtifact,
+  ShownFile,
   UnsentEntry,
 } from '../live/index.js';
 import {
@@ -37,11 +39,13 @@ import {
 import {
   LOADING,
   LOADING_LIST,
+  providedKey,
   providedSearch,
   providedSession,
   providedSessions,
 } from '../live/components/provided.js';
 import { LOADING_SEARCH } from '../live/live_search.js';
+import { LOADING_ARTIFACT, showArtifact } from '../live/show_artifact.js';
 import type { AnyMembers } from '../live/types.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
@@ -180,6 +184,45 @@ export function useSearch(
   const provided = injected();
   const store = computed(() => providedSearch(provided(), toValue(request)));
   return { search: follow(() => store.value, LOADING_SEARCH), store };
+}
+
+/**
+ * Returns a version of a file as a page shows it: see `ShownArtifact` of `adk-session-wasm/live`. Its URL is revoked when
+ * another file is shown, or the component is unmounted.
+ *
+ * @param file a file of a message, from `filesOf`; without `version`, the newest version of any file of the session
+ * @throws SessionError `invalid_argument` if nothing is provided, or no session id
+ *
+ * @example
+ * ```ts
+ * import { useArtifact } from 'adk-session-wasm/vue';
+ * import { defineComponent, h } from 'vue';
+ *
+ * export const Picture = defineComponent({
+ *   props: { name: { type: String, required: true }, version: Number },
+ *   setup(props) {
+ *     const artifact = useArtifact(() => props);
+ *     return () => h('img', { src: artifact.value.url, alt: props.name });
+ *   },
+ * });
+ * ```
+ */
+export function useArtifact(
+  file: MaybeRefOrGetter<ShownFile>,
+  options: MaybeRefOrGetter<AnyMembers<CompositeSessionKey>> = {},
+): Readonly<ShallowRef<ShownArtifact>> {
+  const provided = injected();
+  const store = computed(() => {
+    const { service } = provided();
+    const key = providedKey(provided(), toValue(options), 'useArtifact or to provideSessions');
+    const { name: filename, version } = toValue(file);
+    return {
+      subscribe: (show: (artifact: ShownArtifact) => void) =>
+        showArtifact(service, { ...key, filename, version }, show),
+      getSnapshot: () => LOADING_ARTIFACT,
+    };
+  });
+  return follow(() => store.value, LOADING_ARTIFACT);
 }
 
 /**

@@ -5,6 +5,7 @@
  */
 export {
   provideSessions,
+  useArtifact,
   useCacheStatus,
   useSearch,
   useSession,

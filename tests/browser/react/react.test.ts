@@ -15,7 +15,12 @@ import {
 import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
 import { InMemorySessionService } from '../../../js/index.js';
 import { type LiveSession, liveSession, type RunAgent } from '../../../js/ui/live/index.js';
-import { SessionProvider, useSession, useSessionState } from '../../../js/ui/react/index.js';
+import {
+  SessionProvider,
+  useArtifact,
+  useSession,
+  useSessionState,
+} from '../../../js/ui/react/index.js';
 import { CORE } from '../../../js/core/core_of.js';
 import { root as repository } from '../../toolchain/environment.mjs';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
@@ -25,7 +30,17 @@ import { serveModule, type Server } from '../server.js';
 import type { Tab } from '../tab.js';
 
 export function page() {
-  return { converse, tear, leaveEarly, suspend, suspendMany, showRows, hydrate, switchSessions };
+  return {
+    converse,
+    tear,
+    leaveEarly,
+    suspend,
+    suspendMany,
+    showRows,
+    showFiles,
+    hydrate,
+    switchSessions,
+  };
 }
 
 const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -278,6 +293,51 @@ async function showRows(
   return { reads: wholeReads, wasAborted, draft };
 }
 
+/**
+ * Shows a picture, then HTML in a frame. Returns the width of the picture, whether the script of the HTML has run, and
+ * whether the URLs end with their components.
+ */
+async function showFiles(): Promise<{ width: number; hasRun: boolean; areRevoked: boolean }> {
+  const service = new InMemorySessionService({ artifacts: true });
+  await service.createSession(KEY);
+  const canvas = document.createElement('canvas');
+  canvas.width = 7;
+  const picture = await new Promise<Blob | null>((done) => canvas.toBlob(done));
+  const script = new Blob(['<script>parent.hasRun = true</script>'], { type: 'text/html' });
+  await service.artifacts.put({ ...KEY, filename: 'tea.png', data: picture ?? script });
+  await service.artifacts.put({ ...KEY, filename: 'page.html', data: script });
+  const urls: string[] = [];
+  let width = 0;
+  let show: ((tag: 'img' | 'iframe') => void) | undefined;
+  function File({ tag }: { tag: 'img' | 'iframe' }): ReactElement {
+    const { url } = useArtifact({ name: tag === 'img' ? 'tea.png' : 'page.html' });
+    if (url !== undefined) urls.push(url);
+    return createElement(tag, {
+      src: url,
+      onLoad: ({ target }: { target: Partial<HTMLImageElement> }) =>
+        (width ||= target.naturalWidth ?? 0),
+    });
+  }
+  function App(): ReactElement {
+    const [tag, setTag] = useState<'img' | 'iframe'>('img');
+    show = setTag;
+    return createElement(File, { key: tag, tag });
+  }
+  const { root } = mount(provide(service, createElement(App)));
+  await until(() => width > 0);
+  show?.('iframe');
+  await until(() => (document.querySelector('iframe')?.src ?? '').startsWith('blob:'));
+  await pause(300);
+  root.unmount();
+  await pause();
+  const opened = await Promise.allSettled(urls.map((url) => fetch(url)));
+  return {
+    width,
+    hasRun: 'hasRun' in globalThis,
+    areRevoked: opened.every(({ status }) => status === 'rejected'),
+  };
+}
+
 /** Takes over the text that a server rendered. */
 async function hydrate(): Promise<string[]> {
   const service = await serviceOf(2);
@@ -410,6 +470,11 @@ describe('The hooks', () => {
 
         it('may unmount in the middle of the first read', async () => {
           assert.deepEqual(await tab.call('leaveEarly'), []);
+        });
+
+        it('shows a picture, runs no HTML, and revokes their URLs', async () => {
+          const shown = await tab.call('showFiles');
+          assert.deepEqual(shown, { width: 7, hasRun: false, areRevoked: true });
         });
 
         it('suspends until the session has been read', async () => {

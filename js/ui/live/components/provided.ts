@@ -148,17 +148,25 @@ export function providedSession<S extends object>(
   options: AnyMembers<CompositeSessionKey> & Pick<ProvidedSessions<S>, 'initialState'>,
   places: string,
 ): LiveSession<S> {
-  const { appName, userId, sessionId } = withDefaults<ProvidedSessions<S>>(provided, options);
-  if (sessionId === undefined) {
-    const message = `sessionId is missing; give it to ${places}.`;
-    throw new SessionError('invalid_argument', message, { key: 'sessionId' });
-  }
+  const key = providedKey(provided, options, places);
   const { service, window, view, turns } = provided;
-  const store = sharedSession(service, { appName, userId, sessionId }, { window, view, turns });
+  const store = sharedSession(service, key, { window, view, turns });
   if (options.initialState !== undefined) ownStates.set(store, options.initialState);
   store.agent = provided.run;
   store.initialState = ownStates.get(store) ?? provided.initialState;
   return store;
+}
+
+/** Returns the key of the session that a component shows. @throws SessionError `invalid_argument` without a session id */
+export function providedKey<S extends object>(
+  provided: ProvidedSessions<S>,
+  options: AnyMembers<CompositeSessionKey>,
+  places: string,
+): CompositeSessionKey {
+  const { appName, userId, sessionId } = withDefaults<ProvidedSessions<S>>(provided, options);
+  if (sessionId !== undefined) return { appName, userId, sessionId };
+  const message = `sessionId is missing; give it to ${places}.`;
+  throw new SessionError('invalid_argument', message, { key: 'sessionId' });
 }
 
 /** Returns the store of a list that all components share. The provided app and user are its own by default. */

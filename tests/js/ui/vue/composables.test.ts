@@ -10,6 +10,7 @@ import { InMemorySessionService, type SessionService } from '../../../../js/inde
 import {
   provideSessions,
   type SessionRefs,
+  useArtifact,
   useCacheStatus,
   useSearch,
   useSession,
@@ -354,6 +355,41 @@ describe('The composables for Vue', () => {
     const { text, unmount } = mount(service, Connection);
     await until(() => text() === 'true 0');
     unmount();
+  });
+
+  it('show a file, and revoke its URL when another one is shown', async () => {
+    const service = new InMemorySessionService({ artifacts: true });
+    await service.createSession(KEY);
+    for (const [filename, text] of [
+      ['a.txt', 'a'],
+      ['b.txt', 'b'],
+    ] as const) {
+      await service.artifacts.put({
+        ...KEY,
+        filename,
+        data: new Blob([text]),
+        mimeType: 'text/plain',
+      });
+    }
+    const name = ref('a.txt');
+    let url: string | undefined;
+    const File = defineComponent(() => {
+      const artifact = useArtifact(() => ({ name: name.value }));
+      return () => {
+        ({ url } = artifact.value);
+        return h('p', `${name.value} ${artifact.value.status}`);
+      };
+    });
+    const { text, unmount } = mount(service, File);
+    await until(() => text() === 'a.txt ready');
+    const first = url!;
+    assert.equal(await (await fetch(first)).text(), 'a');
+    name.value = 'b.txt';
+    await until(() => text() === 'b.txt ready' && url !== first);
+    await assert.rejects(fetch(first));
+    assert.equal(await (await fetch(url!)).text(), 'b');
+    unmount();
+    await assert.rejects(fetch(url!));
   });
 
   it('say what is missing', () => {
