@@ -157,6 +157,25 @@ export function inspectorIn(name: BrowserName): void {
         assert.equal((await page.call('stored'))?.state.topic, 'more');
       }));
 
+    it('lists the files of a session and opens their versions', () =>
+      inPage(async (page) => {
+        await page.call('openFiles');
+        await page.call('click', 'Session');
+        await page.call('see', 'user:page.html');
+        await page.call('click', 'Versions of tea.png');
+        await page.call('see', 'Version 1, image/png');
+        await page.call('click', 'Open version 1 of tea.png');
+        await page.call('see', 'Save');
+        assert.deepEqual(await page.call('pictures'), [['tea.png', 300]]);
+        await picture(page, 'files');
+        await page.call('click', 'Close version 1 of tea.png');
+        await page.call('click', 'Versions of user:page.html');
+        await page.call('click', 'Open version 0 of user:page.html');
+        await page.call('see', 'Save');
+        const saved = ['page.html', 'application/octet-stream'];
+        assert.deepEqual(await page.call('savedType'), saved);
+      }));
+
     it('changes the state by events', () =>
       inPage(async (page) => {
         await page.call('openShop', true);

@@ -112,8 +112,8 @@ export class IndexedDbLocalStore<
       throw transaction.error ?? error;
     }
     if (mode === 'readonly') return result;
-    transaction.commit();
     try {
+      // It commits by itself after its last request. After `commit()`, Firefox stores the other requests of one that fails.
       await transaction.done;
       return result;
     } catch (error) {

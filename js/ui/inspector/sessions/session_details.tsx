@@ -7,6 +7,7 @@ import { useAction, useStore, useReading } from '../view/hooks.js';
 import { Button, ConfirmButton, ErrorNote, Facts, Field, JsonText, Name } from '../view/parts.js';
 import { useState, type VNode } from '../view/preact.js';
 import { bytesText, timeText } from '../view/text.js';
+import { FileList } from './file_list.js';
 import { changesOf, labelsText } from './session_filter.js';
 
 /** The forms of a session file, by what reads it. */
@@ -77,6 +78,7 @@ export function SessionDetails(props: {
         />
       </div>
       <ErrorNote error={error} />
+      <FileList service={service} keyOfSession={key} />
       <BranchList live={live} />
       {info !== undefined && (
         <>

@@ -1,5 +1,5 @@
 import { after, before, describe, it } from 'node:test';
-import { killAgainAndAgain, killCreations, killDeletions } from './kills.js';
+import { killAgainAndAgain, killCreations, killDeletions, killPuts } from './kills.js';
 import { serveSite, type Site } from '../site.js';
 
 describe('A Chromium that is killed during many appends', () => {
@@ -18,4 +18,6 @@ describe('A Chromium that is killed during many appends', () => {
 
   it('has each session that it deleted whole or not at all, six times', () =>
     killDeletions(site, 6));
+
+  it('has each file that it put whole or not at all, six times', () => killPuts(site, 6));
 });

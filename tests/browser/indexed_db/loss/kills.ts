@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { startChromium } from './chromium_process.js';
 import { assertWhole, type Stored } from './bursts.js';
 import { CREATED_EVENTS } from '../page/loss/creations.js';
+import { FILE_BYTES, type readPuts } from '../page/loss/puts.js';
 import type { Site } from '../site.js';
 
 /** How often Chromium itself may abandon a database before the test fails. */
@@ -134,10 +135,44 @@ export async function killDeletions(site: Site, kills: number): Promise<void> {
   }
 }
 
+/** Kills Chromium several times while it puts files. Each version must be whole or absent, and no bytes are left over. */
+export async function killPuts(site: Site, kills: number): Promise<void> {
+  const profile = await mkdtemp(join(tmpdir(), 'killed-'));
+  let told: string[] = [];
+  try {
+    for (let run = 0; run <= kills; run += 1) {
+      const browser = startChromium(profile, `${site.origin}/killed?puts=true&durability=strict`);
+      try {
+        await site.found.atLeast(1);
+        const { puts, givenUp, error } = JSON.parse(site.found.take()[0]!) as Found;
+        assert.equal(error, undefined);
+        // Chromium itself abandoned a database.
+        if (givenUp !== undefined) told = [];
+        const { versions, torn, bytes } = puts!;
+        assert.deepEqual(torn, [], 'no version lacks bytes');
+        const lost = told.filter((version) => !versions.includes(version));
+        assert.deepEqual(lost, [], 'acknowledged versions are stored');
+        assert.equal(new Set(versions).size, versions.length, 'no number is given twice');
+        assert.equal(bytes, versions.length * FILE_BYTES, 'no bytes are left over');
+        if (run < kills) await site.acknowledged.atLeast(1 + ((run * 5) % 12));
+        // Each time at another moment of the next put.
+        await new Promise((resolve) => setTimeout(resolve, 7 * run));
+      } finally {
+        await browser.kill();
+      }
+      told.push(...site.acknowledged.take());
+    }
+  } finally {
+    await rm(profile, { recursive: true, force: true });
+    site.acknowledged.take();
+  }
+}
+
 interface Found {
   /** Of each session that was created with events. */
   created?: Record<string, [events: number, last: unknown]>;
   stored?: Stored;
+  puts?: Awaited<ReturnType<typeof readPuts>>;
   /** The reason why Chromium has recreated the database. */
   givenUp?: string;
   error?: string;

@@ -9,7 +9,7 @@ import { completion, dump, rows, withDatabase } from '../page/bare.js';
 import { failure, keyOf, say } from '../page/events.js';
 
 /** What the tests call in the page. */
-export const inPage = { keepFiles, putMany, eraseFiles, finishErasures, putWithoutBlobs };
+export const inPage = { keepFiles, putLarge, putMany, eraseFiles, finishErasures, putWithoutBlobs };
 type Page = typeof inPage;
 
 const MIB = 2 ** 20;
@@ -29,6 +29,15 @@ export function artifacts(context: Context): void {
         assert.deepEqual(kept.names, [filename, 'user:b']);
       });
     }
+  });
+
+  it('a file of 200 MB is stored and opened', async () => {
+    await inTab<Page>(context, async (tab) => {
+      const { size, ends, left } = await tab.call('putLarge', newName(), 200);
+      assert.equal(size, 200 * MIB);
+      assert.deepEqual(ends, [0, 199]);
+      assert.equal(left, 0);
+    });
   });
 
   it('two pages that put a file at once get all versions, each once', async () => {
@@ -106,6 +115,21 @@ async function keepFiles(name: string) {
   const names = await service.artifacts.listArtifactKeys(forked);
   await service.close();
   return { wasThere, files, names };
+}
+
+/** Puts a file of many MiB, of which each is filled with its number, and deletes it. */
+async function putLarge(name: string, mebibytes: number) {
+  const service = new IndexedDbSessionService({ name, artifacts: true });
+  const key = keyOf('one');
+  await service.createSession(key);
+  const parts = Array.from({ length: mebibytes }, (_, at) => new Uint8Array(MIB).fill(at));
+  await service.artifacts.put({ ...key, filename, data: new Blob(parts) });
+  const blob = await service.artifacts.open({ ...key, filename });
+  const ends = [await bytesIn(blob?.slice(0, 1)), await bytesIn(blob?.slice(-1))].flat();
+  await service.deleteSession(key);
+  const { bytes: left } = await service.artifacts.usage(key);
+  await service.close();
+  return { size: blob?.size, ends, left };
 }
 
 async function putMany(name: string, count: number): Promise<number[]> {

@@ -1,4 +1,4 @@
-// Appends without free space in the browser.
+// Appends and files without free space in the browser.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -47,7 +47,7 @@ const WAYS: Record<BrowserName, Way> = {
 };
 
 export function quota(context: Context, browserName: BrowserName): void {
-  it('an append beyond the quota is refused, and changes no stored data', async () => {
+  it('an append or a file beyond the quota is refused, and changes no stored data', async () => {
     const { preferences, take, give } = WAYS[browserName];
     // A separate origin, because Chromium caches an origin's free space for half a minute.
     const site = await serveSite();
@@ -71,8 +71,9 @@ export function quota(context: Context, browserName: BrowserName): void {
 
 const SMALL = ['00000', '00001', '00002'];
 
-function assertRefused({ failed, handle, together, small, big, stored }: QuotaResult): void {
+function assertRefused({ failed, file, handle, together, small, big, stored }: QuotaResult): void {
   assert.equal(failed.code, 'quota_exceeded');
+  assert.deepEqual(file, { code: 'quota_exceeded', versions: [], before: 1000 });
   assert.equal(handle[1], handle[0], 'the handle is as it was');
   // Firefox finds room for another one now and then.
   const others = together.filter((code) => code !== 'stored' && code !== 'quota_exceeded');
@@ -89,6 +90,8 @@ const LIMIT = 200;
 
 interface QuotaResult {
   failed: Failure;
+  /** A file that has no room, and the size of one that was stored before. */
+  file: { code: string | undefined; versions: number[]; before: number | undefined };
   /** The handle as JSON, before the append that failed and after it. */
   handle: [string, string];
   /** The codes of concurrent appends without free space. */
@@ -103,10 +106,11 @@ let service: IndexedDbSessionService | undefined;
 
 /** Appends until there is no room left, and reads what was there before. */
 async function fill(name: string): Promise<QuotaResult> {
-  service = new IndexedDbSessionService({ name });
+  service = new IndexedDbSessionService({ name, artifacts: true });
   const small = await service.createSession(keyOf('small'));
   await service.appendEvents({ session: small, events: numbers(3).map(mark) });
   const big = await service.createSession(keyOf('big'));
+  await service.artifacts.put({ ...keyOf('small'), filename: 'small', data: new Uint8Array(1000) });
   const stored: string[] = [];
   for (const number of numbers(LIMIT)) {
     const before = handleOf(big);
@@ -121,6 +125,7 @@ async function fill(name: string): Promise<QuotaResult> {
     stored.push(...more.filter((_, place) => outcomes[place] === undefined));
     return {
       failed: outcome,
+      file: await putTooLarge(service),
       handle: [before, after],
       together: outcomes.map((failed) => failed?.code ?? 'stored'),
       small: idsOf(await service.getSession(keyOf('small'))),
@@ -129,6 +134,15 @@ async function fill(name: string): Promise<QuotaResult> {
     };
   }
   throw new Error(`there was room for all ${LIMIT} events`);
+}
+
+/** Puts a file that is larger than the quota. */
+async function putTooLarge({ artifacts }: IndexedDbSessionService): Promise<QuotaResult['file']> {
+  const [large, small] = ['large', 'small'].map((filename) => ({ ...keyOf('small'), filename }));
+  const data = new Uint8Array(2 * QUOTA);
+  const { code } = await failure(() => artifacts.put({ ...large!, data }));
+  const versions = await artifacts.listVersions(large!);
+  return { code, versions, before: (await artifacts.open(small!))?.size };
 }
 
 async function append(

@@ -145,6 +145,31 @@ const scenarios = {
       () => shownText().includes('odd') || all('[role=option]').length >= 6,
     );
   },
+  /** Shows a session with a picture and a file that a browser would run. */
+  async openFiles() {
+    const filed = await openSessionService({ storage: 'memory', artifacts: true });
+    service = filed;
+    await service.createSession(KEY);
+    const canvas = document.createElement('canvas');
+    const picture = await new Promise<Blob | null>((done) => canvas.toBlob(done));
+    const html = new Blob(['<p>'], { type: 'text/html' });
+    for (const data of [html, picture ?? html]) {
+      await filed.artifacts.put({ ...KEY, filename: 'tea.png', data, author: 'user' });
+    }
+    await filed.artifacts.put({ ...KEY, filename: 'user:page.html', data: html });
+    show(service, KEY);
+    await until('the session', () => shownText().includes('events held of 0'));
+  },
+  /** Returns the type that the browser has for what a link saves. */
+  async savedType() {
+    const [link] = all('a[download]') as HTMLAnchorElement[];
+    return [link?.download, (await fetch(link?.href ?? '')).headers.get('content-type')];
+  },
+  async pictures() {
+    const images = (): HTMLImageElement[] => all('img') as HTMLImageElement[];
+    await until('the pictures', () => images().every(({ naturalWidth }) => naturalWidth > 0));
+    return images().map(({ alt, naturalWidth }) => [alt, naturalWidth]);
+  },
   async openDamaged() {
     service = await damagedShop();
     show(service, KEY);

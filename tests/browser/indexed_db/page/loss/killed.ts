@@ -1,7 +1,8 @@
-// The page that is killed with its browser: it reports its data, then appends or creates sessions until the kill.
+// The page that is killed with its browser: it reports its data, then appends, creates sessions or puts files until the kill.
 
 import { burst, readStored } from '../../loss/bursts.js';
 import { createForEver, deleteForEver, readCreations } from './creations.js';
+import { putForEver, readPuts } from './puts.js';
 import { givenUp } from './given_up.js';
 
 const query = new URLSearchParams(location.search);
@@ -11,6 +12,11 @@ const options = {
 } as const;
 
 async function run(): Promise<void> {
+  if (query.has('puts')) {
+    const puts = await readPuts(options);
+    await fetch('/found', { method: 'POST', body: JSON.stringify({ puts, givenUp: givenUp() }) });
+    await putForEver(options);
+  }
   if (query.has('creates')) {
     const created = await readCreations(options);
     await fetch('/found', {
