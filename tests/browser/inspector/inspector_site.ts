@@ -9,7 +9,7 @@ import { PACKAGE_ROUTES, packagePage } from '../package_page.js';
 import { html, serve, type Server } from '../server.js';
 
 const POLICY =
-  "default-src 'self'; connect-src *; script-src 'self' 'wasm-unsafe-eval'; require-trusted-types-for 'script'";
+  "default-src 'self'; img-src 'self' blob:; connect-src *; script-src 'self' 'wasm-unsafe-eval'; require-trusted-types-for 'script'";
 
 const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Sessions</title>
 <meta name="viewport" content="width=device-width">
