@@ -250,14 +250,12 @@ pub fn merge_to_json(scopes: &[(Scope, Option<&ScopedState>)]) -> String {
     writer.finish()
 }
 
-/// Merges states as [`merge_to_json`] does, each as it is after its changes, without a copy of it. With `only_rest` the
-/// text lacks the changed keys.
+/// Merges states as [`merge_to_json`] does, each as it is after its changes, without a copy of it.
 ///
 /// # Errors
 /// Fails with `quota_exceeded` if memory has no room for it.
 pub(crate) fn merge_changed_to_json(
     scopes: &[(Scope, (Option<&ScopedState>, &StateChanges))],
-    only_rest: bool,
 ) -> Result<String, Error> {
     let empty = ScopedState::default();
     let mut states = Vec::with_capacity(scopes.len());
@@ -266,14 +264,12 @@ pub(crate) fn merge_changed_to_json(
         let state = state.unwrap_or(&empty);
         // A key that was removed and set again stands last.
         let (mut changed, mut removed) = (ScopedState::default(), NameMap::<()>::default());
-        if !(only_rest && state.is_empty()) {
-            for (name, change) in *changes {
-                if *change == Change::Remove {
-                    removed.add(name, ());
-                }
+        for (name, change) in *changes {
+            if *change == Change::Remove {
+                removed.add(name, ());
             }
-            changed.apply((*changes).clone());
         }
+        changed.apply((*changes).clone());
         size += state.size() + changed.size();
         states.push((scope.prefix(), state, changed, removed));
     }
@@ -282,12 +278,9 @@ pub(crate) fn merge_changed_to_json(
     for (prefix, state, changed, removed) in &states {
         let keeps_place = |name: &str| removed.get(name).is_none();
         for (name, value) in state.iter().filter(|(name, _)| keeps_place(name)) {
-            match changed.get(name) {
-                Some(_) if only_rest => {}
-                new => writer.member(prefix, name, new.unwrap_or(value)),
-            }
+            writer.member(prefix, name, changed.get(name).unwrap_or(value));
         }
-        for (name, value) in changed.iter().filter(|_| !only_rest) {
+        for (name, value) in changed.iter() {
             if state.get(name).is_none() || !keeps_place(name) {
                 writer.member(prefix, name, value);
             }
@@ -379,17 +372,9 @@ mod tests {
             let (base, mut after) = (state(base), state(base));
             after.apply(changes.clone());
             let scopes = [(Scope::User, (Some(&base), &changes))];
-            let printed = merge_changed_to_json(&scopes, false).unwrap();
+            let printed = merge_changed_to_json(&scopes).unwrap();
             assert_eq!(printed, merge_to_json(&[(Scope::User, Some(&after))]));
         }
-    }
-
-    #[test]
-    fn the_rest_of_a_state_lacks_the_changed_keys() {
-        let (base, changes) =
-            (state(r#"{"a":1,"b":2}"#), Delta::parse(r#"{"b":3,"c":4}"#).unwrap());
-        let scopes = [(Scope::App, (Some(&base), &changes.session))];
-        assert_eq!(merge_changed_to_json(&scopes, true).unwrap(), r#"{"app:a":1}"#);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::core::write::changes::{Changes, SessionChange, SharedChange};
 use crate::core::write::marker_seqs::MarkerSeqs;
 use crate::core::write::outcome::{CreatedSession, Effect, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet, Target};
-use crate::core::write::rows::{EventChange, EventRow, Found, merge_changed};
+use crate::core::write::rows::{EventChange, EventRow, Found, merge_changed, stored_state};
 use crate::core::write::undone::active_new_events;
 use crate::core::write::{Decide, Decision};
 
@@ -139,7 +139,12 @@ impl Create {
         let head = SessionHead { created, revision, last_update_time, create_time };
         let shared = SharedChange::of(found, self.state.shared.clone());
         let has_rest = self.returns_rest && self.is_as_given;
-        let state = merge_changed(found, &self.state, has_rest)?;
+        let state = if has_rest {
+            // The delta has no shared keys, so the stored ones are all that its caller lacks.
+            stored_state(found)?
+        } else {
+            merge_changed(found, &self.state)?
+        };
         let session = Some(SessionChange {
             head,
             state: self.state.session.clone(),

@@ -128,24 +128,16 @@ pub fn merge_scopes(
     Ok(merge_to_json(&scopes))
 }
 
-/// Returns the state as readers see it once a new session with that delta is stored. With `only_rest` it lacks the
-/// keys of the delta.
+/// Returns the state as readers see it once a new session with that delta is stored.
 ///
 /// # Errors
 /// Fails with `quota_exceeded` if memory has no room for it.
-pub(super) fn merge_changed(
-    found: &Found,
-    delta: &Delta,
-    only_rest: bool,
-) -> Result<String, Error> {
+pub(super) fn merge_changed(found: &Found, delta: &Delta) -> Result<String, Error> {
     let shared = found.shared.as_ref().zip(delta.shared.as_ref());
     let ByOwner { user, app } =
         shared.map(|(row, changes)| (row.as_ref().map(|row| &row.state), changes));
     let own = (None, &delta.session);
-    merge_changed_to_json(
-        &[(Scope::Session, own), (Scope::User, user), (Scope::App, app)],
-        only_rest,
-    )
+    merge_changed_to_json(&[(Scope::Session, own), (Scope::User, user), (Scope::App, app)])
 }
 
 /// Returns the stored state as readers see it.
