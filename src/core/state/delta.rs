@@ -61,20 +61,36 @@ impl Delta {
     /// # Ok::<(), adk_session::Error>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, Error> {
+        Self::parse_with_order(text).map(|(delta, _)| delta)
+    }
+
+    /// Does the same as [`Delta::parse`]. Also returns whether the keys stand as a read returns them: the session's own,
+    /// the user's, and the app's.
+    ///
+    /// # Errors
+    /// Fails as that does.
+    #[doc(hidden)]
+    pub fn parse_with_order(text: &str) -> Result<(Self, bool), Error> {
         let mut delta = Self::default();
+        let mut is_in_order = true;
         split_object("delta", text, &mut |key, value| {
             let (scope, name) = Scope::split(key);
-            let changes = match scope {
-                Scope::Session => &mut delta.session,
-                Scope::User => &mut delta.shared.user,
-                Scope::App => &mut delta.shared.app,
-                Scope::Temp => return,
+            let ByOwner { user, app } = &mut delta.shared;
+            let (changes, are_before) = match scope {
+                Scope::Session => (&mut delta.session, user.is_empty() && app.is_empty()),
+                Scope::User => (user, app.is_empty()),
+                Scope::App => (app, true),
+                Scope::Temp => {
+                    is_in_order = false;
+                    return;
+                }
             };
+            is_in_order &= are_before;
             let change =
                 if value == REMOVED_JSON { Change::Remove } else { Change::Set(value.into()) };
             changes.push((name.into(), change));
         })?;
-        Ok(delta)
+        Ok((delta, is_in_order))
     }
 
     /// Adds the changes of a later delta.
@@ -103,6 +119,21 @@ mod tests {
     fn null_is_a_value_and_not_a_removal() {
         let delta = Delta::parse(r#"{"a":null}"#).unwrap();
         assert_eq!(delta.session, [("a".into(), Change::Set("null".into()))]);
+    }
+
+    #[test]
+    fn the_keys_of_a_delta_stand_as_a_read_returns_them_only_by_scope() {
+        for (text, expected) in [
+            ("{}", true),
+            (r#"{"a":1,"user:b":1,"user:c":1,"app:d":1}"#, true),
+            (r#"{"app:d":1}"#, true),
+            (r#"{"user:b":1,"a":1}"#, false),
+            (r#"{"app:d":1,"a":1}"#, false),
+            (r#"{"app:d":1,"user:b":1}"#, false),
+            (r#"{"a":1,"temp:t":1}"#, false),
+        ] {
+            assert_eq!(Delta::parse_with_order(text).unwrap().1, expected, "{text}");
+        }
     }
 
     #[test]

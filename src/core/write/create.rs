@@ -9,7 +9,7 @@ use crate::core::write::changes::{Changes, SessionChange, SharedChange};
 use crate::core::write::marker_seqs::MarkerSeqs;
 use crate::core::write::outcome::{CreatedSession, Effect, Outcome};
 use crate::core::write::plan::{Plan, Repetition, ScopeSet, Target};
-use crate::core::write::rows::{EventChange, EventRow, Found, merge_changed, stored_state};
+use crate::core::write::rows::{EventChange, EventRow, Found, merge_changed, rest_after};
 use crate::core::write::undone::active_new_events;
 use crate::core::write::{Decide, Decision};
 
@@ -76,8 +76,7 @@ impl Create {
         check_ids(&events)?;
         let is_as_given = events.is_empty()
             && delta.is_empty()
-            // Shared keys stand behind the session's own, as a read returns them.
-            && state.shared == ByOwner::default()
+            && (shares_state || state.shared == ByOwner::default())
             && state.changes().all(|(_, change)| *change != Change::Remove);
         let mut last_update_time = new.last_update_time.unwrap_or(now);
         for (event, is_active) in events.iter().zip(active_new_events(&events)) {
@@ -105,7 +104,8 @@ impl Create {
         })
     }
 
-    /// Leaves the state that the caller gave out of the result, if the session has it as it was given.
+    /// Leaves the state that the caller gave out of the result, if the session has it as it was given, before other
+    /// keys. Its text must have the keys in the order of reads: the session's own, the user's, and the app's.
     #[must_use]
     pub fn returning_rest(self) -> Self {
         Self { returns_rest: true, ..self }
@@ -138,13 +138,10 @@ impl Create {
         let Self { last_update_time, create_time, .. } = *self;
         let head = SessionHead { created, revision, last_update_time, create_time };
         let shared = SharedChange::of(found, self.state.shared.clone());
-        let has_rest = self.returns_rest && self.is_as_given;
-        let state = if has_rest {
-            // The delta has no shared keys, so the stored ones are all that its caller lacks.
-            stored_state(found)?
-        } else {
-            merge_changed(found, &self.state)?
-        };
+        let may_leave_out = self.returns_rest && self.is_as_given;
+        let rest = if may_leave_out { rest_after(found, &self.state)? } else { None };
+        let has_rest = rest.is_some();
+        let state = rest.map_or_else(|| merge_changed(found, &self.state), Ok)?;
         let session = Some(SessionChange {
             head,
             state: self.state.session.clone(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::core::error::Error;
 use crate::core::error::reason::broken_storage;
 use crate::core::event::{EventText, NewEvent};
+use crate::core::json::ObjectWriter;
 use crate::core::room::require_room;
 use crate::core::session::{DescriptionRow, NEVER, Revision, SessionHead, SessionKey, Timestamp};
 use crate::core::state::{
@@ -138,6 +139,33 @@ pub(super) fn merge_changed(found: &Found, delta: &Delta) -> Result<String, Erro
         shared.map(|(row, changes)| (row.as_ref().map(|row| &row.state), changes));
     let own = (None, &delta.session);
     merge_changed_to_json(&[(Scope::Session, own), (Scope::User, user), (Scope::App, app)])
+}
+
+/// Returns what the state has behind the keys of the delta once a new session with that delta is stored, as a JSON
+/// object. `None` if the keys of the delta would not stand first, in their order. The delta removes nothing.
+///
+/// # Errors
+/// Fails with `quota_exceeded` if memory has no room for it.
+pub(super) fn rest_after(found: &Found, delta: &Delta) -> Result<Option<String>, Error> {
+    let ByOwner { user, app } = found.shared.as_ref().zip(delta.shared.as_ref());
+    let mut rest = Vec::new();
+    let mut size = "{}".len();
+    for (scope, (row, changes)) in [(Scope::User, user), (Scope::App, app)] {
+        let mut stored = row.iter().flat_map(|row| row.state.iter());
+        let is_first = (rest.is_empty() || changes.is_empty())
+            && changes.iter().zip(stored.by_ref()).all(|((name, _), (key, _))| **name == *key);
+        if !is_first {
+            return Ok(None);
+        }
+        rest.extend(stored.map(|(name, value)| (scope.prefix(), name, value)));
+        size += row.as_ref().map_or(0, |row| row.state.size());
+    }
+    require_room(size)?;
+    let mut writer = ObjectWriter::with_capacity(if rest.is_empty() { 2 } else { size });
+    for (prefix, name, value) in rest {
+        writer.member(prefix, name, value);
+    }
+    Ok(Some(writer.finish()))
 }
 
 /// Returns the stored state as readers see it.

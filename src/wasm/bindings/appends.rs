@@ -74,7 +74,7 @@ impl<'a> Appends<'a> {
                 let units = number(name);
                 (!units.is_nan()).then(|| self.parts.next(units as usize).to_owned())
             });
-        let state = Delta::parse(state)?;
+        let (state, is_in_order) = Delta::parse_with_order(state)?;
         let initial_state = match initial_state.as_deref() {
             Some("") => Some(state.own_to_json()?),
             _ => initial_state,
@@ -92,7 +92,8 @@ impl<'a> Appends<'a> {
             description: DescriptionRow { title, labels, parent, initial_state },
             events: self.events(events)?,
         };
-        let create = Create::new(key, new)?.returning_rest();
+        let create = Create::new(key, new)?;
+        let create = if is_in_order { create.returning_rest() } else { create };
         Ok(Creation { create, if_absent: number(IfAbsent) > 0.0 })
     }
 

@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createEvent } from '../../../../js/values/model/event/create_event.js';
 import { snapshotEvent } from '../../../../js/values/model/event/snapshot.js';
-import { packAppends, packCreation, packRead } from '../../../../js/core/storage/wasm/packed.js';
+import {
+  packAppends,
+  packCreation,
+  type PackedCreated,
+  packRead,
+} from '../../../../js/core/storage/wasm/packed.js';
 import { createMemoryStorage } from '../../../../js/core/wasm/all.js';
+import { CreatedNumber } from '../../../../js/core/wasm/core.js';
 import { loadWasm } from '../../../../js/core/wasm/loading.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -56,6 +62,21 @@ describe('The memory of the wasm', () => {
     assert.deepEqual([deleteUnchanged, open], [undefined, undefined]);
     for (const [verb, result] of Object.entries(rest)) assert.notEqual(result, undefined, verb);
     assert.equal(results.sharedState, '{"n":1}');
+    core.free();
+  });
+
+  it('does not send back the state of a new session, but what is stored beside it', async () => {
+    await loadWasm();
+    const core = createMemoryStorage();
+    const create = (sessionId: string, state: string): unknown => {
+      const own = { ...session, key: { ...key, sessionId }, state, ifAbsent: false };
+      const { packed, numbers } = packCreation(own, true);
+      return (core.create(packed, numbers, undefined) as PackedCreated)[CreatedNumber.State];
+    };
+    assert.equal(create('s1', '{"a":1,"user:b":2,"app:c":3}'), undefined);
+    assert.equal(create('s2', '{"user:b":4,"user:d":5,"app:c":6}'), undefined);
+    assert.equal(create('s3', '{"a":1,"user:b":7}'), '{"user:d":5,"app:c":6}');
+    assert.equal(create('s4', '{"user:d":8}'), '{"user:b":7,"user:d":8,"app:c":6}');
     core.free();
   });
 });
