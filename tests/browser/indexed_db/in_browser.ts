@@ -33,6 +33,7 @@ import { twoPages } from './pages/two_pages.js';
 import { searches } from './reads/searches.js';
 import { views } from './reads/views.js';
 import { walks } from './reads/walks.js';
+import { windows } from './reads/windows.js';
 
 /** What differs between engines: the gate runs it in all three. */
 const ENGINE_GROUPS = {
@@ -56,6 +57,7 @@ const GROUPS = {
   'versions and other tabs': schema,
   'lists by title and labels': filteredLists,
   'views of histories': views,
+  'windows of long sessions': windows,
   'walks through what others write': walks,
   'after a bad end': sequel,
   'long sessions': deletion,

@@ -14,6 +14,7 @@ import { inPage as filteredLists } from '../reads/filtered_lists.js';
 import { inPage as searches } from '../reads/searches.js';
 import { inPage as views } from '../reads/views.js';
 import { inPage as walks } from '../reads/walks.js';
+import { inPage as windows } from '../reads/windows.js';
 import { inPage as damage } from '../loss/damage.js';
 import { inPage as loss } from '../loss/loss.js';
 import { inPage as sequence } from '../loss/sequence.js';
@@ -44,6 +45,7 @@ exposeScenarios({
   ...searches,
   ...views,
   ...walks,
+  ...windows,
   ...damage,
   ...loss,
   ...sequence,
