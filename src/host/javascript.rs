@@ -1,5 +1,6 @@
 //! wasm, in a program of JavaScript.
 
+use std::arch::wasm32::memory_size;
 use std::error::Error;
 use std::future::Future;
 use std::pin::Pin;
@@ -63,8 +64,21 @@ pub(crate) fn is_identifier(text: &str) -> bool {
     IDENTIFIER.with(|identifier| identifier.test(text))
 }
 
+/// By how much memory grows at least, in bytes.
+const STEP: usize = 512 << 10;
+
 /// Returns whether `bytes` more bytes can be allocated in one piece.
 pub fn has_room(bytes: usize) -> bool {
+    let pages = memory_size::<0>();
+    let is_there = can_allocate(bytes);
+    // The allocator grows memory by a few pages of 64 KiB. Each growth takes as long as several writes.
+    if memory_size::<0>() > pages {
+        can_allocate(bytes.saturating_add(STEP));
+    }
+    is_there
+}
+
+fn can_allocate(bytes: usize) -> bool {
     let mut probe = Vec::<u8>::new();
     let is_there = probe.try_reserve_exact(bytes).is_ok();
     // Without it, the compiler would remove the unused allocation.

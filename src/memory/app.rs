@@ -1,5 +1,6 @@
 //! An app in memory: its users, its sessions, and the orders of their lists.
 
+use std::collections::BinaryHeap;
 use std::mem;
 use std::sync::Arc;
 
@@ -10,8 +11,8 @@ use crate::core::write::SharedRow;
 use crate::memory::StoredSession;
 use crate::memory::order::{MOST_MOVED, Orders};
 
-/// The user's id and the id of a moved session.
-pub(super) type Moved = [Arc<str>; 2];
+/// The slot of a user, and the slot of a moved session of that user. Both may have got other names since.
+pub(super) type Moved = [usize; 2];
 
 #[derive(Debug, Default)]
 pub(super) struct App {
@@ -32,30 +33,35 @@ pub(super) struct User {
 impl App {
     /// Sorts the moved sessions into the orders.
     pub(super) fn sort_moved(&mut self) {
-        for [user_id, session_id] in mem::take(&mut self.moved) {
-            let user = self.users.get_mut(&user_id);
-            let Some(User { orders, sessions, .. }) = user else { continue };
-            // It may be deleted, or be listed already: another one had its id.
-            let Some(session) = sessions.get_mut(&session_id).filter(|session| session.is_moved)
-            else {
+        let mut new = BinaryHeap::new();
+        for [user_slot, session_slot] in mem::take(&mut self.moved) {
+            let Some((user_id, user)) = self.users.at(user_slot) else { continue };
+            let Some((session_id, session)) = user.sessions.at(session_slot) else { continue };
+            // It may be deleted, or be listed already: another one has its slot.
+            if !mem::take(&mut session.is_moved) {
                 continue;
-            };
-            session.is_moved = false;
+            }
             let SessionHead { last_update_time, create_time, .. } = session.head;
-            let before = session.listed.replace(last_update_time);
             let place = |time| ListPlace {
                 time,
-                session_id: Arc::clone(&session_id),
-                user_id: Arc::clone(&user_id),
+                session_id: Arc::clone(session_id),
+                user_id: Arc::clone(user_id),
             };
-            for orders in [&mut self.orders, orders] {
-                match before {
-                    Some(before) => orders.by_update.set_time(&place(before), last_update_time),
-                    None => {
-                        orders.by_creation.insert(place(create_time));
-                        orders.by_update.insert(place(last_update_time));
-                    }
-                }
+            let Some(before) = session.listed.replace(last_update_time) else {
+                new.push((place(create_time), last_update_time, user_slot));
+                continue;
+            };
+            let place = place(before);
+            for orders in [&mut self.orders, &mut user.orders] {
+                orders.by_update.set_time(&place, last_update_time);
+            }
+        }
+        // In order, so that most of them go to the end: sessions of one millisecond have random ids.
+        for (place, time, user_slot) in new.into_sorted_vec() {
+            let Some((_, user)) = self.users.at(user_slot) else { continue };
+            for orders in [&mut self.orders, &mut user.orders] {
+                orders.by_creation.insert(place.clone());
+                orders.by_update.insert(ListPlace { time, ..place.clone() });
             }
         }
     }

@@ -14,25 +14,26 @@ const LARGEST_BLOCK: usize = 1 << 20;
 /// Where the texts of one session are put. A block lives as long as any of its texts.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    last: Arc<RwLock<String>>,
+    last: Option<Arc<RwLock<String>>>,
 }
 
 impl Blocks {
     /// Copies the text into a block.
     pub(super) fn push(&mut self, text: &str) -> TextSlice {
-        let Ok(mut block) = self.last.try_write() else {
+        let last = self.last.get_or_insert_default();
+        let Ok(mut block) = last.try_write() else {
             // The last block is being read, perhaps `text` itself. It stays the last one.
             return text.to_owned().into();
         };
         if block.capacity() - block.len() < text.len() {
             let size = (block.capacity() * 2).clamp(FIRST_BLOCK, LARGEST_BLOCK).max(text.len());
             drop(block);
-            self.last = Arc::new(RwLock::new(String::with_capacity(size)));
+            self.last = Some(Arc::new(RwLock::new(String::with_capacity(size))));
             return self.push(text);
         }
         let start = block.len();
         block.push_str(text);
-        TextSlice::new(Arc::clone(&self.last), start, block.len())
+        TextSlice::new(Arc::clone(last), start, block.len())
     }
 }
 
@@ -73,10 +74,10 @@ mod tests {
     fn no_block_is_opened_while_a_reader_holds_the_last_one() {
         let mut blocks = Blocks::default();
         let text = blocks.push("read");
-        let last = Arc::clone(&blocks.last);
+        let last = blocks.last.clone().unwrap();
         let during = text.with(|_| blocks.push("during"));
         during.with(|text| assert_eq!(text, "during"));
         blocks.push("after").with(|text| assert_eq!(text, "after"));
-        assert!(Arc::ptr_eq(&last, &blocks.last));
+        assert!(Arc::ptr_eq(&last, &blocks.last.unwrap()));
     }
 }

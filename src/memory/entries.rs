@@ -1,7 +1,5 @@
 //! The entries that a write concerns, looked up once for its reads and its changes.
 
-use std::sync::Arc;
-
 use crate::core::error::Error;
 use crate::core::names::NameMap;
 use crate::core::room::{SPARE, no_room, require_room};
@@ -12,12 +10,12 @@ use crate::memory::StoredSession;
 use crate::memory::app::{App, Moved, User};
 use crate::memory::order::MOST_MOVED;
 
-/// The existing entries that a [`Plan`] names.
+/// The existing entries that a [`Plan`] names: those of a user and a session with their slots.
 #[derive(Default)]
 pub(super) struct Entries<'a> {
     app: Option<(&'a mut Option<SharedRow>, &'a mut Vec<Moved>)>,
-    user: Option<(&'a Arc<str>, &'a mut Option<SharedRow>)>,
-    session: Option<(&'a Arc<str>, &'a mut StoredSession)>,
+    user: Option<(usize, &'a mut Option<SharedRow>)>,
+    session: Option<(usize, &'a mut StoredSession)>,
 }
 
 impl<'a> Entries<'a> {
@@ -36,13 +34,13 @@ impl<'a> Entries<'a> {
         };
         let App { state, users, moved, .. } = app;
         entries.app = Some((state, moved));
-        let Some((user_id, user)) =
+        let Some((user_slot, user)) =
             plan.target.user_id.as_deref().and_then(|id| users.entry(id, creates))
         else {
             return entries;
         };
         let User { state, sessions, .. } = user;
-        entries.user = Some((user_id, state));
+        entries.user = Some((user_slot, state));
         entries.session =
             plan.target.session_id.as_deref().and_then(|id| sessions.entry(id, creates));
         entries
@@ -125,11 +123,11 @@ impl<'a> Entries<'a> {
         };
         let ByOwner { user, app } = changes.shared;
         change_shared(of_app, app);
-        let Some((user_id, of_user)) = self.user else {
+        let Some((user_slot, of_user)) = self.user else {
             return false;
         };
         change_shared(of_user, user);
-        let Some(((session_id, session), change)) = self.session.zip(changes.session) else {
+        let Some(((session_slot, session), change)) = self.session.zip(changes.session) else {
             return false;
         };
         session.change(change);
@@ -138,7 +136,7 @@ impl<'a> Entries<'a> {
         }
         if !session.is_moved && session.listed != Some(session.head.last_update_time) {
             session.is_moved = true;
-            moved.push([Arc::clone(user_id), Arc::clone(session_id)]);
+            moved.push([user_slot, session_slot]);
         }
         moved.len() > MOST_MOVED
     }

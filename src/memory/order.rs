@@ -38,12 +38,17 @@ impl Order {
     /// Adds a key that is not in the list yet.
     pub(super) fn insert(&mut self, key: ListPlace) {
         self.len += 1;
-        let at = self.chunk_index(&key);
-        let Some(chunk) = self.chunks.get_mut(at) else {
-            match self.chunks.last_mut() {
+        // Mostly it is the last one.
+        let last = self.chunks.last_mut();
+        if last.as_deref().and_then(|chunk| chunk.last()).is_none_or(|last| *last < key) {
+            match last {
                 Some(last) if last.len() < CHUNK => last.push(key),
                 _ => self.chunks.push(vec![key]),
             }
+            return;
+        }
+        let at = self.chunk_index(&key);
+        let Some(chunk) = self.chunks.get_mut(at) else {
             return;
         };
         let place = chunk.partition_point(|other| *other < key);

@@ -74,9 +74,9 @@ impl<T: Default> NameMap<T> {
         self.values.get(self.slots.find(name)?)
     }
 
-    /// Returns the value of that name, and the shared name. `makes` adds the default if the name is
-    /// new; the result is `None` if memory has no room.
-    pub fn entry(&mut self, name: &str, makes: bool) -> Option<(&Arc<str>, &mut T)> {
+    /// Returns the slot of that name, and its value. `makes` adds the default if the name is new; the result is `None`
+    /// if memory has no room.
+    pub fn entry(&mut self, name: &str, makes: bool) -> Option<(usize, &mut T)> {
         let slot = if makes {
             self.values.try_reserve(1).ok()?;
             self.slots.find_or_add(name)?
@@ -86,6 +86,11 @@ impl<T: Default> NameMap<T> {
         if slot == self.values.len() {
             self.values.push(T::default());
         }
+        Some((slot, self.values.get_mut(slot)?))
+    }
+
+    /// Returns the name and the value of a slot, which another name may have got since.
+    pub fn at(&mut self, slot: usize) -> Option<(&Arc<str>, &mut T)> {
         Some((self.slots.name(slot)?, self.values.get_mut(slot)?))
     }
 
@@ -148,5 +153,17 @@ mod tests {
         assert_eq!(names.get("kept"), Some(&-1));
         assert_eq!(names.get("99"), None);
         assert_eq!(names.iter().count(), 1);
+    }
+
+    #[test]
+    fn a_slot_gives_the_name_that_has_it_now() {
+        let mut names = NameMap::default();
+        let (slot, value) = names.entry("first", true).unwrap();
+        *value = 1;
+        assert_eq!(names.at(slot), Some((&Arc::from("first"), &mut 1)));
+        names.remove("first");
+        assert_eq!(names.at(slot), None);
+        assert_eq!(names.entry("second", true), Some((slot, &mut 0)));
+        assert_eq!(names.at(slot), Some((&Arc::from("second"), &mut 0)));
     }
 }

@@ -169,9 +169,30 @@ impl Delta {
     /// Fails with `quota_exceeded` if memory has no room.
     #[doc(hidden)]
     pub fn own_to_json(&self) -> Result<String, Error> {
-        let mut own = ScopedState::default();
-        own.apply(self.session.clone());
-        own.try_to_json()
+        let own = &self.session;
+        let is_new = |(at, (name, change)): (usize, &(Arc<str>, Change))| {
+            *change != Change::Remove && own.iter().take(at).all(|(other, _)| other != name)
+        };
+        if own.len() > FEW || !own.iter().enumerate().all(is_new) {
+            let mut state = ScopedState::default();
+            state.apply(own.clone());
+            return state.try_to_json();
+        }
+        // Few keys, each of which is set once, are the state.
+        let members = || {
+            own.iter().filter_map(|(name, change)| match change {
+                Change::Set(value) => Some((name, value)),
+                Change::Remove => None,
+            })
+        };
+        let sizes = members().map(|(name, value)| Member::size(name, value));
+        let size = "{}".len() + sizes.sum::<usize>();
+        require_room(size)?;
+        let mut writer = ObjectWriter::with_capacity(size);
+        for (name, value) in members() {
+            writer.member("", name, value);
+        }
+        Ok(writer.finish())
     }
 }
 
@@ -374,6 +395,24 @@ mod tests {
             let scopes = [(Scope::User, (Some(&base), &changes))];
             let printed = merge_changed_to_json(&scopes).unwrap();
             assert_eq!(printed, merge_to_json(&[(Scope::User, Some(&after))]));
+        }
+    }
+
+    #[test]
+    fn the_own_keys_of_a_delta_are_printed_as_the_state_that_it_makes() {
+        let removed = r#""__ADK_SENTINEL_REMOVED__""#;
+        let many: Vec<String> = (0..2 * FEW).map(|key| format!(r#""k{key}":{key}"#)).collect();
+        for text in [
+            "{}".to_owned(),
+            r#"{"a":1,"b\"":[2],"user:c":3,"app:d":4}"#.to_owned(),
+            r#"{"a":1,"b":2,"a":3}"#.to_owned(),
+            format!(r#"{{"a":1,"b":{removed}}}"#),
+            format!("{{{}}}", many.join(",")),
+        ] {
+            let delta = Delta::parse(&text).unwrap();
+            let mut state = ScopedState::default();
+            state.apply(delta.session.clone());
+            assert_eq!(delta.own_to_json().unwrap(), state.to_json());
         }
     }
 
