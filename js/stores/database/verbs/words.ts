@@ -13,34 +13,36 @@ import { parseLabels } from '../../../values/model/description.js';
 import { parseMilliseconds } from '../../../values/python/micros.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import { Prepared, type Steps, together } from '../engine/prepared.js';
-import {
-  isUser,
-  JOINS_DETAILS,
-  JOINS_SIDE_TABLE,
-  type Key,
-  keyOf,
-  matchesSession,
-} from '../statements/session_statements.js';
+import { isUser, type Key, keyOf, matchesSession } from '../statements/session_statements.js';
 import { cached, filledChunks } from '../statements/statement_sizes.js';
 import type { VerbContext } from '../statements/verb_context.js';
-import { SEARCH } from '../tables/table_names.js';
+import { DETAILS, SEARCH, SIDE_TABLE } from '../tables/table_names.js';
 import type { Database } from '../tables/tables.js';
 
 /** The most rows that are read by one query. */
 const MAX_READ = 64;
 
+const NO_DETAILS = { title: null, labels: null };
+
 type Owner = Pick<Key, 'app' | 'user'>;
 
+/** The columns of the four tables that a look joins. */
 interface LookedColumns {
-  id: string;
-  update_time: StoredTime;
-  side_time: StoredTime | null;
-  last_update_time: StoredTime | null;
-  title: string | null;
-  labels: string | null;
-  is_stale: number | string;
-  is_cut: number | string;
-  found: number | string;
+  sessions: { id: string; update_time: StoredTime; create_time: StoredTime };
+  side: { session_id: string; update_time: StoredTime; last_update_time: StoredTime };
+  details: {
+    session_id: string;
+    create_time: StoredTime;
+    title: string | null;
+    labels: string | null;
+  };
+  rows: {
+    session_id: string;
+    revision: StoredTime | null;
+    title: string | null;
+    is_cut: number | string;
+    found: number | string;
+  };
 }
 
 interface RowValues extends Key {
@@ -53,9 +55,7 @@ interface RowValues extends Key {
 /** Makes the statements of this file. */
 function wordStatements(database: Database, engine: Engine) {
   const { json, time, placeIn, hasOnConflict } = engine.queries;
-  const words = sql.ref<string>('search.words');
-  const isStale = sql<boolean>`(search.revision is null or search.revision <> session.update_time
-    or coalesce(search.title, '') <> coalesce(details.title, ''))`;
+  const words = sql.ref<string>('words');
   const isCut = sql<boolean>`substr(${words}, 1, 1) = ${sql.lit(CUT)}`;
   const bit = (condition: RawBuilder<boolean>) =>
     sql<number>`case when ${condition} then 1 else 0 end`;
@@ -82,52 +82,61 @@ function wordStatements(database: Database, engine: Engine) {
           )
         : insert.onDuplicateKeyUpdate(changes);
     });
+  const sessions = new Prepared<Owner, LookedColumns['sessions']>((value) =>
+    database
+      .selectFrom('sessions')
+      .where(isUser(value))
+      .select((of) => [
+        'id',
+        time(of.ref('update_time')).as('update_time'),
+        time(of.ref('create_time')).as('create_time'),
+      ]),
+  );
+  const side = new Prepared<Owner, LookedColumns['side']>((value) =>
+    database
+      .selectFrom(SIDE_TABLE)
+      .where(isUser(value))
+      .select((of) => [
+        'session_id',
+        time(of.ref('update_time')).as('update_time'),
+        time(of.ref('last_update_time')).as('last_update_time'),
+      ]),
+  );
+  const details = new Prepared<Owner, LookedColumns['details']>((value) =>
+    database
+      .selectFrom(DETAILS)
+      .where(isUser(value))
+      .select((of) => [
+        'session_id',
+        time(of.ref('create_time')).as('create_time'),
+        'title',
+        json(of.ref('labels')).as('labels'),
+      ]),
+  );
   return {
-    look: cached(
-      ([needles, least, isRemembered]: readonly [number, number, boolean]) =>
-        new Prepared<Owner & Record<`needle${number}`, string>, LookedColumns>((value) => {
+    sessions,
+    side,
+    details,
+    rows: cached(
+      ([needles, isRemembered]: readonly [number, boolean]) =>
+        new Prepared<Owner & Record<`needle${number}`, string>, LookedColumns['rows']>((value) => {
           const places = Array.from({ length: needles }, (_, index) =>
             bit(sql`${placeIn(words, value(`needle${index}`))} > 0`),
           );
-          const sum =
-            places.length === 0 ? sql<number>`0` : sql<number>`(${sql.join(places, sql` + `)})`;
+          const sum = needles === 0 ? sql<number>`0` : sql<number>`${sql.join(places, sql` + `)}`;
           const found = isRemembered
-            ? sql<number>`case when search.remembered = 1 then ${sum} else 0 end`
+            ? sql<number>`case when remembered = 1 then ${sum} else 0 end`
             : sum;
-          const looked = database
-            .selectFrom('sessions as session')
-            .leftJoin('adk_session_wasm_search as search', (join) =>
-              join
-                .onRef('search.app_name', '=', 'session.app_name')
-                .onRef('search.user_id', '=', 'session.user_id')
-                .onRef('search.session_id', '=', 'session.id'),
-            )
-            .leftJoin('adk_session_wasm_sessions as side', (join) => join.on(JOINS_SIDE_TABLE))
-            .leftJoin('adk_session_wasm_details as details', (join) => join.on(JOINS_DETAILS))
+          return database
+            .selectFrom(SEARCH)
+            .where(isUser(value))
             .select((of) => [
-              'session.id',
-              time(of.ref('session.update_time')).as('update_time'),
-              time(of.ref('side.update_time')).as('side_time'),
-              time(of.ref('side.last_update_time')).as('last_update_time'),
-              'details.title',
-              json(of.ref('details.labels')).as('labels'),
-              bit(isStale).as('is_stale'),
+              'session_id',
+              time(of.ref('revision')).as('revision'),
+              'title',
               bit(isCut).as('is_cut'),
               found.as('found'),
-            ])
-            .where('session.app_name', '=', value('app'))
-            .where('session.user_id', '=', value('user'));
-          // The parameters of the needles are there once: some databases have a limit of 100.
-          return database
-            .selectFrom(looked.as('looked'))
-            .selectAll()
-            .where((is) =>
-              is.or([
-                is('is_stale', '=', sql.lit(1)),
-                is('is_cut', '=', sql.lit(1)),
-                ...(least > needles ? [] : [is('found', '>=', sql.lit(least))]),
-              ]),
-            );
+            ]);
         }),
     ),
     read: cached(
@@ -179,27 +188,55 @@ export function storedWords(run: RunSteps, fits: (owner: WordsOwner) => boolean)
   };
 }
 
+/**
+ * Reads the tables of a user one by one and joins them here. Without statistics PostgreSQL takes each table for one row,
+ * and would compare each session with each row.
+ */
 function* look({ statements }: VerbContext, request: LookRequest): Steps<Looked> {
   const { needles, least, isRemembered } = request;
-  const values: Owner & Record<`needle${number}`, string> = { ...keyOf(request) };
+  const owner = keyOf(request);
+  const values: Owner & Record<`needle${number}`, string> = { ...owner };
   for (const [index, needle] of needles.entries()) values[`needle${index}`] = needle;
-  const query = statements(wordStatements).look([needles.length, least, isRemembered]).of(values);
-  const [rows] = yield* together([query], true);
-  const sessions = rows.map(lookedSession).filter(({ isStale, found }) => isStale || found > 0);
-  return { sessions, isWhole: rows.every((row) => Number(row.is_cut) === 0) };
+  const made = statements(wordStatements);
+  const queries = [
+    made.sessions.of(owner),
+    made.side.of(owner),
+    made.details.of(owner),
+    made.rows([needles.length, isRemembered]).of(values),
+  ] as const;
+  const [stored, side, details, rows] = yield* together(queries, true);
+  const sideOf = bySession(side);
+  const detailsOf = bySession(details);
+  const rowOf = bySession(rows);
+  const sessions: LookedSession[] = [];
+  let isWhole = true;
+  for (const { id, update_time: version, create_time } of stored) {
+    const row = rowOf.get(id);
+    const described = detailsOf.get(id);
+    // Those of a session that had the id before stay if Python deletes it without foreign keys.
+    const { title, labels } = described?.create_time === create_time ? described : NO_DETAILS;
+    const isStale = row?.revision !== version || (row.title ?? '') !== (title ?? '');
+    if (Number(row?.is_cut) === 1) isWhole = false;
+    const count = Number(row?.found ?? 0);
+    const found = count >= least ? count : 0;
+    if (!isStale && found === 0) continue;
+    const times = sideOf.get(id);
+    const updated = times?.update_time === version ? times.last_update_time : version;
+    sessions.push({
+      sessionId: id,
+      lastUpdateTime: parseMilliseconds(updated) ?? 0,
+      title: title ?? undefined,
+      labels: parseLabels(labels ?? undefined),
+      version,
+      isStale,
+      found,
+    });
+  }
+  return { sessions, isWhole };
 }
 
-function lookedSession(row: LookedColumns): LookedSession {
-  const sideTime = row.side_time === row.update_time ? row.last_update_time : undefined;
-  return {
-    sessionId: row.id,
-    lastUpdateTime: parseMilliseconds(sideTime ?? row.update_time) ?? 0,
-    title: row.title ?? undefined,
-    labels: parseLabels(row.labels ?? undefined),
-    version: row.update_time,
-    isStale: Number(row.is_stale) === 1,
-    found: Number(row.found),
-  };
+function bySession<Row extends { readonly session_id: string }>(rows: readonly Row[]) {
+  return new Map(rows.map((row) => [row.session_id, row]));
 }
 
 function* read(
