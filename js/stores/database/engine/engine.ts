@@ -193,6 +193,11 @@ export interface EngineIndexes {
   readonly hasPartialIndices: boolean;
   /** Whether a page beside an event has to name the whole range of the index, so that the rows are read by it. */
   readonly pagesByRange: boolean;
+  /**
+   * Makes the statement by which the planner learns how many rows the tables have, unless another has them locked. Absent
+   * if the planner needs no such statement to find a session by its whole key.
+   */
+  readonly analyze?: ((tables: RawBuilder<unknown>) => RawBuilder<unknown>) | undefined;
   /** Builds a missing index while others write; `undefined` if that would lock the whole database. */
   readonly buildOnline: ((tables: EngineTables, index: IndexParts) => Steps<void>) | undefined;
 }

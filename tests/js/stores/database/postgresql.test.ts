@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
+import { sessionSearch } from '../../../../js/service/search/index.js';
 import { choosesByTime } from './cases/after_timestamp.js';
 import { eventOf } from './cases/concurrency.js';
 import { conforms } from '../../conforms.js';
@@ -54,6 +55,22 @@ it('a service with `pipeline: false` creates, appends and reads on PostgreSQL', 
   const stored = await service.getSession(KEY);
   assert.deepEqual([stored?.events.length, stored?.state], [1, { 'app:n': 1 }]);
   await service.close();
+});
+
+it('a first search of many sessions has PostgreSQL gather statistics: else it finds a session by reading all of the user', async () => {
+  const url = await newUrl();
+  await using service = new DatabaseSessionService(url);
+  await service.createSession(KEY);
+  await postgresRows(
+    url,
+    `insert into sessions select app_name, user_id, 's' || n, state, create_time, update_time
+    from sessions, generate_series(1, 500) as n`,
+  );
+  const analyzed = `select distinct tablename from pg_stats where tablename = 'sessions'`;
+  assert.deepEqual(await postgresRows(url, analyzed), []);
+  const { appName, userId } = KEY;
+  await sessionSearch(service).find({ appName, userId, query: 'tea' });
+  assert.deepEqual(await postgresRows(url, analyzed), [{ tablename: 'sessions' }]);
 });
 
 for (const time of ['infinity', '-infinity']) {

@@ -87,6 +87,7 @@ export const POSTGRESQL: Engine = {
     withoutIndex: (column) => sql`${column} || ''`,
     hasPartialIndices: true,
     pagesByRange: false,
+    analyze: (tables) => sql`analyze (skip_locked) ${tables}`,
     buildOnline: buildConcurrently,
   },
   tables: {
