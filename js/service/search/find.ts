@@ -109,7 +109,10 @@ export async function find(
   const [, , , last] = seen;
   const rest = candidates.sessions.filter((session) => isSearched(session, search, place));
   // If the refused session has changed, those before it are asked for again.
-  const sessions = rest.slice(rest.findIndex((session) => checksumOf(session) === last) + 1);
+  const sessions =
+    last === null
+      ? rest
+      : rest.slice(rest.findIndex((session) => checksumOf(session) === last) + 1);
   for await (const candidate of searched.withLines(look, sessions)) {
     const { sessionId, lastUpdateTime, lines } = candidate;
     const mayHaveEvents = lines.some((words, index) => index > 0 && hasAll(words, needles));

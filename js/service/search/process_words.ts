@@ -1,3 +1,4 @@
+import { coreOf } from '../../core/core_of.js';
 import {
   CUT,
   type Looked,
@@ -8,7 +9,6 @@ import {
   type WordsOwner,
 } from '../../core/word_rows.js';
 import { putLast } from '../../values/bounded_map.js';
-import type { Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { keyText } from '../../values/model/values/ids.js';
 import type { WordRecords } from './word_records.js';
@@ -23,7 +23,10 @@ const LISTED = 1000;
 
 /** A user's sessions as they were last listed, and their rows. */
 interface UserRows {
-  listed: readonly Session[];
+  listed: readonly Omit<LookedSession, 'isStale' | 'found'>[];
+  /** Whether no notice of a change came since the list. */
+  isCurrent: boolean;
+  readonly stopWatching?: (() => void) | undefined;
   marks: ReadonlySet<string>;
   readonly rows: Map<string, WordRow>;
   /** How many are renewing the rows. */
@@ -36,17 +39,25 @@ export class ProcessWords implements WordRows {
   readonly #service: SessionService;
   readonly #records: WordRecords | undefined;
   readonly #users = new Map<string, UserRows>();
+  /** Whether nobody changes a session without a notice here. */
+  readonly #hearsAll: boolean;
 
   /** @param records also keep the words, for the next page */
   constructor(service: SessionService, records?: WordRecords) {
     this.#service = service;
     this.#records = records;
+    this.#hearsAll = coreOf(service) !== undefined && service.storage.kind === 'memory';
     if (records !== undefined) this.remember = (key) => records.mark(key);
   }
 
   /** Forgets all words. */
   clear(): void {
-    this.#users.clear();
+    for (const name of this.#users.keys()) this.#forget(name);
+  }
+
+  #forget(name: string): void {
+    this.#users.get(name)?.stopWatching?.();
+    this.#users.delete(name);
   }
 
   async list({ appName, userId }: WordsOwner): Promise<() => void> {
@@ -57,7 +68,7 @@ export class ProcessWords implements WordRows {
     putLast(this.#users, name, user, Infinity);
     for (const [other, { holds }] of this.#users) {
       if (this.#users.size <= MAX_USERS) break;
-      if (holds === 0) this.#users.delete(other);
+      if (holds === 0) this.#forget(other);
     }
     const release = (): void => {
       user.holds -= 1;
@@ -76,15 +87,37 @@ export class ProcessWords implements WordRows {
   async #load(owner: WordsOwner): Promise<UserRows> {
     const stored = (await this.#records?.load(owner)) ?? [];
     const rows = stored.map((row) => [row.sessionId, { ...row, revision: undefined }] as const);
-    return { listed: [], marks: new Set(), rows: new Map(rows), holds: 0 };
+    const user: UserRows = {
+      listed: [],
+      isCurrent: false,
+      marks: new Set(),
+      rows: new Map(rows),
+      holds: 0,
+    };
+    if (!this.#hearsAll) return user;
+    const onNotice = (): void => void (user.isCurrent = false);
+    return Object.assign(user, { stopWatching: this.#service.watch(owner, { onNotice }) });
   }
 
   async #list(owner: WordsOwner, user: UserRows): Promise<void> {
     const records = this.#records;
     if (records !== undefined) user.marks = await records.marks(owner);
-    const listed = new Map<string, Session>();
+    if (user.isCurrent) return;
+    // A notice during the list calls for another one.
+    user.isCurrent = this.#hearsAll;
+    const listed = new Map<string, UserRows['listed'][number]>();
     const list = { ...owner, limit: LISTED, stateKeys: [] };
-    for await (const session of this.#service.sessions(list)) listed.set(session.id, session);
+    try {
+      for await (const session of this.#service.sessions(list)) {
+        const { id: sessionId, title, labels = {}, lastUpdateTime } = session;
+        // The time too: a database that was lost begins with the same revisions.
+        const version = `${this.#service.revisionOf(session) ?? ''} ${lastUpdateTime}`;
+        listed.set(sessionId, { sessionId, title, labels, lastUpdateTime, version });
+      }
+    } catch (error) {
+      user.isCurrent = false;
+      throw error;
+    }
     user.listed = [...listed.values()];
     const gone = [...user.rows.keys()].filter((sessionId) => !listed.has(sessionId));
     for (const sessionId of gone) user.rows.delete(sessionId);
@@ -97,19 +130,16 @@ export class ProcessWords implements WordRows {
     const sessions: LookedSession[] = [];
     let isWhole = user !== undefined;
     for (const session of listed) {
-      const { id: sessionId, title, labels = {}, lastUpdateTime } = session;
+      const { sessionId, title, version } = session;
       const row = rows?.get(sessionId);
-      // The time too: a database that was lost begins with the same revisions.
-      const version = `${this.#service.revisionOf(session) ?? ''} ${lastUpdateTime}`;
-      const isStale = row?.version !== version || row.title !== title;
+      const isStale = row?.version !== version || row?.title !== title;
       const isCut = row?.words.startsWith(CUT) === true;
       if (isCut) isWhole = false;
       const isLooked = !isRemembered || marks?.has(sessionId) === true;
       const count = isLooked ? countIn(row?.words ?? '', needles) : 0;
       const found = count >= least ? count : 0;
       if (!isStale && found === 0) continue;
-      const facts = { sessionId, title, labels, lastUpdateTime, version };
-      sessions.push({ ...facts, isStale, found, since: isCut ? undefined : row?.revision });
+      sessions.push({ ...session, isStale, found, since: isCut ? undefined : row?.revision });
     }
     return Promise.resolve({ sessions, isWhole });
   }

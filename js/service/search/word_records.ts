@@ -1,4 +1,5 @@
 import type { WordRow, WordsOwner } from '../../core/word_rows.js';
+import { GroupedQueue } from '../../stores/cache/copies/grouped_queue.js';
 import { keysOf, withWords } from '../../stores/indexed_db/word_records.js';
 
 /** The row of a session as it is stored. */
@@ -9,8 +10,18 @@ type StoredRow = Pick<WordRow, 'sessionId' | 'title' | 'words'> & {
 /** The words of the sessions of a database of IndexedDB, one record a session. */
 export class WordRecords {
   readonly #name: string;
-  readonly #pending = new Map<string, { readonly key: string[]; readonly row: StoredRow }>();
-  #writing: Promise<unknown> | undefined;
+  readonly #writes = new GroupedQueue<readonly [owner: WordsOwner, rows: readonly StoredRow[]]>(
+    async (all) => {
+      // Nothing is written after a deletion of the database. Only the next page creates it again.
+      await withWords(this.#name, false, (transaction) => {
+        const words = transaction.objectStore('words');
+        for (const [{ appName, userId }, rows] of all) {
+          for (const row of rows) words.put(row, [appName, userId, row.sessionId]);
+        }
+        return undefined;
+      });
+    },
+  );
 
   constructor(name: string) {
     this.#name = name;
@@ -28,7 +39,7 @@ export class WordRecords {
   async marks({ appName, userId }: WordsOwner): Promise<ReadonlySet<string>> {
     const keys = await withWords(
       this.#name,
-      true,
+      false,
       (transaction) =>
         transaction.objectStore('marks').getAllKeys(keysOf([appName, userId])) as IDBRequest<
           string[][]
@@ -44,32 +55,13 @@ export class WordRecords {
   }
 
   /** Writes rows. Those that wait meanwhile are written together. */
-  async put({ appName, userId }: WordsOwner, rows: readonly StoredRow[]): Promise<void> {
-    for (const row of rows) {
-      const key = [appName, userId, row.sessionId];
-      this.#pending.set(JSON.stringify(key), { key, row });
-    }
-    const write = (this.#writing ?? Promise.resolve())
-      .catch(() => undefined)
-      .then(() => this.#flush());
-    this.#writing = write;
-    await write;
-  }
-
-  async #flush(): Promise<void> {
-    if (this.#pending.size === 0) return;
-    const all = [...this.#pending.values()];
-    this.#pending.clear();
-    await withWords(this.#name, true, (transaction) => {
-      const words = transaction.objectStore('words');
-      for (const { key, row } of all) words.put(row, key);
-      return undefined;
-    });
+  put(owner: WordsOwner, rows: readonly StoredRow[]): Promise<void> {
+    return this.#writes.call('', [owner, rows]);
   }
 
   /** Erases the rows and the marks of sessions that are gone. */
   async erase({ appName, userId }: WordsOwner, sessionIds: readonly string[]): Promise<void> {
-    await withWords(this.#name, true, (transaction) => {
+    await withWords(this.#name, false, (transaction) => {
       for (const sessionId of sessionIds) {
         for (const store of ['words', 'marks']) {
           transaction.objectStore(store).delete([appName, userId, sessionId]);

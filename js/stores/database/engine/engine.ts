@@ -161,7 +161,7 @@ export interface EngineQueries {
   readonly maxParameters: number;
   /** The most bytes of one row or value; `undefined` if there is no limit worth a check. */
   readonly maxRowBytes: number | undefined;
-  /** The place of a text in a column of {@link ColumnTypes.text}, from 1 on; 0 if the column does not contain it. */
+  /** Is above 0 if a column of {@link ColumnTypes.text} contains a text, else 0. */
   readonly placeIn: (column: ColumnExpression, text: string) => RawBuilder<number>;
   /** Whether JSON columns refuse U+0000. */
   readonly refusesNul: boolean;

@@ -133,6 +133,28 @@ describe('A search', () => {
     assert.deepEqual([...(await words.read({ ...USER, sessionIds: ['s1', 's2'] })).keys()], ['s2']);
   });
 
+  it('in memory lists the sessions of a user again only after a change', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession({ ...USER, sessionId: 's1' });
+    const search = sessionSearch(service);
+    const { sessions } = service;
+    let lists = 0;
+    service.sessions = (request) => {
+      lists += 1;
+      return sessions.call(service, request);
+    };
+    const find = async () => (await search.find({ ...USER, query: 'tea' })).hits.length;
+    assert.deepEqual([await find(), await find(), lists], [0, 0, 1]);
+    await service.appendEvent({ session, event: says('Tea') });
+    assert.deepEqual([await find(), await find(), lists], [1, 1, 2]);
+    await service.updateSession({ ...USER, sessionId: 's1' }, { title: 'Green tea' });
+    assert.deepEqual([await find(), lists], [2, 3]);
+    await service.deleteSession({ ...USER, sessionId: 's1' });
+    assert.deepEqual([await find(), lists], [0, 4]);
+    await service.createSession({ ...USER, userId: 'other', title: 'Tea' });
+    assert.deepEqual([await find(), lists], [0, 4]);
+  });
+
   it('finds what another process has written', async () => {
     const storage = wholeStorage();
     const [ours, theirs] = await Promise.all([

@@ -83,7 +83,8 @@ export const MYSQL: Engine = {
       then json_extract(${json}, '$.timestamp') + 0 not between 0 and ${seconds} else true end`,
     maxParameters: 65_535,
     maxRowBytes: undefined,
-    placeIn: (column, text) => sql<number>`instr(${column}, ${text})`,
+    // By bytes: by characters, even with a binary collation, it takes four times as long.
+    placeIn: (column, text) => sql<number>`instr(${column}, cast(${text} as binary))`,
     refusesNul: false,
     // Its `insert ignore` would ignore other errors too.
     hasOnConflict: false,
