@@ -12,7 +12,12 @@ import type { SessionService } from '../../values/model/session_service.js';
 import { requireId, requireUser } from '../../values/model/values/ids.js';
 import { isTime, MAX_TIMESTAMP, optionalTime } from '../../values/model/values/time.js';
 import { needlesOf, wordsOf } from '../../values/words.js';
-import { newestFirst, readEvents, type SearchedSessions } from './searched_sessions.js';
+import {
+  type Candidate,
+  newestFirst,
+  readEvents,
+  type SearchedSessions,
+} from './searched_sessions.js';
 import { countIn } from './process_words.js';
 import { ownTexts, snippetOf } from './snippet.js';
 
@@ -20,6 +25,9 @@ import { ownTexts, snippetOf } from './snippet.js';
 export const MAX_QUERY = 512;
 /** The most hits of one session. */
 const MAX_OF_SESSION = 5;
+
+/** The most sessions whose events are read at once. */
+const MAX_READS = 4;
 
 /** The most sessions of a page that the caller may not see. */
 const MAX_REFUSED = 20;
@@ -113,10 +121,14 @@ export async function find(
     last === null
       ? rest
       : rest.slice(rest.findIndex((session) => checksumOf(session) === last) + 1);
-  for await (const candidate of searched.withLines(look, sessions)) {
-    const { sessionId, lastUpdateTime, lines } = candidate;
-    const mayHaveEvents = lines.some((words, index) => index > 0 && hasAll(words, needles));
-    let events = mayHaveEvents ? await searched.transcriptOf(candidate, signal) : [];
+  const read = async (candidate: Candidate) => {
+    const [, ...lines] = candidate.lines;
+    const mayHaveEvents = lines.some((words) => hasAll(words, needles));
+    return mayHaveEvents ? searched.transcriptOf(candidate, signal) : [];
+  };
+  for await (const [candidate, transcript] of readAhead(searched.withLines(look, sessions), read)) {
+    const { sessionId, lastUpdateTime } = candidate;
+    let events = transcript;
     let head: Titled = candidate;
     if (!isListed && events?.length === 0 && hasTitle(head, search)) {
       const config = { numRecentEvents: 0 };
@@ -149,6 +161,22 @@ export async function find(
     }
   }
   return { hits, isComplete };
+}
+
+/** Yields items with what is read of them, in their order. Some are read at once: a server answers several in the time of one. */
+async function* readAhead<Item, Result>(
+  items: AsyncIterable<Item>,
+  read: (item: Item) => Promise<Result>,
+): AsyncGenerator<readonly [Item, Result]> {
+  const readings: Promise<readonly [Item, Result]>[] = [];
+  for await (const item of items) {
+    const reading = read(item).then((result) => [item, result] as const);
+    // Nobody takes those that a full page leaves.
+    reading.catch(() => undefined);
+    readings.push(reading);
+    if (readings.length >= MAX_READS) yield readings.shift()!;
+  }
+  yield* readings;
 }
 
 function checksumOf({ sessionId, lastUpdateTime }: LookedSession): number {
