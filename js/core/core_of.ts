@@ -33,6 +33,8 @@ export interface Epochs {
 export interface SharedFeed {
   /** The name of the channel that connects the tabs; absent if no other tab has the storage. */
   readonly channelName?: string | undefined;
+  /** Counts the writes of these services. */
+  readonly writes: number;
 }
 
 /** A session, or, without `sessionId`, all sessions of a user. */

@@ -18,6 +18,8 @@ export class Feed {
   #serviceCount = 0;
   /** See `SharedFeed`. */
   readonly channelName: string | undefined;
+  /** See `SharedFeed`. */
+  writes = 0;
 
   /** @param channel connects the other tabs */
   constructor(channel?: TabChannel) {

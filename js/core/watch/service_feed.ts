@@ -78,6 +78,7 @@ export class ServiceFeed {
 
   /** Publishes what a write has changed. */
   publish<Kind extends WriteKind>(write: ReadyWrite<Kind>, written: Results[Kind]): void {
+    this.feed.writes += 1;
     const publishers: Publishers = this.#publishers;
     publishers[write.kind](write, written);
   }

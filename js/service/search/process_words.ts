@@ -24,9 +24,8 @@ const LISTED = 1000;
 /** A user's sessions as they were last listed, and their rows. */
 interface UserRows {
   listed: readonly Omit<LookedSession, 'isStale' | 'found'>[];
-  /** Whether no notice of a change came since the list. */
-  isCurrent: boolean;
-  readonly stopWatching?: (() => void) | undefined;
+  /** How many writes there were before the list; `undefined` if others write too. */
+  writes: number | undefined;
   marks: ReadonlySet<string>;
   readonly rows: Map<string, WordRow>;
   /** How many are renewing the rows. */
@@ -39,25 +38,17 @@ export class ProcessWords implements WordRows {
   readonly #service: SessionService;
   readonly #records: WordRecords | undefined;
   readonly #users = new Map<string, UserRows>();
-  /** Whether nobody changes a session without a notice here. */
-  readonly #hearsAll: boolean;
 
   /** @param records also keep the words, for the next page */
   constructor(service: SessionService, records?: WordRecords) {
     this.#service = service;
     this.#records = records;
-    this.#hearsAll = coreOf(service) !== undefined && service.storage.kind === 'memory';
     if (records !== undefined) this.remember = (key) => records.mark(key);
   }
 
   /** Forgets all words. */
   clear(): void {
-    for (const name of this.#users.keys()) this.#forget(name);
-  }
-
-  #forget(name: string): void {
-    this.#users.get(name)?.stopWatching?.();
-    this.#users.delete(name);
+    this.#users.clear();
   }
 
   async list({ appName, userId }: WordsOwner): Promise<() => void> {
@@ -68,7 +59,7 @@ export class ProcessWords implements WordRows {
     putLast(this.#users, name, user, Infinity);
     for (const [other, { holds }] of this.#users) {
       if (this.#users.size <= MAX_USERS) break;
-      if (holds === 0) this.#forget(other);
+      if (holds === 0) this.#users.delete(other);
     }
     const release = (): void => {
       user.holds -= 1;
@@ -87,38 +78,25 @@ export class ProcessWords implements WordRows {
   async #load(owner: WordsOwner): Promise<UserRows> {
     const stored = (await this.#records?.load(owner)) ?? [];
     const rows = stored.map((row) => [row.sessionId, { ...row, revision: undefined }] as const);
-    const user: UserRows = {
-      listed: [],
-      isCurrent: false,
-      marks: new Set(),
-      rows: new Map(rows),
-      holds: 0,
-    };
-    if (!this.#hearsAll) return user;
-    const onNotice = (): void => void (user.isCurrent = false);
-    return Object.assign(user, { stopWatching: this.#service.watch(owner, { onNotice }) });
+    return { listed: [], writes: undefined, marks: new Set(), rows: new Map(rows), holds: 0 };
   }
 
   async #list(owner: WordsOwner, user: UserRows): Promise<void> {
     const records = this.#records;
     if (records !== undefined) user.marks = await records.marks(owner);
-    if (user.isCurrent) return;
-    // A notice during the list calls for another one.
-    user.isCurrent = this.#hearsAll;
+    const isAlone = this.#service.storage.kind === 'memory';
+    const writes = isAlone ? coreOf(this.#service)?.publisher.feed.writes : undefined;
+    if (writes !== undefined && writes === user.writes) return;
     const listed = new Map<string, UserRows['listed'][number]>();
     const list = { ...owner, limit: LISTED, stateKeys: [] };
-    try {
-      for await (const session of this.#service.sessions(list)) {
-        const { id: sessionId, title, labels = {}, lastUpdateTime } = session;
-        // The time too: a database that was lost begins with the same revisions.
-        const version = `${this.#service.revisionOf(session) ?? ''} ${lastUpdateTime}`;
-        listed.set(sessionId, { sessionId, title, labels, lastUpdateTime, version });
-      }
-    } catch (error) {
-      user.isCurrent = false;
-      throw error;
+    for await (const session of this.#service.sessions(list)) {
+      const { id: sessionId, title, labels = {}, lastUpdateTime } = session;
+      // The time too: a database that was lost begins with the same revisions.
+      const version = `${this.#service.revisionOf(session) ?? ''} ${lastUpdateTime}`;
+      listed.set(sessionId, { sessionId, title, labels, lastUpdateTime, version });
     }
     user.listed = [...listed.values()];
+    user.writes = writes;
     const gone = [...user.rows.keys()].filter((sessionId) => !listed.has(sessionId));
     for (const sessionId of gone) user.rows.delete(sessionId);
     if (gone.length > 0) await records?.erase(owner, gone);

@@ -133,7 +133,7 @@ describe('A search', () => {
     assert.deepEqual([...(await words.read({ ...USER, sessionIds: ['s1', 's2'] })).keys()], ['s2']);
   });
 
-  it('in memory lists the sessions of a user again only after a change', async () => {
+  it('in memory lists the sessions of a user again only after a write', async () => {
     const service = new InMemorySessionService();
     const session = await service.createSession({ ...USER, sessionId: 's1' });
     const search = sessionSearch(service);
@@ -149,10 +149,8 @@ describe('A search', () => {
     assert.deepEqual([await find(), await find(), lists], [1, 1, 2]);
     await service.updateSession({ ...USER, sessionId: 's1' }, { title: 'Green tea' });
     assert.deepEqual([await find(), lists], [2, 3]);
-    await service.deleteSession({ ...USER, sessionId: 's1' });
-    assert.deepEqual([await find(), lists], [0, 4]);
-    await service.createSession({ ...USER, userId: 'other', title: 'Tea' });
-    assert.deepEqual([await find(), lists], [0, 4]);
+    service.deleteSessionSync({ ...USER, sessionId: 's1' });
+    assert.deepEqual([await find(), await find(), lists], [0, 0, 4]);
   });
 
   it('finds what another process has written', async () => {
