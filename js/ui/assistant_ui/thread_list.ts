@@ -31,6 +31,12 @@ export interface SessionThread {
   readonly custom: Record<string, string>;
 }
 
+interface FoundThreads {
+  threads: SessionThread[];
+  /** Whether all texts were searched. If not, a later search may find more. */
+  isComplete: boolean;
+}
+
 interface ThreadsPage {
   threads: SessionThread[];
   /** Absent on the last page. */
@@ -43,10 +49,9 @@ export interface SessionThreadList {
   list(page?: { after?: string | undefined }): Promise<ThreadsPage>;
   /**
    * Finds threads by what was said in them and by their titles, the newest first: those of the first 100 hits. For a
-   * search field: assistant-ui has none. The first search of a user with many sessions may lack some, which a later
-   * one finds.
+   * search field: assistant-ui has none.
    */
-  search(query: string): Promise<SessionThread[]>;
+  search(query: string): Promise<FoundThreads>;
   /** Returns a thread. */
   fetch(remoteId: string): Promise<SessionThread>;
   /** Creates a session with a fresh id, and with the values of `custom` as labels. */
@@ -130,8 +135,9 @@ export function sessionThreadList<S extends object = StateShape>(
       return { threads: sessions.map(threadOf), ...(nextCursor !== undefined && { nextCursor }) };
     },
     async search(query) {
-      const { sessions } = await findSessions(await service(), { appName, userId, query });
-      return sessions.map(threadOf);
+      const request = { appName, userId, query };
+      const { sessions, isComplete } = await findSessions(await service(), request);
+      return { threads: sessions.map(threadOf), isComplete };
     },
     fetch: async (remoteId) => threadOf(await read(remoteId)),
     async initialize(_, { custom } = {}) {

@@ -4,17 +4,28 @@ import type { FindRequest } from '../../values/model/search.js';
 import type { Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 
-/** The searches of services. They have the words that were read. */
-const searches = new WeakMap<object, SessionSearch>();
+/** The search of a service. It has the words that were read. */
+interface SharedSearch {
+  readonly search: SessionSearch;
+  /**
+   * The last reading of sessions that went on after a search. Resolves to `true` if all were read.
+   */
+  behind?: Promise<unknown>;
+}
+
+const searches = new WeakMap<object, SharedSearch>();
 
 /** Returns the search of a service, which is loaded at the first call. */
 export async function searchOf<S extends object>(
   service: SessionService<S>,
-): Promise<SessionSearch> {
+): Promise<SharedSearch> {
   const { sessionSearch } = await loadChunk(() => import('../../service/search/index.js'));
-  const search = searches.get(service) ?? sessionSearch(service);
-  searches.set(service, search);
-  return search;
+  const known = searches.get(service);
+  if (known !== undefined) return known;
+  const waitUntil = (work: Promise<unknown>): void => void (shared.behind = work);
+  const shared: SharedSearch = { search: sessionSearch(service, { waitUntil }) };
+  searches.set(service, shared);
+  return shared;
 }
 
 /** Sessions in which something was said. */
@@ -31,7 +42,7 @@ export async function findSessions<S extends object>(
   request: Omit<FindRequest, 'limit'>,
 ): Promise<FoundSessions<S>> {
   const { appName, userId, signal } = request;
-  const search = await searchOf(service);
+  const { search } = await searchOf(service);
   const { hits, isComplete } = await search.find({ ...request, limit: 100 });
   const config = { numRecentEvents: 0 };
   const found = [...new Set(hits.map(({ sessionId }) => sessionId))].map((sessionId) =>

@@ -22,11 +22,14 @@ export interface LiveSearchSnapshot {
   readonly error: unknown;
   /** At most `limit` hits. */
   readonly hits: readonly SearchHit[];
-  /** Whether all texts were searched, as `isComplete` of a search. If not, `reload` searches again. */
+  /**
+   * Whether all texts were searched, as `isComplete` of a search. While sessions are still being read, the store searches
+   * again when they are read; on a server, `reload` does.
+   */
   readonly isComplete: boolean;
 }
 
-/** A search that is shown. It searches again when a session of the user changes. */
+/** A search that is shown. It searches again when a session of the user changes, or when all sessions have been read. */
 export type LiveSearch = LiveStore<LiveSearchSnapshot>;
 
 /** The snapshot before anything has been read, and on a server. */
@@ -89,10 +92,16 @@ export class LiveSearchStore<S extends object> extends ReadingStore<S, LiveSearc
       this.#found = { hits: [], isComplete: true };
       return;
     }
-    const search = await searchOf(service);
-    const { hits, isComplete } = await search.find({ ...this.#request, signal });
+    const shared = await searchOf(service);
+    const { behind } = shared;
+    const { hits, isComplete } = await shared.search.find({ ...this.#request, signal });
     this.use(service);
     this.#found = { hits, isComplete };
+    if (isComplete || shared.behind === behind) return;
+    // If a session cannot be read, another search would be no more complete.
+    void shared.behind?.then((isRead) => {
+      if (isRead === true && signal?.aborted === false) void this.refresh();
+    });
   }
 
   protected forget(): void {

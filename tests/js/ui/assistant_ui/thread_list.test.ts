@@ -59,7 +59,7 @@ describe('The list of threads', () => {
       });
     }
     const found = async (query: string) =>
-      (await threads.search(query)).map(({ remoteId, title }) => [remoteId, title]);
+      (await threads.search(query)).threads.map(({ remoteId, title }) => [remoteId, title]);
     assert.deepEqual(await found('tea'), [
       ['s2', undefined],
       ['s1', 'Green tea'],

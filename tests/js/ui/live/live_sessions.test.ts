@@ -33,6 +33,42 @@ describe('A live search', () => {
     assert.deepEqual([search.getSnapshot().status, search.getSnapshot().hits], ['forgotten', []]);
   });
 
+  it('searches again when the reading of sessions ends that went on after it', async (t) => {
+    const service = serviceOf();
+    const session = await service.createSession({ ...USER, sessionId: 's1' });
+    await service.appendEvent({ session, event: message('e1', '녹차 추천') });
+    const { getSession } = service;
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    let isAsked = false;
+    service.getSession = async (request) => {
+      isAsked = true;
+      await opened;
+      return getSession.call(service, request);
+    };
+    const search = liveSearch(service, { ...USER, query: '녹차' });
+    await import('../../../../js/service/search/index.js');
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const stop = search.subscribe(() => undefined);
+    const until = async (condition: () => boolean): Promise<void> => {
+      while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+    };
+    await until(() => isAsked);
+    t.mock.timers.tick(2000);
+    await until(() => search.getSnapshot().status === 'ready');
+    const { hits, isComplete } = search.getSnapshot();
+    assert.deepEqual([hits, isComplete], [[], false]);
+    open();
+    await until(() => search.getSnapshot().isComplete);
+    const later = search.getSnapshot();
+    assert.deepEqual(
+      later.hits.map(({ eventId }) => eventId),
+      ['e1'],
+    );
+    stop();
+    assert.ok(!isWatched(service));
+  });
+
   it('tells why it failed', async () => {
     const search = liveSearch(serviceOf(), { ...USER, query: 'tea'.repeat(300) });
     await search.load();
