@@ -74,6 +74,19 @@ export function sharedSessions(title: string, start: () => NewDatabase): void {
       assert.deepEqual(await found('녹차'), ['녹차를 추천해요']);
     });
 
+    it('the words of a session go when Python deletes it', async () => {
+      await python.ask('create', PYTHON_KEY);
+      await python.ask('append', pythonEvent('Green tea'));
+      const { appName, userId } = KEY;
+      const find = () => sessionSearch(service).find({ appName, userId, query: 'tea' });
+      assert.equal((await find()).hits.length, 1);
+      const query = 'select count(*) from adk_session_wasm_search';
+      assert.equal(await countIn(urls, query), 1);
+      await python.ask('delete', PYTHON_KEY);
+      assert.equal(await countIn(urls, query), 0);
+      assert.deepEqual(await find(), { hits: [], isComplete: true });
+    });
+
     it('both sides read events of equal and of earlier times in one order, in windows too', async () => {
       await python.ask('create', PYTHON_KEY);
       const events = [

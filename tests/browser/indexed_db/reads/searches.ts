@@ -13,7 +13,7 @@ interface Searches {
 }
 
 /** What the tests call in the page. */
-export const inPage = { searchAll, keepRecords };
+export const inPage = { searchAll, keepRecords, deleteWhileReading };
 type Page = typeof inPage;
 
 export function searches(context: Context): void {
@@ -25,6 +25,12 @@ export function searches(context: Context): void {
         await tab.call('searchAll', newName(), given),
         given.queries.map(({ finds }) => ({ found: finds, titled: finds, isComplete: true })),
       );
+    });
+  });
+
+  it('a search that is still reading writes no words beside a database that was deleted', async () => {
+    await inTab<Page>(context, async (tab) => {
+      assert.deepEqual(await tab.call('deleteWhileReading', newName()), []);
     });
   });
 
@@ -40,6 +46,31 @@ export function searches(context: Context): void {
       });
     });
   });
+}
+
+/** Deletes the database and closes the service while a search reads a session. Returns the databases that are left. */
+async function deleteWhileReading(name: string): Promise<string[]> {
+  const user = { appName: 'shop', userId: 'ada' };
+  const service = new IndexedDbSessionService({ name });
+  const session = await service.createSession({ ...user, sessionId: 's1' });
+  const content = { role: 'user', parts: [{ text: 'Green tea' }] };
+  await service.appendEvent({ session, event: { author: 'user', invocationId: 'i', content } });
+  const { getSession } = service;
+  service.getSession = async (request) => {
+    const read = await getSession.call(service, request);
+    if (request.config?.view !== 'raw') return read;
+    await service.close();
+    await IndexedDbSessionService.deleteDatabase(name);
+    return read;
+  };
+  await sessionSearch(service)
+    .find({ ...user, query: 'tea' })
+    .catch(() => undefined);
+  const databases = await indexedDB.databases();
+  // WebKit lists one whose creation was aborted, with the version 0.
+  return databases.flatMap(({ name: each = '', version = 0 }) =>
+    each.startsWith(name) && version > 0 ? [each] : [],
+  );
 }
 
 /** Searches, and again with another service; then deletes. Returns what was found, and the records after each step. */
