@@ -4,57 +4,12 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'node:test';
 
-import { mockedTimeOf } from '../mocked_time.js';
-import {
-  type Event,
-  type InMemorySessionService,
-  isSessionError,
-  SessionError,
-} from '../../../js/index.js';
-import type { SessionHandlerOptions } from '../../../js/server/index.js';
-import type { RunAgent } from '../../../js/ui/live/index.js';
-import { gate, says, storesMessage, textsOf } from '../ui/live/runs/agents.js';
-import { KEY, serve, SESSION } from './fixture.js';
-
-const EVENTS = `${SESSION}/events`;
-const RUN = `${SESSION}/run`;
-
-const messageJson = (id: string, text = id) => ({
-  id,
-  invocationId: `i-${id}`,
-  author: 'user',
-  content: { role: 'user', parts: [{ text }] },
-});
-const asked = (id: string, more = {}) => ({
-  body: { events: [messageJson(id)], run: {}, ...more },
-});
-
-/** An agent that repeats the message, and the ids of the messages that it has got. */
-function echoing(go: Promise<void> = Promise.resolve()) {
-  const seen: string[] = [];
-  const run: RunAgent = async function* ({ message, streaming }) {
-    seen.push(message.id);
-    if (streaming) yield { author: 'guide', partial: true, content: says('Gr') };
-    await go;
-    yield { author: 'guide', content: says(`${message.content?.parts?.[0]?.text}!`) };
-  };
-  return { run, seen };
-}
-
-async function serveSession(options: Partial<SessionHandlerOptions>) {
-  const served = serve({ authorize: () => true, ...options });
-  await served.service.createSession(KEY);
-  const events = async (): Promise<Event[]> => (await served.service.getSession(KEY))!.events;
-  /** Waits until the session has so many events. */
-  const until = async (count: number): Promise<Event[]> => {
-    for (;;) {
-      const all = await events();
-      if (all.length >= count) return all;
-      await sleep(5);
-    }
-  };
-  return { ...served, events, until };
-}
+import { mockedTimeOf } from '../../mocked_time.js';
+import { type Event, isSessionError } from '../../../../js/index.js';
+import type { RunAgent } from '../../../../js/ui/live/index.js';
+import { gate, says, storesMessage, textsOf } from '../../ui/live/runs/agents.js';
+import { KEY, serve, SESSION } from '../fixture.js';
+import { asked, echoing, EVENTS, messageJson, RUN, serveSession } from './fixture.js';
 
 describe('POST …/events with run', () => {
   it('answers when the message is stored, and the agent goes on', async () => {
@@ -310,60 +265,6 @@ describe('An agent or a plugin that hangs before the message is stored', () => {
     isHanging = false;
     assert.equal((await ask(EVENTS, asked('m1'))).status, 200);
     assert.deepEqual(textsOf(await until(2)), ['m1', 'm1!']);
-  });
-});
-
-describe('What onError hears of a run', () => {
-  /** Runs an agent, and returns what onError has heard once the run has ended. */
-  async function heardOf(run: RunAgent, prepare?: (service: InMemorySessionService) => void) {
-    const errors: unknown[] = [];
-    const running: Promise<unknown>[] = [];
-    const served = await serveSession({
-      run,
-      waitUntil: (one) => running.push(one),
-      onError: (error) => errors.push(error),
-    });
-    prepare?.(served.service);
-    const { status, body } = await served.ask(EVENTS, asked('m1'));
-    await Promise.all(running);
-    await sleep(5);
-    return { ...served, errors, status, code: (body as { code?: string }).code };
-  }
-
-  it('is a SessionError of the agent, once, also of a code that clients get as 4xx', async () => {
-    for (const code of [
-      'not_found',
-      'invalid_argument',
-      'stale_session',
-      'agent_running',
-    ] as const) {
-      const failure = new SessionError(code, 'of the agent');
-      const fails = (): never => {
-        throw failure;
-      };
-      const late = await heardOf(async function* () {
-        yield { author: 'guide', content: says('one') };
-        fails();
-      });
-      assert.deepEqual([late.status, late.errors], [200, [failure]]);
-      const early = await heardOf(storesMessage(fails));
-      assert.deepEqual([early.status, early.code, early.errors], [500, 'run_failed', [failure]]);
-    }
-  });
-
-  it('is the error of an append of the run, with its code, once', async (t) => {
-    for (const code of ['storage_failed', 'quota_exceeded'] as const) {
-      const failure = new SessionError(code, 'The disk is full.');
-      const { run } = echoing();
-      const { errors, events } = await heardOf(run, (service) => {
-        const append = service.appendEvent.bind(service);
-        t.mock.method(service, 'appendEvent', (request: Parameters<typeof append>[0]) =>
-          request.event.author === 'guide' ? Promise.reject(failure) : append(request),
-        );
-      });
-      assert.deepEqual(errors, [failure]);
-      assert.deepEqual(textsOf(await events()), ['m1']);
-    }
   });
 });
 
