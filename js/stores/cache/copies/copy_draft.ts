@@ -59,9 +59,11 @@ export class CopyDraft {
     this.#noteOrder(events);
     for (const event of [...events].sort((one, other) => one.seq - other.seq)) {
       if (event.revision > since) this.#noteRewind(event, event.revision);
-      const position = await this.#events.positionOf(event.id);
+      // A copy has no events that came to the remote after its revision.
+      const isNew = event.seq > since;
+      const position = isNew ? undefined : await this.#events.positionOf(event.id);
       if (position !== undefined) await this.#replace(position, event);
-      else if (event.seq > since) await this.#append(event);
+      else if (isNew) await this.#append(event);
       // An SQL database also lists events that have not changed.
       else if (event.revision > since) this.#noteReplacedOlder();
     }
@@ -235,6 +237,7 @@ export class CopyDraft {
    */
   async store(): Promise<number> {
     const { copy, isChanged } = this;
+    await this.#events.store();
     const record = this.#record;
     const transaction = this.#transaction;
     const key = this.#key;

@@ -161,10 +161,11 @@ export class CacheTransaction extends OwnerChanges {
     return overlaidSessionOf(record, this.#memory.overlay(name, record, mutations));
   }
 
-  /** Stores the owner's record, if it has changed. @returns the client that is stored now; `''` if there is none */
+  /** Stores the records of sessions and of the owner that have changed. @returns the client that is stored now; `''` if there is none */
   async finish(): Promise<string> {
     if (this.states.hasChangedWrites || this.outbox.hasChangedStates)
       this.renewSharedOutboxVersion();
+    await this.copies.store();
     if (!this.isOwnerChanged) return this.client;
     await this.#local.put('states', [this.#ownerName], this.owner);
     return this.owner.client;

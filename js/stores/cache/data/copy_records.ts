@@ -20,6 +20,8 @@ export class CopyRecords {
   readonly #ownerName: string;
   /** The sessions that were read or changed, with the records that they have now. */
   readonly #records = new Map<string, SessionRecord | undefined>();
+  /** The sessions whose records are to be stored, by name. */
+  readonly #unstored = new Map<string, CompositeSessionKey>();
 
   constructor(local: LocalTransaction, ownerName: string) {
     this.#local = local;
@@ -48,23 +50,32 @@ export class CopyRecords {
   /** Stores the record of a session. Its outbox version changes only with its mutations. */
   async put(key: CompositeSessionKey, record: SessionRecord): Promise<void> {
     const { outboxVersion } = (await this.get(key)) ?? record;
-    await this.#put(key, { ...record, outboxVersion });
+    this.#put(key, { ...record, outboxVersion });
   }
 
   /** Records that the mutations of a session have changed. A session without a record has no outbox version. */
   async putOutboxVersion(key: CompositeSessionKey, draw: () => number): Promise<void> {
     const record = await this.get(key);
-    if (record !== undefined) await this.#put(key, { ...record, outboxVersion: draw() });
+    if (record !== undefined) this.#put(key, { ...record, outboxVersion: draw() });
   }
 
-  async #put(key: CompositeSessionKey, record: SessionRecord): Promise<void> {
+  #put(key: CompositeSessionKey, record: SessionRecord): void {
     this.#records.set(nameOf(key), record);
-    await this.#local.put('sessions', this.#keyOf(key), record);
+    this.#unstored.set(nameOf(key), key);
+  }
+
+  /** Stores the records that have changed: each once, at the end of the transaction. */
+  async store(): Promise<void> {
+    for (const [name, key] of this.#unstored) {
+      await this.#local.put('sessions', this.#keyOf(key), this.#records.get(name));
+    }
+    this.#unstored.clear();
   }
 
   async list(
     of: Partial<StateOwner>,
   ): Promise<(readonly [key: CompositeSessionKey, record: SessionRecord])[]> {
+    await this.store();
     const range = below(entryKey(this.#ownerName, of));
     const [keys, values] = await Promise.all([
       this.#local.keys('sessions', range),
@@ -87,6 +98,7 @@ export class CopyRecords {
   /** Deletes the record and the events of a session. Its mutations stay. */
   async delete(key: CompositeSessionKey): Promise<void> {
     this.#records.set(nameOf(key), undefined);
+    this.#unstored.delete(nameOf(key));
     await this.#local.delete('sessions', this.#keyOf(key));
     await this.events(key).clear();
   }
@@ -138,11 +150,17 @@ const LOCAL_VERSIONS = 't';
 
 /**
  * The events of a session's copy. Those are stored by position, and positions have no gaps. Further entries find the
- * position of an event by its id, and the positions of those that have changed since a local version.
+ * position of an event by its id, and the positions of those that have changed since a local version. Events that come
+ * together have one entry of the second kind, at the highest of their local versions.
  */
 export class CopyEvents {
   readonly #local: LocalTransaction;
   readonly #session: LocalKey;
+  /** The positions of events that have come, and the highest of their local versions. */
+  readonly #added: { positions: number[]; localVersion: number } = {
+    positions: [],
+    localVersion: 0,
+  };
 
   constructor(local: LocalTransaction, session: LocalKey) {
     this.#local = local;
@@ -178,11 +196,17 @@ export class CopyEvents {
   async changedAfter(localVersion: number): Promise<EventRecord[]> {
     const from = [...this.#session, LOCAL_VERSIONS, localVersion + 1];
     const { to } = below([...this.#session, LOCAL_VERSIONS]);
-    const positions = (await this.#local.list('events', { from, to })) as readonly number[];
-    return Promise.all(positions.map((position) => this.at(position)));
+    const entries = (await this.#local.list('events', { from, to })) as (number | number[])[];
+    const positions = [...new Set(entries.flat())];
+    const events = await Promise.all(positions.map((position) => this.at(position)));
+    return events
+      .filter((event) => event.localVersion > localVersion)
+      .sort((one, other) => one.localVersion - other.localVersion);
   }
 
   /**
+   * Puts an event. {@link store} comes at the end.
+   *
    * @param localId that of the session. No handle lacks an event that has changed at that time
    * @param earlier the event that has the position
    */
@@ -193,19 +217,33 @@ export class CopyEvents {
     earlier: EventRecord | undefined,
   ): Promise<void> {
     const { id, localVersion } = event;
-    if (
-      earlier !== undefined &&
-      earlier.localVersion > localId &&
-      earlier.localVersion !== localVersion
-    ) {
-      await this.#local.delete('events', [...this.#session, LOCAL_VERSIONS, earlier.localVersion]);
-    }
     await this.#local.put('events', [...this.#session, position], event);
     if (earlier === undefined) {
       await this.#local.put('events', [...this.#session, IDS, id], position);
+      if (localVersion <= localId) return;
+      this.#added.positions.push(position);
+      this.#added.localVersion = Math.max(this.#added.localVersion, localVersion);
+    } else if (earlier.localVersion !== localVersion) {
+      if (earlier.localVersion > localId) await this.#deleteVersion(earlier.localVersion);
+      if (localVersion > localId) await this.#putVersion(localVersion, position);
     }
-    if (localVersion > localId)
-      await this.#local.put('events', [...this.#session, LOCAL_VERSIONS, localVersion], position);
+  }
+
+  /** Stores the entry of the events that have come. */
+  async store(): Promise<void> {
+    const { positions, localVersion } = this.#added;
+    if (positions.length > 0) await this.#putVersion(localVersion, positions.splice(0));
+  }
+
+  async #putVersion(localVersion: number, positions: number | readonly number[]): Promise<void> {
+    await this.#local.put('events', [...this.#session, LOCAL_VERSIONS, localVersion], positions);
+  }
+
+  /** Deletes the entry of a local version, unless other events have it too. */
+  async #deleteVersion(localVersion: number): Promise<void> {
+    const key = [...this.#session, LOCAL_VERSIONS, localVersion];
+    const entry = (await this.#local.get('events', key)) as number | number[] | undefined;
+    if (!Array.isArray(entry) || entry.length < 2) await this.#local.delete('events', key);
   }
 
   async clear(): Promise<void> {

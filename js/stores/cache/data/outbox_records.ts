@@ -32,6 +32,34 @@ export interface OutboxChange {
   readonly removed?: readonly Mutation[];
 }
 
+/** Returns the other mutations of the requests in which any of these were sent without an answer. */
+function sentWith(before: readonly Mutation[], numbers: ReadonlySet<number>): Mutation[] {
+  return before.flatMap(({ number: first, sent: { upTo } }) => {
+    if (upTo === undefined) return [];
+    const together = before.filter(({ number }) => number >= first && number <= upTo);
+    const isAny = together.some(({ number }) => numbers.has(number));
+    return isAny ? together.filter(({ number }) => !numbers.has(number)) : [];
+  });
+}
+
+/** Returns a mutation whose record has its attempts, and those of no other one. */
+function withOwnAttempts(mutation: Mutation): Mutation {
+  const { upTo, ...sent } = mutation.sent;
+  return upTo === undefined ? mutation : { ...mutation, sent };
+}
+
+/** Gives the mutations of a request, which are stored, the attempts in the record of the first one. */
+function withAttempts(stored: readonly Mutation[]): readonly Mutation[] {
+  let upTo = 0;
+  let attempts = 0;
+  return stored.map((mutation) => {
+    const { number, sent } = mutation;
+    if (sent.upTo !== undefined) [upTo, attempts] = [sent.upTo, sent.attempts];
+    else if (number <= upTo) return { ...mutation, sent: { ...sent, attempts } };
+    return mutation;
+  });
+}
+
 /**
  * The mutations in one transaction. A change of them also renews the outbox version of their session, which tells the
  * memory that they have changed, and updates the writes to the shared states that they change.
@@ -76,11 +104,12 @@ export class OutboxRecords {
   /** The mutations of a session or state as they are stored. The session's record may be damaged. */
   async stored(key: CacheKey): Promise<readonly Mutation[]> {
     const { local, ownerName } = this.#parts;
-    return (await local.list('outbox', below(mutationsKey(ownerName, key)))) as Mutation[];
+    const range = below(mutationsKey(ownerName, key));
+    return withAttempts((await local.list('outbox', range)) as Mutation[]);
   }
 
   /** All mutations below an app or a user, by name of their session or state. */
-  async below(of: Partial<StateOwner>): Promise<Map<string, Mutation[]>> {
+  async below(of: Partial<StateOwner>): Promise<Map<string, readonly Mutation[]>> {
     const { local, ownerName } = this.#parts;
     const all = (await local.list('outbox', mutationsBelow(ownerName, of))) as Mutation[];
     const byName = new Map<string, Mutation[]>();
@@ -90,11 +119,33 @@ export class OutboxRecords {
       if (others === undefined) byName.set(name, [mutation]);
       else others.push(mutation);
     }
-    return byName;
+    return new Map([...byName].map(([name, mutations]) => [name, withAttempts(mutations)]));
+  }
+
+  /**
+   * Counts an attempt to send mutations together, and returns them. If no other mutation is among them, one record is
+   * stored.
+   */
+  async addAttempt(key: CacheKey, mutations: readonly Mutation[]): Promise<readonly Mutation[]> {
+    const upTo = mutations.at(-1)?.number;
+    const sent = mutations.map((mutation): Mutation => {
+      const attempts = mutation.sent.attempts + 1;
+      return { ...mutation, sent: mutation === mutations[0] ? { attempts, upTo } : { attempts } };
+    });
+    const before = await this.of(key);
+    const first = before.findIndex(({ number }) => number === mutations[0]?.number);
+    const isWhole = sent.every(({ number }, index) => before[first + index]?.number === number);
+    if (isWhole && sent.length > 1) {
+      await this.#putRecord(sent[0]!);
+      const rest = before.slice(first + sent.length);
+      await this.#note(key, [...before.slice(0, first), ...sent, ...rest]);
+    } else await this.change(key, { put: sent });
+    return sent;
   }
 
   /** Adds, changes or removes mutations of one session or state. */
-  async change(key: CacheKey, { put = [], removed = [] }: OutboxChange): Promise<void> {
+  async change(key: CacheKey, { put: given = [], removed = [] }: OutboxChange): Promise<void> {
+    const put = given.map(withOwnAttempts);
     const before = await this.of(key);
     if (removed.length > 0) await this.#delete(key, removed, before);
     const last = before.at(-1)?.number ?? 0;
@@ -104,13 +155,21 @@ export class OutboxRecords {
       const earlier = isNew ? undefined : before.find((other) => other.number === number);
       await this.#put(mutation, earlier);
     }
-    const numbers = new Set([...put, ...removed].map(({ number }) => number));
     const isAddition = removed.length === 0 && put.every(({ number }) => number > last);
-    const after = isAddition
-      ? [...before, ...put]
-      : [...before.filter(({ number }) => !numbers.has(number)), ...put].sort(
-          (one, other) => one.number - other.number,
-        );
+    if (isAddition) return this.#note(key, [...before, ...put]);
+    const numbers = new Set([...put, ...removed].map(({ number }) => number));
+    const apart = sentWith(before, numbers).map(withOwnAttempts);
+    for (const mutation of apart) {
+      numbers.add(mutation.number);
+      await this.#putRecord(mutation);
+    }
+    const rest = before.filter(({ number }) => !numbers.has(number));
+    const after = [...rest, ...apart, ...put].sort((one, other) => one.number - other.number);
+    await this.#note(key, after);
+  }
+
+  /** Records that the mutations of a session or state are these by now. */
+  async #note(key: CacheKey, after: readonly Mutation[]): Promise<void> {
     this.#changed.set(nameOf(key), after);
     if (isSession(key)) await this.#parts.copies.putOutboxVersion(key, this.#parts.draw);
     else this.#changedStates.add(nameOf(key));
@@ -124,10 +183,10 @@ export class OutboxRecords {
   }
 
   async #put(mutation: Mutation, earlier?: Mutation): Promise<void> {
-    const { local, ownerName, states } = this.#parts;
+    const { states } = this.#parts;
     const { write, number, shared } = mutation;
     const { key } = write;
-    await local.put('outbox', [...mutationsKey(ownerName, key), number], mutation);
+    await this.#putRecord(mutation);
     const isRefused = mutation.refusal !== undefined;
     const isSame = shared === earlier?.shared && isRefused === (earlier.refusal !== undefined);
     if (isSame) return;
@@ -144,6 +203,12 @@ export class OutboxRecords {
       };
       await states.putWrite(owner, numbered, earlier === undefined);
     }
+  }
+
+  async #putRecord(mutation: Mutation): Promise<void> {
+    const { local, ownerName } = this.#parts;
+    const { write, number } = mutation;
+    await local.put('outbox', [...mutationsKey(ownerName, write.key), number], mutation);
   }
 
   async #delete(

@@ -260,6 +260,11 @@ export interface Mutation<Kind extends OutboxKind = OutboxKind> {
   readonly sent: {
     /** How often it was sent without an answer. */
     readonly attempts: number;
+    /**
+     * Of the first mutation of a request: the number of the last one. Only the first one's record has the attempts of
+     * all.
+     */
+    readonly upTo?: number | undefined;
     /** The remote's revision at which it was acknowledged, until the copy has that revision too. */
     readonly acknowledgedAt?: number | undefined;
   };

@@ -152,14 +152,11 @@ export class Delivery {
     const [first] = sendable;
     if (first === undefined || !mayGoOn(first)) return undefined;
     const chosen = batchOf(sendable, this.#limits.get(nameOf(key)), mayGoOn);
-    const put = chosen.map((mutation) => {
-      return { ...mutation, sent: { attempts: mutation.sent.attempts + 1 } };
-    });
-    await transaction.outbox.change(key, { put });
+    const sent = await transaction.outbox.addAttempt(key, chosen);
     const copy = record?.localId === first.base.localId ? record.copy : undefined;
     const { kind } = first.write;
     // All mutations of a batch are of the first one's kind.
-    return { kind, mutations: put, client: owner.client, copy, mayGoOn } as unknown as Batch;
+    return { kind, mutations: sent, client: owner.client, copy, mayGoOn } as unknown as Batch;
   }
 
   async #sendBatch(key: CacheKey, batch: Batch): Promise<Claimed | undefined> {
