@@ -148,6 +148,11 @@ function checkedRecord(
 const IDS = 'i';
 const LOCAL_VERSIONS = 't';
 
+/** The key of the position of an event, by the key of its session. */
+export function idKey(session: LocalKey, id: string): LocalKey {
+  return [...session, IDS, id];
+}
+
 /**
  * The events of a session's copy. Those are stored by position, and positions have no gaps. Further entries find the
  * position of an event by its id, and the positions of those that have changed since a local version. Events that come
@@ -168,8 +173,7 @@ export class CopyEvents {
   }
 
   async positionOf(id: string): Promise<number | undefined> {
-    const key = [...this.#session, IDS, id];
-    return (await this.#local.get('events', key)) as number | undefined;
+    return (await this.#local.get('events', idKey(this.#session, id))) as number | undefined;
   }
 
   async at(position: number): Promise<EventRecord> {
@@ -219,7 +223,7 @@ export class CopyEvents {
     const { id, localVersion } = event;
     await this.#local.put('events', [...this.#session, position], event);
     if (earlier === undefined) {
-      await this.#local.put('events', [...this.#session, IDS, id], position);
+      await this.#local.put('events', idKey(this.#session, id), position);
       if (localVersion <= localId) return;
       this.#added.positions.push(position);
       this.#added.localVersion = Math.max(this.#added.localVersion, localVersion);

@@ -22,6 +22,7 @@ import type { SessionLocalId } from './local_ids.js';
 import { CacheTransaction, type Committed } from './cache_transaction.js';
 import { MutationMemory } from './mutation_memory.js';
 import { provisionalCreation } from './provisional_session.js';
+import { type AheadEntry, ReadAhead } from './read_ahead.js';
 
 export interface LocalDataParts {
   readonly store: LocalStore;
@@ -108,21 +109,31 @@ export class LocalData {
     return this.#run('readonly', work);
   }
 
-  /** Runs work that may be stored. Nothing is, if it throws. */
-  write<T>(work: (transaction: CacheTransaction) => T | Promise<T>): Promise<T> {
-    return this.#run('readwrite', work);
+  /**
+   * Runs work that may be stored. Nothing is, if it throws.
+   *
+   * @param ahead the entries that the work will read
+   */
+  write<T>(
+    work: (transaction: CacheTransaction) => T | Promise<T>,
+    ahead: readonly AheadEntry[] = [],
+  ): Promise<T> {
+    return this.#run('readwrite', work, ahead);
   }
 
   async #run<T>(
     mode: 'readonly' | 'readwrite',
     work: (transaction: CacheTransaction) => T | Promise<T>,
+    ahead: readonly AheadEntry[] = [],
   ): Promise<T> {
     let finding: DataCheck = 'same';
     let done: { result: T; transaction: CacheTransaction; before: number; client: string };
     try {
       done = await this.#store.transaction(mode, async (local) => {
         const known = this.#client;
-        const transaction = await this.#begin(local);
+        const transaction = await this.#begin(
+          ahead.length === 0 ? local : new ReadAhead(local, ahead),
+        );
         finding = this.#isForgotten ? 'same' : this.#find(transaction, known);
         const isNew = mode === 'readwrite' && transaction.client === '';
         if (this.#isForgotten || finding !== 'same' || (isNew && !this.#mayBegin))
@@ -135,7 +146,7 @@ export class LocalData {
     } catch (error) {
       // The compiler does not see that the work sets it.
       const found = finding as DataCheck;
-      if (found === 'missing' && (await this.#restore())) return this.#run(mode, work);
+      if (found === 'missing' && (await this.#restore())) return this.#run(mode, work, ahead);
       if (found !== 'same') this.#onForgotten();
       throw localDataError(error);
     }

@@ -20,8 +20,17 @@ import type {
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { isSession, pickSessionKey } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
+import { idKey } from '../data/copy_records.js';
 import type { LocalData } from '../data/local_data.js';
-import { isOf, NEW, newRecord, type Mutation, type OutboxWrites } from '../records/records.js';
+import type { AheadEntry } from '../data/read_ahead.js';
+import {
+  entryKey,
+  isOf,
+  NEW,
+  newRecord,
+  type Mutation,
+  type OutboxWrites,
+} from '../records/records.js';
 import type { OverlaidSession } from '../overlay/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
 import { allowCreation, creationMustExist, putProvisional } from '../data/provisional_session.js';
@@ -140,10 +149,14 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
   }
 
   async append(request: StorageWriteRequest, decide: Decide): Promise<void> {
-    this.numbers = await this.#parts.data.write(async (transaction) => {
-      const isJoint = await this.#create(transaction);
-      return this.#decide(transaction, request, decide, this.#given, isJoint);
-    });
+    const { data } = this.#parts;
+    this.numbers = await data.write(
+      async (transaction) => {
+        const isJoint = await this.#create(transaction);
+        return this.#decide(transaction, request, decide, this.#given, isJoint);
+      },
+      this.#append === undefined ? [] : entriesOf(data.owner, request),
+    );
   }
 
   /** Creates the session that an append may create, unless it is here, or was here. Returns whether it did. */
@@ -236,6 +249,20 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
     const made = newRecord(localId, this.#parts.clock());
     await transaction.copies.put(key, { ...made, ...record, localId });
   }
+}
+
+/** The most events of an append that are looked up with the session. */
+const MOST_AHEAD = 8;
+
+/** The entries that an append reads. */
+function entriesOf(owner: string, { key, scopes, eventIds }: StorageWriteRequest): AheadEntry[] {
+  const { appName, userId } = key;
+  const session = entryKey(owner, key);
+  const entries: AheadEntry[] = [['sessions', session]];
+  if (scopes.includes('user')) entries.push(['states', entryKey(owner, { appName, userId })]);
+  if (scopes.includes('app')) entries.push(['states', entryKey(owner, { appName })]);
+  for (const id of eventIds.slice(0, MOST_AHEAD)) entries.push(['events', idKey(session, id)]);
+  return entries;
 }
 
 async function describe(

@@ -1,9 +1,9 @@
-// How many entries of the local storage the sending of appends stores. Each is a request of IndexedDB.
+// How many entries of the local storage appends read and store. Each is a request of IndexedDB.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import type { LocalStore } from '../../../../../js/service/cache/index.js';
+import type { LocalStore, LocalTransaction } from '../../../../../js/service/cache/index.js';
 import type { Mutation } from '../../../../../js/stores/cache/records/records.js';
 import { createOffline, event, idsOf, KEY, openCache, Server } from '../fixture.js';
 import { entriesOf, HeldStore } from '../held_store.js';
@@ -80,5 +80,49 @@ it('appends keep their attempts if the first one of their request is given up', 
   assert.deepEqual(others, [0, 0], 'the record of the first one has them');
   await cache.outbox.drop(KEY, IDS[0]);
   assert.equal((await attemptsOf(local)).at(-1), first);
+  await cache.close();
+});
+
+/** A view of a storage that notes the entries which each transaction reads one by one, in rounds. */
+class RoundsStore extends HeldStore {
+  /** By transaction that writes: the number of entries of each round. */
+  readonly rounds: number[][] = [];
+
+  override transaction<T>(
+    mode: 'readonly' | 'readwrite',
+    work: (transaction: LocalTransaction) => Promise<T>,
+  ): Promise<T> {
+    const rounds: number[] = [];
+    if (mode === 'readwrite') this.rounds.push(rounds);
+    let round: Promise<void> | undefined;
+    return super.transaction(mode, (transaction) =>
+      work({
+        ...transaction,
+        get: async (store, key) => {
+          if (round === undefined) {
+            rounds.push(0);
+            round = new Promise((resolve) => setImmediate(resolve));
+            void round.then(() => (round = undefined));
+          }
+          rounds.push(rounds.pop()! + 1);
+          await round;
+          return transaction.get(store, key);
+        },
+      }),
+    );
+  }
+}
+
+it('an append with shared keys reads its five entries in one round', async () => {
+  const server = new Server();
+  const local = new RoundsStore();
+  const { cache } = openCache(server, { local });
+  const session = await cache.createSession(KEY);
+  await cache.appendEvent({ session, event: event('first', { 'user:a': 1, 'app:b': 1 }) });
+  await cache.sync();
+  server.isOffline = true;
+  local.rounds.length = 0;
+  await cache.appendEvent({ session, event: event('second', { 'user:a': 2, 'app:b': 2 }) });
+  assert.deepEqual(local.rounds[0], [5]);
   await cache.close();
 });
