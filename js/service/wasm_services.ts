@@ -1,7 +1,6 @@
 /** The services that keep their data in the wasm, so they need all of it. Loaded on demand by `openSessionService`. */
 import { loadWasm } from '../core/wasm/loading.js';
 import { isSessionError } from '../values/errors/errors.js';
-import type { SessionService } from '../values/model/session_service.js';
 import type { StorageInfo } from '../values/model/storage_info.js';
 import { InMemorySessionService } from './in_memory_session_service.js';
 import {
@@ -13,7 +12,7 @@ import {
 export async function openInWasm<S extends object>(
   storage: 'memory' | 'indexeddb' | 'auto',
   options: IndexedDbSessionServiceOptions<S>,
-): Promise<SessionService<S>> {
+): Promise<InMemorySessionService<S> | IndexedDbSessionService<S>> {
   const inMemory = () => new InMemorySessionService<S>(options);
   if (storage !== 'memory') {
     return openDatabase(storage, new IndexedDbSessionService<S>(options), inMemory);
