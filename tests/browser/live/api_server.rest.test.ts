@@ -4,13 +4,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
 import { RemoteSessionService } from '../../../js/service/remote/index.js';
-import { liveSession, type LiveSessionSnapshot } from '../../../js/ui/live/index.js';
-import { type ApiServer, startApiServer } from '../../interop/api_server/api_server.js';
-import { newFolder } from '../../new_folder.js';
+import { liveSession } from '../../../js/ui/live/index.js';
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
-import { pageScript } from '../page_script.js';
-import { serveModule, type Server } from '../server.js';
+import { besideApiServer, lineOf } from './api_server_pages.js';
 
 /** A tab that asks the agent `script`, whose messages say what it does. */
 export function page() {
@@ -50,28 +47,12 @@ export function page() {
   };
 }
 
-function lineOf({ run, events, drafts }: LiveSessionSnapshot): string {
-  const textOf = ({ author, content, errorCode }: (typeof events)[0]): string =>
-    author === 'user' ? '…' : (content?.parts?.[0]?.text ?? errorCode ?? '-');
-  const shown = [...events.map(textOf), ...drafts.map((draft) => `(${textOf(draft)})`)];
-  return [run?.status ?? 'idle', ...shown].join('|');
-}
-
 const steps = (...all: readonly object[]): string => JSON.stringify(all);
 const partial = { say: 'tea', partial: true };
 const whole = { say: 'tea is asked' };
 
 describe('Pages over adk api_server in several tabs', { timeout: 180_000 }, () => {
-  let site: Server;
-  let server: ApiServer;
-  before(async () => {
-    site = await serveModule(await pageScript(import.meta.url));
-    server = await startApiServer(`sqlite:///${newFolder()}/sessions.db`, site.origin);
-  });
-  after(async () => {
-    await site.close();
-    await server.end();
-  });
+  const server = besideApiServer(import.meta.url);
 
   for (const name of BROWSERS) {
     describe(`in ${name}`, () => {
@@ -79,8 +60,7 @@ describe('Pages over adk api_server in several tabs', { timeout: 180_000 }, () =
       before(async () => (browser = await openBrowser(name)));
       after(() => browser.close());
 
-      const urls = (session: string) =>
-        [1, 2].map(() => `${site.origin}/#${server.url},${session}`);
+      const urls = (session: string) => [1, 2].map(() => server.addressOf(session));
 
       it('show a run in all of them, and take place one after the other', async () => {
         await inTabs<ReturnType<typeof page>>(browser, urls('queue'), async ([one, other]) => {

@@ -7,19 +7,12 @@ import { createRoot } from 'react-dom/client';
 import { createApp, defineComponent, h } from 'vue';
 
 import { RemoteSessionService } from '../../../js/service/remote/index.js';
-import {
-  type LiveSession,
-  liveSession,
-  type LiveSessionSnapshot,
-} from '../../../js/ui/live/index.js';
+import { type LiveSession, liveSession } from '../../../js/ui/live/index.js';
 import { SessionProvider, useSession as useReactSession } from '../../../js/ui/react/index.js';
 import { provideSessions, useSession as useVueSession } from '../../../js/ui/vue/index.js';
-import { type ApiServer, startApiServer } from '../../interop/api_server/api_server.js';
-import { newFolder } from '../../new_folder.js';
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { inTabs } from '../in_tabs.js';
-import { pageScript } from '../page_script.js';
-import { serveModule, type Server } from '../server.js';
+import { besideApiServer, lineOf } from './api_server_pages.js';
 
 /** A chat on the screen. */
 interface Screen {
@@ -110,24 +103,8 @@ export function page() {
   };
 }
 
-function lineOf({ run, events, drafts }: LiveSessionSnapshot): string {
-  const textOf = ({ author, content, errorCode }: (typeof events)[0]): string =>
-    author === 'user' ? '…' : (content?.parts?.[0]?.text ?? errorCode ?? '-');
-  const shown = [...events.map(textOf), ...drafts.map((draft) => `(${textOf(draft)})`)];
-  return [run?.status ?? 'idle', ...shown].join('|');
-}
-
 describe('Over adk api_server', { timeout: 180_000 }, () => {
-  let site: Server;
-  let server: ApiServer;
-  before(async () => {
-    site = await serveModule(await pageScript(import.meta.url));
-    server = await startApiServer(`sqlite:///${newFolder()}/sessions.db`, site.origin);
-  });
-  after(async () => {
-    await site.close();
-    await server.end();
-  });
+  const { addressOf } = besideApiServer(import.meta.url);
 
   for (const name of BROWSERS) {
     describe(`in ${name}`, () => {
@@ -140,7 +117,7 @@ describe('Over adk api_server', { timeout: 180_000 }, () => {
           const partial = { say: 'tea', partial: true };
           const asked = JSON.stringify([partial, { wait: 0.5 }, { say: 'tea is asked' }]);
           const stopped = JSON.stringify([partial, { wait: 20 }, { say: 'never' }]);
-          const address = `${site.origin}/#${server.url},${name}${at}`;
+          const address = addressOf(`${name}${at}`);
           await inTabs<ReturnType<typeof page>>(browser, [address], async ([tab]) => {
             const shown = await tab!.call('converse', binding, asked, stopped);
             assert.equal(shown, 'cancelled|…|tea is asked|…|INVOCATION_ABORTED');
