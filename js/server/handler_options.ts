@@ -2,6 +2,7 @@ import { describeValue } from '../values/errors/describe.js';
 import { invalid, invalidValue } from '../values/errors/invalid.js';
 import { takeOptions } from '../core/call/call.js';
 import { requireFunction, requireWhole } from '../values/errors/option_values.js';
+import { isId } from '../values/model/values/ids.js';
 import type { HostRequest } from '../values/model/host.js';
 import type { RunAgent } from '../service/runs/agent/run_context.js';
 import type { Authorize } from './rights/authorize.js';
@@ -47,11 +48,16 @@ export interface SessionHandlerOptions {
   maxRunMs?: number | undefined;
   /** The most bytes of a request's body. `/version` tells it to clients. Default 8 MiB. */
   maxBodyBytes?: number | undefined;
+  /** The most bytes of a file that a request sends as they are. Default 32 MiB. */
+  maxArtifactBytes?: number | undefined;
+  /** The apps that `/list-apps` and `/apps/A/app-info` name, if `listApps` is allowed. Default: both are status 404. */
+  apps?: readonly string[] | undefined;
   /** The most events that one request may append. Default 1000. */
   maxEvents?: number | undefined;
   /**
    * Milliseconds after which a request fails with status 504, or 408 if its body is not there. At `/run` and `/run_sse`
-   * the limit applies until the message is stored; the run after that has `maxRunMs`. Default 30 000.
+   * the limit applies until the message is stored; the run after that has `maxRunMs`. A file may take longer to come: its
+   * limit starts again with each of its bytes. Default 30 000.
    */
   timeoutMs?: number | undefined;
   /** The most change feeds that are open at once; further ones get status 503. Default 1000. */
@@ -71,7 +77,7 @@ export type HandlerSettings = Readonly<ReturnType<typeof takeSettings>>;
 /** @throws SessionError `invalid_argument` naming the invalid option */
 export function takeSettings(given: SessionHandlerOptions) {
   const options = takeOptions(given);
-  const { authorize, basePath = '', allowedOrigins = [], onError } = options;
+  const { authorize, basePath = '', allowedOrigins = [], apps, onError } = options;
   const { run, waitUntil } = options;
   requireFunction('authorize', authorize);
   if (onError !== undefined) requireFunction('onError', onError);
@@ -87,15 +93,20 @@ export function takeSettings(given: SessionHandlerOptions) {
   if (!Array.isArray(allowedOrigins)) {
     throw invalidValue('allowedOrigins', 'must be an array', allowedOrigins);
   }
+  if (apps !== undefined && !(Array.isArray(apps) && apps.every(isId))) {
+    throw invalidValue('apps', 'must be an array of names', apps);
+  }
   return {
     authorize,
     basePath,
+    apps: apps && [...apps],
     allowedOrigins: new Set(allowedOrigins.map(requireOrigin)),
     run,
     waitUntil,
     maxRuns: requireWhole('maxRuns', options.maxRuns ?? 100),
     maxRunMs: requireWhole('maxRunMs', options.maxRunMs ?? 600_000),
     maxBodyBytes: requireWhole('maxBodyBytes', options.maxBodyBytes ?? 8 * 2 ** 20),
+    maxArtifactBytes: requireWhole('maxArtifactBytes', options.maxArtifactBytes ?? 32 * 2 ** 20),
     maxEvents: requireWhole('maxEvents', options.maxEvents ?? 1000),
     timeoutMs: requireWhole('timeoutMs', options.timeoutMs ?? 30_000),
     maxFeeds: requireWhole('maxFeeds', options.maxFeeds ?? 1000),

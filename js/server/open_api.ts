@@ -13,9 +13,10 @@ const ERROR_STATUSES: Readonly<Record<string, string>> = {
   400: 'The request is wrong.',
   401: 'The request does not tell who sends it.',
   403: 'This is not allowed.',
-  404: 'There is no such session.',
+  404: 'There is no such session or file, or the server keeps no files.',
   409: 'The session exists already, has changed, or an agent runs in it.',
   410: 'A cache must forget what it has of its owner.',
+  413: 'The body is too large.',
   500: 'The server failed.',
   503: 'The sessions cannot be reached now, or too many agents run (the code `too_many_runs`).',
 };
@@ -55,11 +56,14 @@ function operationOf({ action, method, path, summary, query = {}, body, response
     parameters: [...inPath, ...inQuery],
     ...(body !== undefined && {
       requestBody: {
-        content: {
-          'application/json': {
-            schema: body === 'any' ? OBJECT : { ...body, additionalProperties: false },
-          },
-        },
+        content:
+          body === 'bytes'
+            ? { '*/*': {} }
+            : {
+                'application/json': {
+                  schema: body === 'any' ? OBJECT : { ...body, additionalProperties: false },
+                },
+              },
       },
     }),
     responses: {

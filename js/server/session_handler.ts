@@ -12,6 +12,7 @@ import { isSessionError, SessionError } from '../values/errors/errors.js';
 import type { HostRequest, HostResponse } from '../values/model/host.js';
 import {
   AuthorizeFailure,
+  NO_RIGHTS,
   requireRights,
   type SessionAccess,
   type TakenRights,
@@ -29,6 +30,8 @@ import {
   jsonResponse,
   valueResponse,
 } from './http/responses.js';
+import { APP_ROUTES } from './routes/app_routes.js';
+import { ARTIFACT_ROUTES } from './routes/artifact_routes.js';
 import { EVENT_ROUTES } from './routes/event_routes.js';
 import {
   type HandlerSettings,
@@ -46,7 +49,7 @@ import type { MutationId } from '../values/model/diagnostic.js';
 import { openApiDocument } from './open_api.js';
 import { readParameters, takeParameters, TEXT } from './requests/parameters.js';
 import { OWN_FORM, PYTHON_FORM } from './requests/client_form.js';
-import { readJsonObject } from './http/request_body.js';
+import { readBytes, readJsonObject } from './http/request_body.js';
 import { takeBody } from './requests/call_body.js';
 import { findRoute, routeTable, type Route, type RouteCall, takeNames } from './requests/route.js';
 import type { SessionService } from '../values/model/session_service.js';
@@ -99,6 +102,8 @@ const ROUTES: readonly Route[] = [
   ...STATE_ROUTES,
   ...SEARCH_ROUTES,
   ...RUN_ROUTES,
+  ...ARTIFACT_ROUTES,
+  ...APP_ROUTES,
   WATCH_ROUTE,
   USER_WATCH_ROUTE,
 ];
@@ -109,6 +114,8 @@ const TABLE = routeTable(ROUTES);
 const GRACE_MS = 10_000;
 
 const DOCUMENT_PATH = '/openapi.json';
+/** Tells that the server answers; it asks no storage. */
+const HEALTH_PATH = '/health';
 
 /**
  * Serves a session service over HTTP, to pages and to other programs.
@@ -203,16 +210,19 @@ class Handler {
 
   async #respond(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
-    const { authorize, basePath, maxBodyBytes, maxEvents, timeoutMs } = this.#settings;
+    const { authorize, basePath, maxBodyBytes, maxArtifactBytes, maxEvents, apps, timeoutMs } =
+      this.#settings;
     if (!pathname.startsWith(`${basePath}/`)) throw new HttpRefusal(404, 'Not Found');
     // Some hosts redirect each path to the same one with a slash at its end.
     const path = pathname.slice(basePath.length).replace(/\/$/, '');
     if (path === DOCUMENT_PATH) return jsonResponse(openApiDocument(ROUTES, basePath));
+    if (path === HEALTH_PATH) return jsonResponse({ status: 'ok' });
     if (path === VERSION_PATH) {
       const keepsMutations = await this.#keepsMutations();
       const runsAgents = this.#runs !== undefined;
       const protocol = PROTOCOL_VERSION;
-      return jsonResponse({ protocol, keepsMutations, runsAgents, maxBodyBytes });
+      const limits = { maxBodyBytes, maxArtifactBytes };
+      return jsonResponse({ protocol, keepsMutations, runsAgents, ...limits });
     }
     const isOwnClient = comesFromOwnClient(request);
     const found = findRoute(TABLE, request.method, path, isOwnClient);
@@ -222,19 +232,20 @@ class Handler {
     const query = takeParameters(searchParams, known, isOwnClient);
     const ended = (): SessionError =>
       new SessionError('aborted', 'The client has gone, or the time limit has passed.');
-    const limit = new TimeLimit(timeoutMs, ended);
+    let received = 0;
+    const limit = new TimeLimit(timeoutMs, ended, () => received);
     limit.follow(request.signal, ended);
     const { signal } = limit;
     const hasOwnForm = isOwnClient || !isOfApiServer;
     const readBody = async (): Promise<JsonObject> => {
-      if (schema === undefined) return {};
+      if (schema === undefined || schema === 'bytes') return {};
       const body = await readJsonObject(request, maxBodyBytes, signal);
       return schema === 'any' ? body : takeBody(body, schema, isOwnClient, !hasOwnForm);
     };
     try {
       const { names, body } = route.hasNamesInBody
         ? takeNames(await readBody())
-        : { ...found, body: undefined };
+        : { names: found.names, body: undefined };
       const concerned = {
         appName: names.appName,
         userId: names.userId || query.get('userId')?.[0],
@@ -243,7 +254,7 @@ class Handler {
       const access = { action: route.action, ...concerned };
       const ask = (more: Partial<SessionAccess>): Promise<TakenRights> =>
         limit.race(requireRights(authorize, request, { ...access, ...more }));
-      const rights = await ask({});
+      const rights = route.asksForEachApp ? NO_RIGHTS : await ask({});
       if (route.run === undefined && route.stream === undefined) {
         return this.#watch(request, concerned, rights);
       }
@@ -252,15 +263,27 @@ class Handler {
         core: this.#core,
         appName: names.appName,
         userId: names.userId,
-        key: names,
+        key: { appName: names.appName, userId: names.userId, sessionId: names.sessionId },
+        file: found.names,
         query: readParameters(query, known),
         body: body ?? (await readBody()),
+        bytes:
+          schema === 'bytes'
+            ? readBytes(request, {
+                maxBytes: maxArtifactBytes,
+                advice: 'raise maxArtifactBytes at the server.',
+                signal,
+                onReceived: (size) => void (received = size),
+              })
+            : undefined,
+        request,
         rights,
         requireAccess: ask,
         runs: this.#runs,
         searched: this.#searched,
         report: (error) => void this.#report(error, request),
         maxEvents,
+        apps,
         signal,
         gone: request.signal,
         form: hasOwnForm ? OWN_FORM : PYTHON_FORM,
@@ -273,6 +296,7 @@ class Handler {
         if (isOwnClient && route.givesNull && code === 'not_found') return null;
         throw error;
       });
+      if (value instanceof Response) return value;
       const text = await responseText(value, route.response, rights.maySeeCredentials);
       return await valueResponse(request, text, call.headers);
     } finally {

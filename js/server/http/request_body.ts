@@ -51,39 +51,78 @@ function parse(text: string): unknown {
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 async function readText(request: Request, maxBytes: number, signal: AbortSignal): Promise<string> {
-  const tooLarge = (): HttpRefusal =>
-    new HttpRefusal(
-      413,
-      `The body has more than ${maxBytes} bytes: send fewer events at once, or raise maxBodyBytes at the server.`,
-    );
-  const cutOff = (): never => {
-    throw new HttpRefusal(400, 'The body was cut off.');
-  };
-  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge();
-  if (request.body === null) return '';
+  const advice = 'send fewer events at once, or raise maxBodyBytes at the server.';
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of readBytes(request, { maxBytes, advice, signal })) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+  }
+  try {
+    return UTF_8.decode(chunks.length === 1 ? chunks[0] : joined(chunks, size));
+  } catch (error) {
+    throw invalid('body', 'is not UTF-8', error);
+  }
+}
+
+/** The limits of a body. */
+interface BodyLimits {
+  readonly maxBytes: number;
+  /** What to do about a body that is too large. */
+  readonly advice: string;
+  /** Ends the reading. */
+  readonly signal: AbortSignal;
+  /** Called with the bytes that have come, after each part of them. */
+  readonly onReceived?: (size: number) => void;
+}
+
+/**
+ * Reads the bytes of a body as they come. Nothing is read before the first step.
+ *
+ * @throws HttpRefusal 413 at once if the request says that the body is too large, 500 if it was read before; at a step
+ *   413, 408 if the signal fires, and 400 if the body breaks off
+ */
+export function readBytes(request: Request, limits: BodyLimits): AsyncIterable<Uint8Array> {
+  const declared = Number(request.headers.get('content-length'));
+  if (declared > limits.maxBytes) throw tooLarge(limits);
   if (request.bodyUsed) {
     const message = 'The server has read the body before the handler. Let it read request.clone().';
     throw new HttpRefusal(500, message);
   }
-  const reader = request.body.getReader();
+  return chunksIn(request, declared, limits);
+}
+
+function tooLarge({ maxBytes, advice }: BodyLimits): HttpRefusal {
+  return new HttpRefusal(413, `The body has more than ${maxBytes} bytes: ${advice}`);
+}
+
+async function* chunksIn(
+  { body }: Request,
+  declared: number,
+  limits: BodyLimits,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { maxBytes, signal, onReceived } = limits;
+  const cutOff = (): never => {
+    throw new HttpRefusal(400, 'The body was cut off.');
+  };
+  if (body === null) return;
+  const reader = body.getReader();
   const stop = (): void => void reader.cancel().catch(() => undefined);
   const ignoreSignal = onAbort(signal, stop);
-  const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     for (;;) {
       const { done, value } = await reader.read().catch(cutOff);
       if (signal.aborted) throw new HttpRefusal(408, 'The body did not arrive in time.');
-      if (done) return UTF_8.decode(chunks.length === 1 ? chunks[0] : joined(chunks, size));
+      if (done) return size < declared ? cutOff() : undefined;
       size += value.byteLength;
-      if (size > maxBytes) throw tooLarge();
-      chunks.push(value);
+      onReceived?.(size);
+      if (size > maxBytes) throw tooLarge(limits);
+      yield value;
     }
-  } catch (error) {
-    stop();
-    throw error instanceof HttpRefusal ? error : invalid('body', 'is not UTF-8', error);
   } finally {
     ignoreSignal();
+    stop();
   }
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../values/errors/errors.js';
 
 /** Headers of every response. A browser may keep one, but asks before it uses it again. */
-const COMMON_HEADERS: Readonly<Record<string, string>> = {
+export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   [PROTOCOL_HEADER]: PROTOCOL_VERSION,
   'cache-control': 'private, no-cache',
   'x-content-type-options': 'nosniff',
@@ -61,7 +61,7 @@ async function etagOf(text: string): Promise<string> {
 }
 
 /** Compares as RFC 9110 says for `If-None-Match`: a proxy may have marked the tag as weak. */
-function hasTag(header: string | null, etag: string): boolean {
+export function hasTag(header: string | null, etag: string): boolean {
   if (header === null) return false;
   const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.includes(etag) || tags.includes('*');
@@ -118,9 +118,9 @@ const STATUSES: Readonly<Record<SessionErrorCode, number>> = {
   unserializable: 400,
   schema_violation: 400,
   missing_variable: 400,
-  artifact_service_missing: 400,
   readonly: 403,
   not_found: 404,
+  artifact_service_missing: 404,
   already_exists: 409,
   stale_session: 409,
   ambiguous: 409,

@@ -24,12 +24,17 @@ export interface RouteCall<Query = unknown> {
   readonly userId: string;
   /** The session, without the signal: a run does not follow that of its request. */
   readonly key: CompositeSessionKey;
+  /** The file in the path, and its version; `''` if the path has none. */
+  readonly file: FileNames;
   readonly query: Query;
   readonly body: JsonObject;
+  /** The bytes of the body. Present if the route takes them. */
+  readonly bytes: AsyncIterable<Uint8Array> | undefined;
+  readonly request: Request;
   readonly rights: TakenRights;
-  /** Asks `authorize` about another session of the same user. Rejects if it is refused. */
+  /** Asks `authorize` about something else, such as another session of the same user. Rejects if it is refused. */
   readonly requireAccess: (
-    access: Required<Pick<SessionAccess, 'action' | 'sessionId'>>,
+    access: Pick<SessionAccess, 'action'> & Partial<SessionAccess>,
   ) => Promise<TakenRights>;
   /** Absent: the server has no agent. */
   readonly runs: ServerRuns | undefined;
@@ -39,6 +44,8 @@ export interface RouteCall<Query = unknown> {
   readonly report: (error: unknown) => void;
   /** The most events that one request may append. */
   readonly maxEvents: number;
+  /** The apps that the server names. Absent: it names none. */
+  readonly apps: readonly string[] | undefined;
   /** Fires when the client has gone or the time limit has passed. */
   readonly signal: AbortSignal;
   /** Fires when the client has gone. */
@@ -74,8 +81,8 @@ export interface Route<Query extends Parameters = Parameters> {
   readonly summary: string;
   /** The parameters that the query may have. */
   readonly query?: Query;
-  /** The schema of the body; absent: the body is not read. */
-  readonly body?: Schema | 'any';
+  /** The schema of the body; `'bytes'`: it is a file; absent: the body is not read. */
+  readonly body?: Schema | 'any' | 'bytes';
   /** Name of the response's schema in the OpenAPI document. */
   readonly response: ResponseName;
   /**
@@ -87,12 +94,14 @@ export interface Route<Query extends Parameters = Parameters> {
    * Whether the body has the names of the app, the user and the session. It is then read before `authorize` is asked.
    */
   readonly hasNamesInBody?: true;
+  /** Whether the work asks `authorize` itself, about each app that it tells of. */
+  readonly asksForEachApp?: true;
   /**
    * Whether our own client gets `null` if the session does not exist. A page asks for each conversation that it has
    * just named, and a browser prints each status 404 as an error.
    */
   readonly givesNull?: true;
-  /** Returns the value of the response. */
+  /** Returns the value of the response, or a whole response if that is not JSON. */
   run?(call: RouteCall<ValuesOf<Query>>): Promise<unknown>;
   /** Returns the server-sent events of the response. If `run` is absent too, the handler opens a change feed. */
   stream?(call: RouteCall<ValuesOf<Query>>): Promise<ReadableStream<Uint8Array>>;
@@ -102,6 +111,16 @@ export interface Route<Query extends Parameters = Parameters> {
 export function routeWithQuery<Query extends Parameters>(route: Route<Query>): Route {
   return route;
 }
+
+/** A file, as a path names it. */
+export interface FileNames {
+  readonly filename: string;
+  /** A number, or `latest`. */
+  readonly version: string;
+}
+
+/** The part of a path that is the name of a file: it takes more than one segment if the name has slashes. */
+const FILENAME = '{filename}';
 
 /** Routes with the segments of their paths. */
 type RouteTable = readonly { readonly route: Route; readonly pattern: readonly string[] }[];
@@ -116,6 +135,7 @@ export function routeTable(routes: readonly Route[]): RouteTable {
  *
  * @param path path below the base path
  * @param isOwnClient whether the names are those of `toPathName`
+ * @returns the first route of the table that matches
  * @throws HttpRefusal 404 if there is no such path, 405 if it has no such method, 400 if a name in it is not
  * encoded correctly
  */
@@ -124,9 +144,11 @@ export function findRoute(
   method: string,
   path: string,
   isOwnClient: boolean,
-): { readonly route: Route; readonly names: CompositeSessionKey } {
-  const segments = path.split('/');
-  const matching = table.filter(({ pattern }) => matches(pattern, segments));
+): { readonly route: Route; readonly names: CompositeSessionKey & FileNames } {
+  const given = path.split('/');
+  const matching = table
+    .map(({ route, pattern }) => ({ route, pattern, segments: fitted(given, pattern) }))
+    .filter(({ pattern, segments }) => matches(pattern, segments));
   if (matching.length === 0) throw new HttpRefusal(404, 'Not Found');
   const wanted = method === 'HEAD' ? 'GET' : method;
   const found = matching.find(({ route }) => route.method === wanted);
@@ -134,7 +156,20 @@ export function findRoute(
     const allow = matching.map(({ route }) => route.method).join(', ');
     throw new HttpRefusal(405, 'Method Not Allowed', { allow });
   }
-  return { route: found.route, names: namesIn(found.pattern, segments, isOwnClient) };
+  return { route: found.route, names: namesIn(found.pattern, found.segments, isOwnClient) };
+}
+
+/** Joins the segments of the name of a file. */
+function fitted(segments: readonly string[], pattern: readonly string[]): readonly string[] {
+  const more = segments.length - pattern.length;
+  const start = more > 0 ? pattern.indexOf(FILENAME) : -1;
+  if (start < 0) return segments;
+  const end = start + more + 1;
+  return [
+    ...segments.slice(0, start),
+    segments.slice(start, end).join('/'),
+    ...segments.slice(end),
+  ];
 }
 
 function matches(pattern: readonly string[], segments: readonly string[]): boolean {
@@ -150,12 +185,12 @@ function namesIn(
   pattern: readonly string[],
   segments: readonly string[],
   isOwnClient: boolean,
-): CompositeSessionKey {
-  const names = { appName: '', userId: '', sessionId: '' };
+): CompositeSessionKey & FileNames {
+  const names = { appName: '', userId: '', sessionId: '', filename: '', version: '' };
   for (const [index, part] of pattern.entries()) {
     if (!part.startsWith('{')) continue;
     const name = decode(segments[index]!);
-    names[part.slice(1, -1) as keyof CompositeSessionKey] = isOwnClient ? fromPathName(name) : name;
+    names[part.slice(1, -1) as keyof typeof names] = isOwnClient ? fromPathName(name) : name;
   }
   return names;
 }

@@ -1,9 +1,23 @@
 /** The schemas of all responses, in the forms of all clients. */
 import { SESSION_ERROR_CODES } from '../../values/errors/errors.js';
+import { ARTIFACT_RESPONSES } from '../../stores/http/artifact_messages.js';
 import { RESPONSES } from '../../stores/http/messages.js';
-import { listOf, objectOf, oneOf, ref, type Schema, TEXT } from '../../stores/http/schema.js';
+import {
+  FLAG,
+  listOf,
+  OBJECT,
+  objectOf,
+  oneOf,
+  ref,
+  type Schema,
+  TEXT,
+} from '../../stores/http/schema.js';
 import { FORGET } from '../rights/authorize.js';
 
+const APP = objectOf({
+  ...{ name: TEXT, rootAgentName: TEXT, description: TEXT, language: TEXT },
+  ...{ isComputerUse: FLAG, agents: OBJECT },
+});
 const SECONDS: Schema = { type: 'number', description: 'Seconds since 1970.' };
 
 function withMembers(schema: Schema, members: Readonly<Record<string, Schema>>): Schema {
@@ -14,6 +28,10 @@ function withMembers(schema: Schema, members: Readonly<Record<string, Schema>>):
 /** By the names in the routes. Those with `Adk` have the form of `adk api_server`. */
 export const SCHEMAS = {
   ...RESPONSES,
+  ...ARTIFACT_RESPONSES,
+  App: APP,
+  /** The names alone, or with `detailed=true` an object. */
+  Apps: { anyOf: [listOf(TEXT), objectOf({ apps: listOf(APP) })] },
   AdkEvent: withMembers(RESPONSES.Event, { timestamp: SECONDS }),
   AdkSession: withMembers(RESPONSES.Session, {
     events: listOf(ref('AdkEvent')),

@@ -3,14 +3,24 @@ import type { MethodsWith } from '../../values/model/service_methods.js';
 import { HttpRefusal } from '../http/responses.js';
 
 /**
- * What a request wants to do: the method of the session service that it leads to, `'rewind'`, `'run'`, `'search'`, or
- * `'addSessionToMemory'`.
+ * What a request wants to do: the method of the session service that it leads to, or one of the other words.
+ * `'listArtifacts'` reads names and versions of files, `'loadArtifact'` their bytes. `'listApps'` tells the name of an
+ * app of the option `apps`.
  * A search is decided on once as `'search'`, and for each session that has hits as `'getSession'`. A message
  * that the agent is to answer is decided on twice: as `'appendEvents'` or `'rewind'`, and as `'run'`. The cancelling of
  * a run is decided on as `'run'`.
  */
 export type SessionAction =
-  MethodsWith<'isAction'> | 'rewind' | 'run' | 'search' | 'addSessionToMemory';
+  | MethodsWith<'isAction'>
+  | 'rewind'
+  | 'run'
+  | 'search'
+  | 'addSessionToMemory'
+  | 'listArtifacts'
+  | 'loadArtifact'
+  | 'saveArtifact'
+  | 'deleteArtifact'
+  | 'listApps';
 
 /** What a request wants to do, and with whose data. */
 export interface SessionAccess {
@@ -30,15 +40,15 @@ export interface SessionAccess {
  *
  * | right | the request may also |
  * | --- | --- |
- * | `mayWriteAgentEvents` | write any event: those of agents, with calls, actions and all other fields |
- * | `mayWriteUserState` | change and delete `user:` state |
+ * | `mayWriteAgentEvents` | write any event: those of agents, with calls, actions and all other fields; replace and delete files that no user has written |
+ * | `mayWriteUserState` | change and delete `user:` state and `user:` files |
  * | `mayWriteAppState` | change and delete `app:` state |
  * | `maySeeCredentials` | see the secrets in requests for credentials, in answers to these, and in states |
  */
 export interface Rights {
-  /** Whether the request may write events that a user cannot make. For pages that run their agents themselves. */
+  /** Whether the request may write events and files that a user cannot make. For pages that run their agents themselves. */
   readonly mayWriteAgentEvents?: boolean | undefined;
-  /** Whether the request may change `user:` state. */
+  /** Whether the request may change `user:` state and files. */
   readonly mayWriteUserState?: boolean | undefined;
   /** Whether the request may change `app:` state. */
   readonly mayWriteAppState?: boolean | undefined;
@@ -100,7 +110,7 @@ export const FORGET = 'forget';
 /** All rights with their values. */
 export type TakenRights = Readonly<Record<keyof Rights, boolean>>;
 
-const NO_RIGHTS: TakenRights = {
+export const NO_RIGHTS: TakenRights = {
   mayWriteAgentEvents: false,
   mayWriteUserState: false,
   mayWriteAppState: false,

@@ -69,10 +69,10 @@ export class Artifacts implements Methods {
   }
 
   async saveArtifact(request: SaveArtifactRequest, call: Call): Promise<number> {
-    const { artifact, customMetadata, author } = request;
+    const { artifact, customMetadata, author, id } = request;
     const place = placeOf(request);
     const { data, facts } = fileOfPart(artifact);
-    const added = takeFacts({ customMetadata, author });
+    const added = takeFacts({ customMetadata, author, id });
     const file = { data, facts: { ...added, ...facts }, createTime: this.#core.clock() };
     return (await this.#store(place, file, call)).version;
   }

@@ -31,6 +31,8 @@ export interface SaveArtifactRequest extends ArtifactRequest {
   customMetadata?: Record<string, unknown> | undefined;
   /** Who saves it; only services of this package keep it. */
   author?: string | undefined;
+  /** Names this save, as the `id` of a put does; only services of this package keep it. */
+  id?: string | undefined;
 }
 
 /**

@@ -25,7 +25,7 @@ export interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly enum?: readonly unknown[];
-  /** Only of parameters of a query, which are not checked by their schema. */
+  /** Only of parameters of a query and of responses for others, which are not checked by their schema. */
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];

@@ -54,7 +54,7 @@ export const ALL_RIGHTS: Required<Rights> = {
 
 /** Serves a new service in memory. Everything is allowed unless the options say otherwise. */
 export function serve(options: Partial<SessionHandlerOptions> = {}) {
-  const service = new InMemorySessionService();
+  const service = new InMemorySessionService({ artifacts: true });
   const authorize = () => ALL_RIGHTS;
   const handler = sessionHandler(service, { authorize, ...options });
   const ask: Ask = async (path, asked) => answerOf(await handler(requestTo(path, asked)));

@@ -21,6 +21,31 @@ interface Response {
   headers?: Record<string, { schema: object }>;
 }
 
+const FILE = '/apps/{appName}/users/{userId}/sessions/{sessionId}/artifacts/{filename}';
+
+const FILE_REQUESTS: readonly [method: string, route: string, path: string, body?: unknown][] = [
+  [
+    'post',
+    '/apps/{appName}/users/{userId}/sessions/{sessionId}/artifacts',
+    `${SESSION}/artifacts`,
+    { filename: 'a', artifact: { text: 'a' } },
+  ],
+  ['put', FILE, `${SESSION}/artifacts/a`, 'a'],
+  ['get', '/apps/{appName}/users/{userId}/sessions/{sessionId}/artifacts', `${SESSION}/artifacts`],
+  ['get', FILE, `${SESSION}/artifacts/a`],
+  ['get', `${FILE}/versions`, `${SESSION}/artifacts/a/versions`],
+  ['get', `${FILE}/versions/metadata`, `${SESSION}/artifacts/a/versions/metadata`],
+  ['get', `${FILE}/versions/{version}`, `${SESSION}/artifacts/a/versions/0`],
+  ['get', `${FILE}/versions/{version}/metadata`, `${SESSION}/artifacts/a/versions/0/metadata`],
+  [
+    'get',
+    '/apps/{appName}/users/{userId}/sessions/{sessionId}/artifact-usage',
+    `${SESSION}/artifact-usage`,
+  ],
+  ['get', '/apps/{appName}/users/{userId}/artifact-usage', `${USER}/artifact-usage`],
+  ['delete', FILE, `${SESSION}/artifacts/a`],
+];
+
 /** Requests whose responses are compared with the document, in an order that makes them succeed. */
 const REQUESTS: readonly [method: string, route: string, path: string, body?: unknown][] = [
   ['post', '/apps/{appName}/users/{userId}/sessions', SESSIONS, { sessionId: 's1' }],
@@ -103,13 +128,16 @@ const REQUESTS: readonly [method: string, route: string, path: string, body?: un
     { ...KEY, newMessage: { parts: [{ text: 'Tea?' }] }, stateDelta: { asked: true } },
   ],
   ['get', '/apps/{appName}/users/{userId}/search', `${USER}/search?query=tea`],
+  ...FILE_REQUESTS,
+  ['get', '/list-apps', '/list-apps?detailed=true'],
+  ['get', '/apps/{appName}/app-info', '/apps/shop/app-info'],
   ['delete', '/apps/{appName}/users/{userId}/sessions/{sessionId}', SESSION],
   ['delete', '/apps/{appName}/users/{userId}', USER],
 ];
 
 describe('The OpenAPI document', () => {
   it('describes each route, and each response is as it says', async () => {
-    const { ask } = serve({ run: echo });
+    const { ask } = serve({ run: echo, apps: ['shop'] });
     const document = (await ask('/openapi.json')).body as OpenApi;
     const ajv = new Ajv({ schemas: { document } });
     const left = new Set(

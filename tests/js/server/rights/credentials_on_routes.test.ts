@@ -53,6 +53,12 @@ const USERS = '/apps/{appName}/users/{userId}';
 const SESSIONS = `${USERS}/sessions`;
 const SESSION = `${SESSIONS}/{sessionId}`;
 const APP = '/apps/{appName}';
+const FILE = `${SESSION}/artifacts/{filename}`;
+const FILE_OF_SECRETS = {
+  filename: 'a',
+  artifact: { text: 'a' },
+  customMetadata: { login: CREDENTIAL },
+};
 
 /** Answers each message with a call that asks for a credential. */
 const asksForLogin: RunAgent = async function* () {
@@ -105,6 +111,22 @@ const REQUESTS: Readonly<
   [`GET ${USERS}/search`]: { query: '?query=tea' },
   // Memory keeps no marks.
   [`PATCH ${USERS}/memory`]: { body: { session_id: KEY.sessionId }, statuses: [400, 501] },
+  [`GET ${SESSION}/artifacts`]: {},
+  [`POST ${SESSION}/artifacts`]: { body: FILE_OF_SECRETS },
+  [`GET ${FILE}`]: {},
+  [`PUT ${FILE}`]: {
+    body: 'a',
+    query: `?customMetadata=${encodeURIComponent(JSON.stringify({ login: CREDENTIAL }))}`,
+  },
+  [`DELETE ${FILE}`]: {},
+  [`GET ${FILE}/versions`]: {},
+  [`GET ${FILE}/versions/metadata`]: {},
+  [`GET ${FILE}/versions/{version}`]: {},
+  [`GET ${FILE}/versions/{version}/metadata`]: {},
+  [`GET ${SESSION}/artifact-usage`]: {},
+  [`GET ${USERS}/artifact-usage`]: {},
+  'GET /list-apps': {},
+  [`GET ${APP}/app-info`]: {},
   'POST /run': { body: RUN },
   'POST /run_sse': { body: { ...RUN, streaming: true } },
 };
@@ -113,10 +135,12 @@ async function serveSecrets() {
   const served = serve({
     authorize: () => ({ ...ALL_RIGHTS, maySeeCredentials: false }),
     run: asksForLogin,
+    apps: [KEY.appName],
   });
   const { service } = served;
   const session = await service.createSession({ ...KEY, state: STATE, labels: LABELS });
   await service.appendEvents({ session, events: structuredClone(EVENTS) });
+  await service.artifacts.saveArtifact({ ...KEY, ...FILE_OF_SECRETS });
   return served;
 }
 
@@ -148,7 +172,9 @@ describe('A client that may not see credentials', () => {
       path
         .replace('{appName}', KEY.appName)
         .replace('{userId}', KEY.userId)
-        .replace('{sessionId}', sessionId) + query;
+        .replace('{sessionId}', sessionId)
+        .replace('{filename}', 'a')
+        .replace('{version}', '0') + query;
 
     it(`gets no secret from ${route}`, async () => {
       for (const headers of PROTOCOLS) {

@@ -1,0 +1,64 @@
+/** The response with the bytes of a file: whole, or a range of them. */
+import type { ArtifactVersion } from '../../values/model/artifact.js';
+import { COMMON_HEADERS, hasTag } from './responses.js';
+
+/** A user may have written the file: no browser shows it as a page of the server, or runs it. */
+export const FILE_HEADERS: Readonly<Record<string, string>> = {
+  'content-disposition': 'attachment',
+  'content-security-policy': 'sandbox',
+};
+
+/** @returns `undefined` if the file is gone */
+export async function fileResponse(
+  request: Request,
+  version: ArtifactVersion,
+  open: (range: { start?: number; end?: number }) => Promise<Blob | undefined>,
+): Promise<Response | undefined> {
+  const etag = etagOf(version);
+  const headers = { ...COMMON_HEADERS, ...FILE_HEADERS, ...typeOf(version), ...etag };
+  const condition = request.headers.get('if-none-match');
+  if (etag.etag !== undefined && hasTag(condition, etag.etag)) {
+    return new Response(null, { status: 304, headers });
+  }
+  // A service of the user may not tell the size.
+  const whole = version.size === undefined ? await open({}) : undefined;
+  const size = version.size ?? whole?.size ?? 0;
+  const isOfRange = (request.headers.get('if-range') ?? etag.etag) === etag.etag;
+  const range = isOfRange ? rangeIn(request.headers.get('range'), size) : undefined;
+  const { start = 0, end = size } = range ?? {};
+  if (start >= end && range !== undefined) {
+    const refused = { ...headers, 'content-range': `bytes */${size}` };
+    return new Response(null, { status: 416, headers: refused });
+  }
+  const blob = whole?.slice(start, end) ?? (await open(range === undefined ? {} : { start, end }));
+  if (blob === undefined) return undefined;
+  const shown = {
+    ...headers,
+    'accept-ranges': 'bytes',
+    'content-length': String(blob.size),
+    ...(range && { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
+  };
+  return new Response(blob, { status: range === undefined ? 200 : 206, headers: shown });
+}
+
+function typeOf({ mimeType = '' }: ArtifactVersion): { 'content-type': string } {
+  // The type is a text of its writer.
+  const isType = /^[\w.+-]+\/[\x20-\x7e]+$/.test(mimeType);
+  return { 'content-type': isType ? mimeType : 'application/octet-stream' };
+}
+
+/** Some services tell neither, and give the number of a deleted file again. */
+function etagOf({ version, hash, createTime }: ArtifactVersion): { etag?: string } {
+  const tag = hash ?? (createTime && `${version}-${createTime}`);
+  return tag === undefined ? {} : { etag: `"${tag}"` };
+}
+
+/** Reads the header `Range`. Another unit and several ranges count as absent, as RFC 9110 allows. */
+function rangeIn(header: string | null, size: number): { start: number; end: number } | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
+  if (first === '') {
+    return last === '' ? undefined : { start: Math.max(0, size - Number(last)), end: size };
+  }
+  const end = last === '' ? size : Math.min(size, Number(last) + 1);
+  return last !== '' && Number(last) < Number(first) ? undefined : { start: Number(first), end };
+}

@@ -1,0 +1,270 @@
+import { SessionError } from '../../values/errors/errors.js';
+import { invalid } from '../../values/errors/invalid.js';
+import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
+import { parseJson } from '../../values/json/parse.js';
+import { toAllSeconds } from '../../values/python/time.js';
+import type { ArtifactVersion, ArtifactVersionRequest } from '../../values/model/artifact.js';
+import type { Part } from '../../values/model/event/content.js';
+import type { ArtifactService } from '../../service/invocation/running_invocation.js';
+import { placeOf } from '../../stores/artifacts/artifact_names.js';
+import { SAVE_ARTIFACT } from '../../stores/http/artifact_messages.js';
+import { FILE_HEADERS, fileResponse } from '../http/file_response.js';
+import { HttpRefusal } from '../http/responses.js';
+import { OWN_FORM } from '../requests/client_form.js';
+import { oneOf, TEXT, WHOLE } from '../requests/parameters.js';
+import { keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
+import { requireSession, SESSION } from './session_routes.js';
+
+const ARTIFACTS = `${SESSION}/artifacts`;
+const FILE = `${ARTIFACTS}/{filename}`;
+
+type Files = Required<ArtifactService>;
+
+/** The routes of files: those of `adk api_server`, and those that have the bytes as they are. */
+export const ARTIFACT_ROUTES: readonly Route[] = [
+  {
+    method: 'GET',
+    path: ARTIFACTS,
+    action: 'listArtifacts',
+    summary: "Lists the names of the session's files, and of the user's.",
+    response: 'ArtifactNames',
+    isOfApiServer: true,
+    run: async (call) => (await filesOf(call)).listArtifactKeys(keyOf(call)),
+  },
+  {
+    method: 'POST',
+    path: ARTIFACTS,
+    action: 'saveArtifact',
+    summary: 'Stores a part of the ADK as a new version of a file.',
+    body: SAVE_ARTIFACT,
+    response: 'ArtifactVersion',
+    isOfApiServer: true,
+    run: async (call) => {
+      const { filename, ...given } = call.body as { filename: string; artifact: Part };
+      const files = await filesOf(call);
+      const request = { ...keyOf(call), filename };
+      await requireMayReplace(call, files, request);
+      const saved = { ...request, ...given, ...authorIn(call, call.body.author) };
+      const version = await files.saveArtifact(saved);
+      return shownVersion(call, filename, await files.getArtifactVersion({ ...request, version }));
+    },
+  },
+  {
+    method: 'GET',
+    path: `${FILE}/versions/metadata`,
+    action: 'listArtifacts',
+    summary: 'Tells what is known of all versions of a file.',
+    response: 'ArtifactVersions',
+    isOfApiServer: true,
+    run: async (call) => {
+      const versions = await (await filesOf(call)).listArtifactVersions(fileOf(call));
+      return versions.map((version) => shownVersion(call, call.file.filename, version));
+    },
+  },
+  {
+    method: 'GET',
+    path: `${FILE}/versions/{version}/metadata`,
+    action: 'listArtifacts',
+    summary: 'Tells what is known of a version, or of the `latest`.',
+    response: 'ArtifactVersion',
+    isOfApiServer: true,
+    run: async (call) => {
+      const version = await (await filesOf(call)).getArtifactVersion(versionIn(call));
+      return shownVersion(call, call.file.filename, version);
+    },
+  },
+  {
+    method: 'GET',
+    path: `${FILE}/versions/{version}`,
+    action: 'loadArtifact',
+    summary: 'Returns a version, or the `latest`, as a part of the ADK.',
+    response: 'Artifact',
+    isOfApiServer: true,
+    run: async (call) => load(call, await filesOf(call), versionIn(call)),
+  },
+  {
+    method: 'GET',
+    path: `${FILE}/versions`,
+    action: 'listArtifacts',
+    summary: 'Lists the numbers of the versions of a file.',
+    response: 'ArtifactNumbers',
+    isOfApiServer: true,
+    run: async (call) => (await filesOf(call)).listVersions(fileOf(call)),
+  },
+  routeWithQuery({
+    method: 'GET',
+    path: FILE,
+    action: 'loadArtifact',
+    summary:
+      'Returns a file as a part of the ADK; with `alt=media` its bytes as they are, or a `Range` of them.',
+    query: { version: WHOLE, alt: oneOf(['media']) },
+    response: 'Artifact',
+    isOfApiServer: true,
+    run: async (call) => {
+      const files = await filesOf(call);
+      const { version, alt } = call.query;
+      const request = { ...fileOf(call), ...(version !== undefined && { version }) };
+      if (alt === undefined) return load(call, files, request);
+      const found = await files.getArtifactVersion(request);
+      if (found === undefined) throw notFound();
+      const whole = { ...request, version: found.version };
+      const open = (range: object) => files.open({ ...whole, ...range });
+      const response = await fileResponse(call.request, found, open);
+      if (response === undefined) throw notFound();
+      return response;
+    },
+  }),
+  routeWithQuery({
+    method: 'PUT',
+    path: FILE,
+    action: 'saveArtifact',
+    summary:
+      'Stores the body as a new version of a file. With an `id`, a repetition returns the version of the first request.',
+    query: { id: TEXT, displayName: TEXT, author: TEXT, customMetadata: TEXT },
+    body: 'bytes',
+    response: 'ArtifactVersion',
+    run: async (call) => {
+      const files = await filesOf(call);
+      const { author, customMetadata, ...facts } = call.query;
+      await requireMayReplace(call, files, fileOf(call));
+      return files.put({
+        ...fileOf(call),
+        ...facts,
+        ...authorIn(call, author),
+        customMetadata: customMetadata === undefined ? undefined : objectIn(customMetadata),
+        mimeType: call.request.headers.get('content-type') ?? undefined,
+        data: call.bytes!,
+      });
+    },
+  }),
+  {
+    method: 'DELETE',
+    path: FILE,
+    action: 'deleteArtifact',
+    summary: 'Deletes a file with all its versions. It is no error if it does not exist.',
+    response: 'Nothing',
+    isOfApiServer: true,
+    run: async (call) => {
+      const files = await filesOf(call);
+      await requireMayReplace(call, files, fileOf(call));
+      await files.deleteArtifact(fileOf(call));
+      return null;
+    },
+  },
+  {
+    method: 'GET',
+    path: `${SESSION}/artifact-usage`,
+    action: 'listArtifacts',
+    summary: 'Counts the versions of the files of a session, and their bytes.',
+    response: 'ArtifactUsage',
+    run: async (call) => (await filesOf(call)).usage(keyOf(call)),
+  },
+  {
+    method: 'GET',
+    path: '/apps/{appName}/users/{userId}/artifact-usage',
+    action: 'listArtifacts',
+    summary: 'Counts the versions of all files of a user, and their bytes.',
+    response: 'ArtifactUsage',
+    run: ({ service, appName, userId, signal }) =>
+      filesIn(service).usage({ appName, userId, signal }),
+  },
+];
+
+/**
+ * Returns the files of the service. Services answer for a session that is not there; a client is told that it is not.
+ *
+ * @throws HttpRefusal 404 without the session; SessionError `artifact_service_missing` without files
+ */
+async function filesOf(call: RouteCall): Promise<Files> {
+  const files = filesIn(call.service);
+  await requireSession(call, { numRecentEvents: 0 });
+  return files;
+}
+
+function filesIn(service: object): Files {
+  const { artifacts } = service as { readonly artifacts?: Files };
+  if (artifacts !== undefined) return artifacts;
+  throw new SessionError('artifact_service_missing', 'The server keeps no files.');
+}
+
+function fileOf(call: RouteCall) {
+  return { ...keyOf(call), filename: call.file.filename };
+}
+
+/** @throws SessionError `invalid_argument` */
+function versionIn(call: RouteCall): ArtifactVersionRequest {
+  const { version } = call.file;
+  if (version === 'latest') return fileOf(call);
+  return { ...fileOf(call), version: WHOLE.read('version', [version]) };
+}
+
+/**
+ * Checks that a request may put another version over a file, or delete it. A file without an author may be an agent's.
+ *
+ * @throws HttpRefusal 403
+ */
+async function requireMayReplace(
+  { rights }: RouteCall,
+  files: Files,
+  request: ReturnType<typeof fileOf>,
+): Promise<void> {
+  const isOfUser = placeOf(request).owner.sessionId === undefined;
+  if (isOfUser && !rights.mayWriteUserState) {
+    throw new HttpRefusal(403, 'user: files cannot be changed by this request.');
+  }
+  if (rights.mayWriteAgentEvents) return;
+  const versions = await files.listArtifactVersions(request);
+  if (versions.every(({ author }) => author === 'user')) return;
+  throw new HttpRefusal(403, 'This request may not replace a file that no user has written.');
+}
+
+/** Who writes a file: a client that may not write as an agent is a user. */
+function authorIn({ rights }: RouteCall, given: unknown): { readonly author?: string } {
+  if (!rights.mayWriteAgentEvents) return { author: 'user' };
+  return given === undefined ? {} : { author: given as string };
+}
+
+async function load(call: RouteCall, files: Files, request: ArtifactVersionRequest): Promise<Part> {
+  const part = await files.loadArtifact(request);
+  if (part === undefined) throw notFound();
+  Object.assign(call.headers, FILE_HEADERS);
+  const { inlineData } = part;
+  if (call.form === OWN_FORM || inlineData?.data === undefined) return part;
+  const data = inlineData.data.replaceAll('+', '-').replaceAll('/', '_');
+  return { ...part, inlineData: { ...inlineData, data } };
+}
+
+/** Returns what is known of a version, in the form of the client. */
+function shownVersion(
+  { form, key }: RouteCall,
+  filename: string,
+  version: ArtifactVersion | undefined,
+): object {
+  if (version === undefined) throw notFound('Artifact version not found');
+  if (form === OWN_FORM) return version;
+  const { owner, name } = placeOf({ ...key, filename });
+  const { appName, userId, sessionId } = owner;
+  const session = sessionId === undefined ? '' : `/sessions/${sessionId}`;
+  const { customMetadata = {}, createTime = 0, version: number } = version;
+  const path = `apps/${appName}/users/${userId}${session}/artifacts/${name}/versions/${number}`;
+  const canonicalUri = `artifact://${path}`;
+  return { ...version, customMetadata, canonicalUri, createTime: toAllSeconds(createTime) };
+}
+
+function notFound(message = 'Artifact not found'): HttpRefusal {
+  return new HttpRefusal(404, message, {}, 'not_found');
+}
+
+function objectIn(text: string): JsonObject {
+  const value = parsed(text);
+  if (isPlainObject(value)) return value;
+  throw invalid('customMetadata', 'must be the JSON text of an object');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    throw invalid('customMetadata', 'must be JSON', cause);
+  }
+}
