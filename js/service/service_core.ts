@@ -89,7 +89,7 @@ export class ServiceCore implements Core {
   readonly reader: SessionReader;
   readonly lists: SessionLists;
   readonly pages: EventPages;
-  /** Present with the option `artifacts`. */
+  /** Present with the option `artifacts`, and over a server. */
   readonly artifacts: ServiceArtifacts | undefined;
   readonly #parts: ServiceParts;
   readonly #traits: StoreTraits;
@@ -147,10 +147,9 @@ export class ServiceCore implements Core {
     this.#autoTitle = takeAutoTitle(options.autoTitle);
     this.clock = checkedClock(clock);
     this.newId = checkedIds(newId);
-    const { artifacts } = options;
-    if (artifacts !== undefined && artifacts !== false) {
-      this.artifacts = new ServiceArtifacts(artifacts, parts.openArtifacts, this);
-    }
+    // A server always has files, or says that it has none.
+    const { artifacts = parts.loadArtifacts !== undefined } = options;
+    if (artifacts !== false) this.artifacts = new ServiceArtifacts(artifacts, parts, this);
     const { handles } = this;
     const readerParts: ReaderParts = {
       callStore: (call, work) => this.callStore(call, work),

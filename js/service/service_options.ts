@@ -9,7 +9,8 @@ import { requireMilliseconds } from '../values/errors/option_values.js';
 import type { RulesPlace } from '../core/wasm/loader/source.js';
 import type { StalePolicy } from '../core/wasm/protocol.js';
 import type { Feed } from '../core/watch/feed.js';
-import type { ArtifactsOption, OpenHome } from './artifacts/homes.js';
+import type { ArtifactsOption } from './artifacts/homes.js';
+import type { FilesBeside } from './artifacts/service_artifacts.js';
 
 /** The options of every service of this package. */
 export interface SessionServiceOptions<S extends object = StateShape> {
@@ -46,7 +47,8 @@ export interface SessionServiceOptions<S extends object = StateShape> {
   /**
    * Where `service.artifacts` keeps files. `true`: beside the sessions, which only memory, IndexedDB and databases can.
    * `{ folder }`: in a folder, as google-adk's `FileArtifactService` does, which may use it at the same time. Or a
-   * service of your own or of `@google/adk`. Default `false`: `service.artifacts` throws.
+   * service of your own or of `@google/adk`. Default `false`: `service.artifacts` throws. Over HTTP and in a cache the
+   * default is `true`: files are on the server.
    */
   artifacts?: ArtifactsOption | false | undefined;
 }
@@ -65,7 +67,7 @@ export interface StoreContext {
 }
 
 /** The parts of a service besides its options. */
-export interface ServiceParts {
+export interface ServiceParts extends FilesBeside {
   readonly storage: StorageInfo;
   /** The traits of the store that are known before it is loaded. */
   readonly traits?: StoreTraits | undefined;
@@ -100,8 +102,6 @@ export interface ServiceParts {
   readonly closing?: ((timeoutMs: number | undefined) => void) | undefined;
   /** Called once the service's calls have settled. */
   readonly closeStorage?: () => void | Promise<void>;
-  /** Opens the home of files that the storage has. Absent: none. */
-  readonly openArtifacts?: OpenHome | undefined;
   /** The feed that services over the same storage share. Absent: a feed of the service's own. */
   readonly feed?: Feed;
 }

@@ -93,7 +93,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
   }
 
   /**
-   * The files of the sessions and users; see the option `artifacts`.
+   * The files of the sessions and users; see the option `artifacts`. Over HTTP they are on the server.
    *
    * @throws SessionError `artifact_service_missing` without that option
    */

@@ -53,8 +53,9 @@ function etagOf({ version, hash, createTime }: ArtifactVersion): { etag?: string
   return tag === undefined ? {} : { etag: `"${tag}"` };
 }
 
-/** Reads the header `Range`. Another unit and several ranges count as absent, as RFC 9110 allows. */
+/** Reads the header `Range`. Another unit, several ranges and any of an empty file count as absent, as RFC 9110 allows. */
 function rangeIn(header: string | null, size: number): { start: number; end: number } | undefined {
+  if (size === 0) return undefined;
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (first === '') {
     return last === '' ? undefined : { start: Math.max(0, size - Number(last)), end: size };

@@ -4,8 +4,8 @@ import type { Calls } from '../../core/call/calls.js';
 import type { SessionHead } from '../../core/read.js';
 import type { ReadList } from '../../core/storage/store.js';
 import type { DeleteWrite, ReadyWrite, WriteKind } from '../../core/write.js';
-import { invalid, sessionNotFound } from '../../values/errors/invalid.js';
-import { optionalCount, requireText } from '../../values/errors/option_values.js';
+import { sessionNotFound } from '../../values/errors/invalid.js';
+import { optionalCount } from '../../values/errors/option_values.js';
 import type {
   ArtifactMethod,
   ArtifactRequest,
@@ -20,8 +20,6 @@ import type { HostBlob } from '../../values/model/host.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { requireId, requireKey, requireUser } from '../../values/model/values/ids.js';
-import { stateText } from '../../values/state/delta.js';
-import { isPlainObject } from '../../values/json/rules.js';
 import type {
   ArtifactHome,
   ErasedOwner,
@@ -43,6 +41,7 @@ import {
   fileOfPart,
   isTombstone,
   partOf,
+  takeFacts,
   toArtifactVersion,
 } from '../../stores/artifacts/file_versions.js';
 import type { ReaderParts } from '../read/reader_parts.js';
@@ -55,10 +54,14 @@ export interface FiledCore extends Pick<ReaderParts, 'callStore'> {
   readonly newId: () => string;
 }
 
-type Methods = Record<ArtifactMethod, (request: never, call: Call) => Promise<unknown>>;
+/** The methods of an artifact service. Requests are copies of the caller's. */
+export type ArtifactMethods = Record<
+  ArtifactMethod,
+  (request: never, call: Call) => Promise<unknown>
+>;
 
-/** Files over a home. Requests are copies of the caller's. */
-export class Artifacts implements Methods {
+/** Files over a home. */
+export class Artifacts implements ArtifactMethods {
   readonly home: ArtifactHome;
   readonly #core: FiledCore;
   #isSettled: Promise<void> | undefined;
@@ -334,17 +337,4 @@ export class Artifacts implements Methods {
 /** Whether a deletion has deleted nothing, because the session had changed. */
 function isUndone(result: unknown): boolean {
   return (result as { readonly isDeleted?: boolean } | undefined)?.isDeleted === false;
-}
-
-/** Takes what a caller says of a file. @throws SessionError `invalid_argument`, `unserializable` */
-function takeFacts(given: NewFile['facts']): NewFile['facts'] {
-  const { mimeType, displayName, customMetadata, author, id } = given;
-  for (const [name, text] of Object.entries({ mimeType, displayName, author, id })) {
-    if (text !== undefined) requireText(name, text);
-  }
-  const facts = { ...(mimeType !== undefined && { mimeType }), displayName, author, id };
-  if (customMetadata === undefined) return facts;
-  if (!isPlainObject(customMetadata)) throw invalid('customMetadata', 'must be a plain object');
-  const text = stateText(customMetadata, ['customMetadata']);
-  return { ...facts, customMetadata: JSON.parse(text ?? '{}') as Record<string, unknown> };
 }

@@ -10,7 +10,7 @@ import type { ErasedOwner } from '../../stores/artifacts/artifact_home.js';
 import { invalidValue } from '../../values/errors/invalid.js';
 import type { ArtifactMethod } from '../../values/model/artifact.js';
 import type { ArtifactService } from '../invocation/running_invocation.js';
-import type { Artifacts, FiledCore } from './artifacts.js';
+import type { ArtifactMethods, Artifacts, FiledCore } from './artifacts.js';
 import type { ArtifactsOption, OpenHome } from './homes.js';
 
 /** All methods of an artifact service. A service of `@google/adk` has the first seven. */
@@ -27,20 +27,29 @@ const METHODS: readonly ArtifactMethod[] = [
   'usage',
 ];
 
+/** What a service has for the option `artifacts: true`. */
+export interface FilesBeside {
+  /** Opens the home beside the sessions. Absent: there is none. */
+  readonly openArtifacts?: OpenHome | undefined;
+  /** Loads the methods of the server that the sessions are on, which deletes and copies files with them. */
+  readonly loadArtifacts?: (() => Promise<ArtifactMethods>) | undefined;
+}
+
 /** The files of a service that has the option `artifacts`. */
 export class ServiceArtifacts {
   readonly service: Required<ArtifactService>;
-  readonly #load: () => Promise<Artifacts>;
-  #loading: Promise<Artifacts> | undefined;
-  #loaded: Artifacts | undefined;
+  readonly #load: () => Promise<ArtifactMethods | Artifacts>;
+  readonly #isOfServer: boolean;
+  #loading: Promise<ArtifactMethods | Artifacts> | undefined;
+  #loaded: ArtifactMethods | Artifacts | undefined;
 
-  /**
-   * @param openHome opens the home beside the sessions. Absent: there is none
-   * @throws SessionError `invalid_argument` if the option is not valid
-   */
-  constructor(option: ArtifactsOption, openHome: OpenHome | undefined, core: FiledCore) {
-    requireOption(option, openHome);
+  /** @throws SessionError `invalid_argument` if the option is not valid */
+  constructor(option: ArtifactsOption, beside: FilesBeside, core: FiledCore) {
+    const { openArtifacts: openHome, loadArtifacts } = beside;
+    this.#isOfServer = option === true && loadArtifacts !== undefined;
+    if (!this.#isOfServer) requireOption(option, openHome);
     this.#load = async () => {
+      if (this.#isOfServer) return loadArtifacts!();
       const { openArtifacts } = await loadChunk(() => import('./homes.js'));
       return openArtifacts(option, openHome, core);
     };
@@ -48,15 +57,19 @@ export class ServiceArtifacts {
     for (const method of METHODS) {
       service[method] = (request: object) =>
         core.calls.run(method, request, async (request, call) => {
-          const artifacts = await untilAborted(call.signal, this.load());
+          const artifacts = await untilAborted(call.signal, this.#open());
           return artifacts[method](request as never, call);
         });
     }
     this.service = service as Required<ArtifactService>;
   }
 
-  /** Loads the code, and opens the home. */
-  load(): Promise<Artifacts> {
+  /** Loads what has the files. Returns `undefined` if it is a server. */
+  async home(): Promise<Artifacts | undefined> {
+    return this.#isOfServer ? undefined : ((await this.#open()) as Artifacts);
+  }
+
+  #open(): Promise<ArtifactMethods | Artifacts> {
     this.#loading ??= this.#load().then(
       (artifacts) => (this.#loaded = artifacts),
       (error: unknown) => {
@@ -69,16 +82,18 @@ export class ServiceArtifacts {
 
   /** Stores a deletion or a fork by `work`, with the files. */
   async during<T>(write: ReadyWrite<WriteKind>, call: Call, work: () => Promise<T>): Promise<T> {
-    return (await untilAborted(call.signal, this.load())).during(write, call, work);
+    const artifacts = await untilAborted(call.signal, this.home());
+    return artifacts === undefined ? work() : artifacts.during(write, call, work);
   }
 
   /** Erases at once. Over memory there are no files until the code is loaded. */
   eraseNow(owner: ErasedOwner): void {
-    this.#loaded?.eraseNow(owner);
+    (this.#loaded as Artifacts | undefined)?.eraseNow(owner);
   }
 
   async close(): Promise<void> {
-    await (await this.#loading?.catch(() => undefined))?.close();
+    const loaded = await this.#loading?.catch(() => undefined);
+    if (loaded !== undefined && 'close' in loaded) await loaded.close();
   }
 }
 

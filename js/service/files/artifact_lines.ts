@@ -18,10 +18,10 @@ import type { ServiceCore } from '../service_core.js';
 import { requireJsonObject } from './recorded_session.js';
 import type { SessionFile } from './session_file.js';
 
-/** Returns the files of a service; `undefined` if it has none. */
+/** Returns the files of a service; `undefined` if it has none, or if they are on a server. */
 export async function artifactsOf(service: SessionService): Promise<Artifacts | undefined> {
   const core = coreOf(service) as ServiceCore | undefined;
-  return core?.artifacts?.load();
+  return core?.artifacts?.home();
 }
 
 /** Yields the lines with the files of a session, or of a user. */

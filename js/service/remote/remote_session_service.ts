@@ -6,6 +6,7 @@ import type { Abortable, CompositeSessionKey } from '../../values/model/session.
 import { invalid } from '../../values/errors/invalid.js';
 import { Diagnostics } from '../../core/call/diagnostics.js';
 import { takeOptions } from '../../core/call/call.js';
+import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import { raceSignal, untilAborted } from '../../core/call/time_limit.js';
 import { closeLimit, startClosing } from '../../stores/http/call_limit.js';
 import { MAX_RETRIES } from '../../stores/http/retries.js';
@@ -93,6 +94,11 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
       closing: (timeoutMs: number | undefined) => startClosing(closeLimit, timeoutMs),
       closeStorage: () => closeLimit.expire(),
       feed,
+      loadArtifacts: async () => {
+        const { RemoteArtifacts } = await loadChunk(() => import('./remote_artifacts.js'));
+        await server.load();
+        return new RemoteArtifacts(connection);
+      },
       serverAgent: {
         get isThere() {
           return server.runsAgents;

@@ -4,6 +4,8 @@ import { invalid } from '../../values/errors/invalid.js';
 import { requireObject, requireText } from '../../values/errors/option_values.js';
 import type { ArtifactData, ArtifactVersion } from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
+import { isPlainObject } from '../../values/json/rules.js';
+import { stateText } from '../../values/state/delta.js';
 
 /**
  * Decides on a put. All homes call it within the step that stores the version.
@@ -25,6 +27,19 @@ export function decidePut(
   return { version: version ?? next, isStored: false };
 }
 
+/** Takes what a caller says of a file. @throws SessionError `invalid_argument`, `unserializable` */
+export function takeFacts(given: NewFile['facts']): NewFile['facts'] {
+  const { mimeType, displayName, customMetadata, author, id } = given;
+  for (const [name, text] of Object.entries({ mimeType, displayName, author, id })) {
+    if (text !== undefined) requireText(name, text);
+  }
+  const facts = { ...(mimeType !== undefined && { mimeType }), displayName, author, id };
+  if (customMetadata === undefined) return facts;
+  if (!isPlainObject(customMetadata)) throw invalid('customMetadata', 'must be a plain object');
+  const text = stateText(customMetadata, ['customMetadata']);
+  return { ...facts, customMetadata: JSON.parse(text ?? '{}') as Record<string, unknown> };
+}
+
 /** Returns a version as callers see it. */
 export function toArtifactVersion(stored: FileVersion): ArtifactVersion {
   const { version, facts, size, createTime, hash } = stored;
@@ -42,7 +57,7 @@ export function toArtifactVersion(stored: FileVersion): ArtifactVersion {
   };
 }
 
-const BINARY = 'application/octet-stream';
+export const BINARY = 'application/octet-stream';
 
 /** Whether google-adk has stored the version at a rewind, to say that there is no file any more. */
 export function isTombstone({ facts }: Pick<FileVersion, 'facts'>, size: number): boolean {

@@ -5,6 +5,7 @@
  */
 import type {
   HostAbortSignal,
+  HostBlob,
   HostFetch,
   HostHeaders,
   HostResponse,
@@ -22,14 +23,20 @@ export interface HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly query?: QueryParameters | undefined;
-  /** JSON text. */
-  readonly body?: string | undefined;
+  /** JSON text, or bytes. */
+  readonly body?: string | HostBlob | undefined;
+  /** Headers besides the credentials. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Whether a response with status 2xx is read as bytes. */
+  readonly readsBytes?: boolean | undefined;
 }
 
 /** A response that was read to its end. */
 export interface HttpResponse {
   readonly status: number;
+  /** `''` if the response was read as bytes. */
   readonly text: string;
+  readonly bytes: HostBlob | undefined;
   readonly headers: HostHeaders;
   /** Masks the credentials of the request in a text. */
   readonly mask: (text: string) => string;
@@ -56,7 +63,7 @@ const MAX_REDIRECTIONS = 5;
 
 /** Sends a request, and returns when its response begins. Follows redirections within the server's origin. */
 export async function send(
-  { method, url, query = {}, body }: HttpRequest,
+  { method, url, query = {}, body, headers: more }: HttpRequest,
   headers: Readonly<Record<string, string>>,
   signal: HostAbortSignal,
   fetchWith: HostFetch = fetch,
@@ -64,7 +71,12 @@ export async function send(
   // `fetch` would read inherited members as well.
   const request = {
     method,
-    headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+    // A Blob has its own type.
+    headers: {
+      ...headers,
+      ...more,
+      ...(typeof body === 'string' && { 'content-type': 'application/json' }),
+    },
     signal,
     // No other server may receive the credentials.
     redirect: 'manual' as const,
@@ -150,8 +162,9 @@ function exchangeOnce(
   return inTime(parts, parts.server, async (signal) => {
     const response = await send(request, credentials, signal, parts.fetch);
     // A user's own `fetch` may return something else than a response.
-    const text = String(await response.text());
-    return { status: response.status, text, headers: new Headers(response.headers), mask };
+    const bytes = request.readsBytes && response.ok ? await response.blob() : undefined;
+    const text = bytes === undefined ? String(await response.text()) : '';
+    return { status: response.status, text, bytes, headers: new Headers(response.headers), mask };
   });
 }
 

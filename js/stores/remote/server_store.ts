@@ -42,9 +42,11 @@ export async function askServerKind(connection: HttpConnection, call: Call): Pro
     if (!isCompatible(version)) throw otherVersion(version);
     // An answer without this member was cut off. If it counted as `false`, a repeated write could be applied twice.
     if (!isPlainObject(json) || typeof json.keepsMutations !== 'boolean') return undefined;
-    const { keepsMutations, runsAgents, maxBodyBytes: most } = json;
+    const { keepsMutations, runsAgents, maxBodyBytes: most, maxArtifactBytes: mostOfFile } = json;
     const maxBodyBytes = isRevision(most) ? most : undefined;
-    return { isHandler: true, keepsMutations, runsAgents: runsAgents === true, maxBodyBytes };
+    const maxArtifactBytes = isRevision(mostOfFile) ? mostOfFile : undefined;
+    const limits = { maxBodyBytes, maxArtifactBytes };
+    return { isHandler: true, keepsMutations, runsAgents: runsAgents === true, ...limits };
   });
   return kind!;
 }

@@ -48,16 +48,19 @@ export interface ServerKind {
   readonly runsAgents: boolean;
   /** The most bytes of a request. Absent: the server does not tell. */
   readonly maxBodyBytes?: number | undefined;
+  /** The most bytes of a file. Absent: the server does not tell. */
+  readonly maxArtifactBytes?: number | undefined;
 }
 
 /** A request, relative to the URL of the server. */
-export interface RemoteRequest extends WriteIdentity {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export interface RemoteRequest
+  extends WriteIdentity, Pick<HttpRequest, 'body' | 'headers' | 'readsBytes'> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The segments of the path, as {@link pathOf} makes them. */
   readonly path: string;
   readonly query?: QueryParameters;
-  /** JSON text. */
-  readonly body?: string | undefined;
+  /** Milliseconds in place of the connection's timeout. */
+  readonly timeoutMs?: number | undefined;
   /**
    * Whether a second request changes nothing that the first one has not changed. Default: whether it is a GET. A
    * second deletion may delete what was created again since.
@@ -68,10 +71,10 @@ export interface RemoteRequest extends WriteIdentity {
 }
 
 /**
- * Takes what the request is for from the JSON of a response with status 200. Returns `undefined` if it is not of
- * the protocol.
+ * Takes what the request is for from the JSON, or the bytes, of a response with status 2xx. Returns `undefined` if it is
+ * not of the protocol.
  */
-export type ReadResponse<T> = (json: unknown, headers: Headers) => T | undefined;
+export type ReadResponse<T> = (content: unknown, headers: Headers) => T | undefined;
 
 /** Returns the path of names, of which each is encoded. */
 export function pathOf(...segments: readonly string[]): string {
@@ -113,7 +116,8 @@ export class HttpConnection {
    * @throws SessionError `remote`, `connection_lost`, `storage_unavailable`, or the code of the response
    */
   request<T>(request: RemoteRequest, call: Call, read: ReadResponse<T>): Promise<T | undefined> {
-    return this.limited(call, (limit) => this.requestWithin(limit, request, read));
+    const work = (limit: CallLimit) => this.requestWithin(limit, request, read);
+    return this.limited(call, work, request.timeoutMs);
   }
 
   /** Sends one of the requests of a call, see {@link HttpConnection.request}. */
@@ -143,8 +147,12 @@ export class HttpConnection {
   }
 
   /** Runs requests that share the timeout of one call. */
-  limited<T>(call: Call, work: (limit: CallLimit) => Promise<T>): Promise<T> {
-    const { timeoutMs, closeLimit } = this.options;
+  limited<T>(
+    call: Call,
+    work: (limit: CallLimit) => Promise<T>,
+    timeoutMs = this.options.timeoutMs,
+  ): Promise<T> {
+    const { closeLimit } = this.options;
     const { signal: closed } = closeLimit;
     return CallLimit.run({ ...call, server: SERVER, timeoutMs, closed }, work);
   }
@@ -155,7 +163,8 @@ export class HttpConnection {
     read: ReadResponse<T>,
     mutation: RemoteRequest['mutation'],
   ): Promise<T | undefined> {
-    const { timeoutMs, closeLimit, fetch } = this.options;
+    const { closeLimit, fetch } = this.options;
+    const { timeoutMs = this.options.timeoutMs } = request;
     const access = async (): Promise<Credentials> => {
       const credentials = await this.credentials();
       if (mutation === undefined) return credentials;
@@ -163,7 +172,7 @@ export class HttpConnection {
       return { ...credentials, headers: { ...credentials.headers, ...header } };
     };
     const parts = { server: SERVER, access, limit, timeoutMs, fetch };
-    const { status, headers, text, mask } = await exchange(parts, this.httpOf(request));
+    const { status, headers, text, bytes, mask } = await exchange(parts, this.httpOf(request));
     this.requireHandler(status, headers);
     if (!(status >= 200 && status <= 299)) {
       const refusal = refusalOf(status, headers, mask(text));
@@ -171,7 +180,7 @@ export class HttpConnection {
       throw refusal;
     }
     closeLimit.restart();
-    const json = jsonIn(text);
+    const json = bytes ?? jsonIn(text);
     const value = read(json, headers);
     if (value !== undefined) return value;
     const isNone = json === null && request.none === 'not_found';
@@ -188,8 +197,8 @@ export class HttpConnection {
   }
 
   /** Returns the request with the URL of the server. */
-  httpOf({ method, path, query, body }: RemoteRequest): HttpRequest {
-    return { method, url: `${this.options.url}${path}`, query, body };
+  httpOf(request: RemoteRequest): HttpRequest {
+    return { ...request, url: `${this.options.url}${request.path}` };
   }
 }
 

@@ -26,6 +26,7 @@ const KEPT_CODES: readonly unknown[] = [
   'unserializable',
   'schema_violation',
   'ambiguous',
+  'artifact_service_missing',
   'agent_running',
   'too_many_runs',
   'unsupported',
@@ -89,7 +90,7 @@ export function refusalOf(status: number, headers: Headers, answer: string): Ses
 
 /** Returns the code of an error that `adk api_server` and the handler send without one. */
 function codeOf(status: number, detail: string): SessionErrorCode | undefined {
-  if (status === 404 && detail.startsWith('Session not found')) return 'not_found';
+  if (status === 404 && /^(Session|Artifact.*) not found/.test(detail)) return 'not_found';
   if (status === 409 && detail.startsWith('Session already exists')) return 'already_exists';
   return undefined;
 }

@@ -1,12 +1,13 @@
 // The routes of files: the answers of `adk api_server` in google-adk 2.13, the bytes as they are, and who may do what.
 
 import assert from 'node:assert/strict';
-import { createServer, request as httpRequest } from 'node:http';
+import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 
 import { InMemorySessionService } from '../../../../js/index.js';
 import { nodeListener, sessionHandler, type SessionAccess } from '../../../../js/server/index.js';
+import { httpServer } from '../../../http_server.js';
 import { answerOf, KEY, requestTo, serve, SESSION, SESSIONS, USER } from '../fixture.js';
 
 const FILES = `${SESSION}/artifacts`;
@@ -298,24 +299,23 @@ describe('An upload', () => {
 
   it('whose connection breaks stores nothing', async () => {
     const { handler, ask } = await served();
-    const ended = new Promise<Response>((resolve) => {
-      const server = createServer(
-        nodeListener(async (request) => {
-          const response = await handler(request);
-          resolve(response.clone());
-          server.close();
-          return response;
-        }),
-      ).listen(0, '127.0.0.1', () => {
-        const { port } = server.address() as AddressInfo;
-        const headers = { 'content-length': 100 };
-        const sent = { host: '127.0.0.1', port, path: `${FILES}/a`, method: 'PUT', headers };
-        const client = httpRequest(sent);
-        client.on('error', () => undefined);
-        client.write('the beginning', () => setTimeout(() => client.destroy(), 50));
-      });
+    let end: (status: number) => void;
+    const ended = new Promise<number>((resolve) => (end = resolve));
+    const listener = nodeListener(async (request) => {
+      const response = await handler(request);
+      end(response.status);
+      return response;
     });
-    assert.ok([400, 408].includes((await ended).status));
+    const server = httpServer((request, response) => void listener(request, response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const headers = { 'content-length': 100 };
+    const sent = { host: '127.0.0.1', port, path: `${FILES}/a`, method: 'PUT', headers };
+    const client = httpRequest(sent);
+    client.on('error', () => undefined);
+    client.write('the beginning', () => setTimeout(() => client.destroy(), 50));
+    assert.ok([400, 408].includes(await ended));
+    server.close();
     assert.deepEqual((await ask(FILES)).body, []);
   });
 

@@ -5,6 +5,7 @@ import { FileArtifactService, InMemoryArtifactService, LogLevel, setLogLevel } f
 import { InMemorySessionService } from '../../../../js/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import type { OpenedSessionService } from '../../../../js/service/open_session_service.js';
+import { openRemote } from '../../stores/remote/fixture.js';
 import { newFolder } from '../../../new_folder.js';
 import { BY_CHANCE, CASES, type Methods, type Of, REFUSED, type Subject } from './cases.js';
 
@@ -33,6 +34,7 @@ const SERVICES: readonly (readonly [name: string, of: Of, make: () => Service])[
     'ours',
     () => withSessions(new DatabaseSessionService('sqlite::memory:', { artifacts: true })),
   ],
+  ['a RemoteSessionService', 'ours', () => withSessions(openRemote().remote)],
   [
     'a service over a folder',
     'our folder',

@@ -38,7 +38,7 @@ export function handlerOn(
 
 /** Opens a remote service on a handler over memory. */
 export function openRemote(options: Partial<RemoteSessionOptions> = {}) {
-  const service = new InMemorySessionService();
+  const service = new InMemorySessionService({ artifacts: true });
   const handler = handlerOn(service);
   const remote = new RemoteSessionService({
     url: URL_OF_SERVER,

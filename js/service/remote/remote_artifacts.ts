@@ -1,0 +1,254 @@
+/** The files on a server: the methods of an artifact service, over HTTP. The first call of `service.artifacts` loads it. */
+import type { Call } from '../../core/call/call.js';
+import {
+  BINARY,
+  blobOf,
+  dataOf,
+  fileOfPart,
+  partOf,
+  takeFacts,
+} from '../../stores/artifacts/file_versions.js';
+import { placeOf } from '../../stores/artifacts/artifact_names.js';
+import { ARTIFACT_RESPONSES } from '../../stores/http/artifact_messages.js';
+import { hasStatus } from '../../stores/http/http_errors.js';
+import { mismatchIn } from '../../stores/http/messages.js';
+import {
+  type HttpConnection,
+  pathOf,
+  type ReadResponse,
+  type RemoteRequest,
+} from '../../stores/remote/connection/connection.js';
+import { SERVER } from '../../stores/remote/connection/response_error.js';
+import { pathTo } from '../../stores/remote/write_request.js';
+import { SessionError } from '../../values/errors/errors.js';
+import { optionalCount } from '../../values/errors/option_values.js';
+import type {
+  ArtifactRequest,
+  ArtifactUsage,
+  ArtifactUsageRequest,
+  ArtifactVersion,
+  ArtifactVersionRequest,
+  OpenArtifactRequest,
+  PutArtifactRequest,
+} from '../../values/model/artifact.js';
+import type { Part } from '../../values/model/event/content.js';
+import { newEventId } from '../../values/model/event/create_event.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import { requireId, requireKey, requireUser } from '../../values/model/values/ids.js';
+import { timeInMilliseconds } from '../../values/python/time.js';
+import type { ArtifactMethods } from '../artifacts/artifacts.js';
+import type { SaveArtifactRequest } from '../invocation/running_invocation.js';
+
+/** The bytes that are asked for at once: each part has the timeout of a call, and is asked for again by itself. */
+const PART_BYTES = 2 ** 22;
+
+/** The bytes that a slow line sends in a millisecond. A host does not tell how much of a body it has sent. */
+const BYTES_PER_MS = 32;
+
+/**
+ * Files on the handler of `adk-session-wasm/server`, or on `adk api_server`. That keeps neither author nor id, and takes
+ * and returns a file whole, as base64.
+ */
+export class RemoteArtifacts implements ArtifactMethods {
+  readonly #connection: HttpConnection;
+  readonly #isHandler: boolean;
+
+  /** @param connection whose kind of server is known */
+  constructor(connection: HttpConnection) {
+    this.#connection = connection;
+    this.#isHandler = connection.kind?.isHandler === true;
+  }
+
+  async saveArtifact(request: SaveArtifactRequest, call: Call): Promise<number> {
+    const { data, facts } = fileOfPart(request.artifact);
+    const isText = facts.mimeType === undefined;
+    const asPart = isText || !this.#isHandler;
+    const stored = asPart
+      ? await this.#save(request, call)
+      : await this.put({ ...request, ...facts, data }, call);
+    return stored.version;
+  }
+
+  async put(request: PutArtifactRequest, call: Call): Promise<ArtifactVersion> {
+    const path = this.#pathOf(request);
+    const blob = await blobOf(dataOf(request.data));
+    const { mimeType = blob.type || BINARY, ...facts } = takeFacts(request);
+    const { displayName, author, customMetadata, id = newEventId() } = facts;
+    if (!this.#isHandler) {
+      const artifact = await partOf({ facts: { mimeType, displayName } }, blob);
+      return this.#save({ ...request, artifact }, call);
+    }
+    const most = this.#connection.kind?.maxArtifactBytes ?? Infinity;
+    if (blob.size > most) {
+      const message = `The file is too large: it has ${blob.size} bytes, and the server takes ${most}.`;
+      throw new SessionError('remote', message, { status: 413, storage: SERVER.storage });
+    }
+    const query = { id, displayName, author, customMetadata: jsonOf(customMetadata) };
+    const timeoutMs = this.#connection.options.timeoutMs + Math.ceil(blob.size / BYTES_PER_MS);
+    const body = blob.slice(0, blob.size, mimeType);
+    const sent = { path, query, body, timeoutMs, isIdempotent: true };
+    return (await this.#connection.request({ method: 'PUT', ...sent }, call, versionIn))!;
+  }
+
+  async #save(request: SaveArtifactRequest, call: Call): Promise<ArtifactVersion> {
+    placeOf(request);
+    const { filename, artifact } = request;
+    const { customMetadata, author, id = newEventId() } = takeFacts(request);
+    const own = this.#isHandler ? { author, id } : {};
+    const body = JSON.stringify({ filename, artifact, customMetadata, ...own });
+    const path = pathTo(keyIn(request), '/artifacts');
+    const save = { method: 'POST', path, body, isIdempotent: this.#isHandler } as const;
+    return (await this.#connection.request(save, call, versionIn))!;
+  }
+
+  async loadArtifact(request: ArtifactVersionRequest, call: Call): Promise<Part | undefined> {
+    return this.#get(request, versionPath(request), call, readAs<Part>('Artifact'));
+  }
+
+  async open(request: OpenArtifactRequest, call: Call): Promise<Blob | undefined> {
+    const start = optionalCount('start', request.start) ?? 0;
+    const last = optionalCount('end', request.end) ?? Infinity;
+    const { version } = request;
+    const path = this.#pathOf(request);
+    if (versionPath(request) === undefined) return undefined;
+    if (!this.#isHandler) {
+      const part = await this.loadArtifact(request, call);
+      const file = part && fileOfPart(part);
+      return file?.data.slice(start, last, file.facts.mimeType);
+    }
+    const parts: Blob[] = [];
+    let at = start;
+    let etag: string | undefined;
+    for (;;) {
+      const end = Math.max(at + 1, Math.min(last, at + PART_BYTES));
+      const range = `bytes=${at}-${end - 1}`;
+      const headers = { range, ...(etag !== undefined && { 'if-range': etag }) };
+      const query = { alt: 'media', version };
+      const none = 'not_found' as const;
+      const get = { method: 'GET', path, query, headers, readsBytes: true, none } as const;
+      const part = await this.#connection.request(get, call, partIn).catch((error: unknown) => {
+        if (hasStatus(error, 416)) return PAST_END;
+        throw error;
+      });
+      if (part === undefined) return undefined;
+      const { blob, size } = part;
+      // There is another version now, or the server has sent the whole file.
+      if (size === undefined) return blob.slice(start, last, blob.type);
+      parts.push(blob);
+      at += blob.size;
+      etag = part.etag;
+      if (at < Math.min(last, size) && blob.size > 0) continue;
+      return new Blob(parts).slice(0, Math.max(0, last - start), blob.type);
+    }
+  }
+
+  async listArtifactKeys(request: CompositeSessionKey, call: Call): Promise<string[]> {
+    requireKey(request);
+    const get = { method: 'GET', path: pathTo(keyIn(request), '/artifacts') } as const;
+    const read = readAs<string[]>('ArtifactNames');
+    return (await this.#connection.request({ ...get, none: 'not_found' }, call, read)) ?? [];
+  }
+
+  async deleteArtifact(request: ArtifactRequest, call: Call): Promise<void> {
+    const path = this.#pathOf(request);
+    const deletion = { method: 'DELETE', path, none: 'not_found' } as const;
+    await this.#connection.request(deletion, call, (json) => json === null || undefined);
+  }
+
+  async listVersions(request: ArtifactRequest, call: Call): Promise<number[]> {
+    return (await this.#get(request, '/versions', call, readAs<number[]>('ArtifactNumbers'))) ?? [];
+  }
+
+  async listArtifactVersions(request: ArtifactRequest, call: Call): Promise<ArtifactVersion[]> {
+    const read = readAs<ArtifactVersion[]>('ArtifactVersions');
+    const versions = await this.#get(request, '/versions/metadata', call, read);
+    return (versions ?? []).map((version) => this.#toVersion(version));
+  }
+
+  async getArtifactVersion(
+    request: ArtifactVersionRequest,
+    call: Call,
+  ): Promise<ArtifactVersion | undefined> {
+    const path = versionPath(request);
+    const version = await this.#get(request, path && `${path}/metadata`, call, versionIn);
+    return version && this.#toVersion(version);
+  }
+
+  async usage(request: ArtifactUsageRequest, call: Call): Promise<ArtifactUsage> {
+    requireUser(request);
+    const { appName, userId, sessionId } = request;
+    if (sessionId !== undefined) requireId('sessionId', sessionId);
+    if (!this.#isHandler) {
+      const message = 'adk api_server does not tell how much its files take.';
+      throw new SessionError('unsupported', message, { storage: SERVER.storage });
+    }
+    const key = sessionId === undefined ? { appName, userId } : { appName, userId, sessionId };
+    const get = { method: 'GET', path: pathTo(key, '/artifact-usage'), none: 'not_found' } as const;
+    const usage = await this.#connection.request(get, call, readAs<ArtifactUsage>('ArtifactUsage'));
+    return usage ?? { versions: 0, bytes: 0 };
+  }
+
+  /** @param end absent: no file has such a version */
+  async #get<T>(
+    request: ArtifactRequest,
+    end: string | undefined,
+    call: Call,
+    read: ReadResponse<T>,
+  ): Promise<T | undefined> {
+    const path = this.#pathOf(request);
+    if (end === undefined) return undefined;
+    const get: RemoteRequest = { method: 'GET', path: path + end, none: 'not_found' };
+    return this.#connection.request(get, call, read);
+  }
+
+  /** @throws SessionError `invalid_argument` for the key or the name */
+  #pathOf(request: ArtifactRequest): string {
+    placeOf(request);
+    const { filename } = request;
+    const name = this.#isHandler ? pathOf(filename) : `/${encodeURIComponent(filename)}`;
+    return pathTo(keyIn(request), `/artifacts${name}`);
+  }
+
+  #toVersion(version: ArtifactVersion): ArtifactVersion {
+    if (this.#isHandler) return version;
+    return { ...version, createTime: timeInMilliseconds(version.createTime) as number };
+  }
+}
+
+/** What is read of a file at once. */
+interface FilePart {
+  readonly blob: Blob;
+  /** Of the file. Absent: the part is the whole file. */
+  readonly size: number | undefined;
+  readonly etag: string | undefined;
+}
+
+const PAST_END: FilePart = { blob: new Blob(), size: 0, etag: undefined };
+
+const partIn: ReadResponse<FilePart> = (content, headers) => {
+  if (!(content instanceof Blob)) return undefined;
+  const [, size] = /^bytes \d+-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? [];
+  const etag = headers.get('etag') ?? undefined;
+  return { blob: content, size: size === undefined ? undefined : Number(size), etag };
+};
+
+function readAs<T>(name: keyof typeof ARTIFACT_RESPONSES): ReadResponse<T> {
+  return (json) =>
+    mismatchIn(json, ARTIFACT_RESPONSES[name], name) === undefined ? (json as T) : undefined;
+}
+
+const versionIn = readAs<ArtifactVersion>('ArtifactVersion');
+
+function keyIn({ appName, userId, sessionId }: CompositeSessionKey): CompositeSessionKey {
+  return { appName, userId, sessionId };
+}
+
+/** Returns the end of the path of a version; `undefined` for a number that none has. */
+function versionPath({ version = 'latest' }: { version?: number | 'latest' }): string | undefined {
+  const isValid = version === 'latest' || (Number.isSafeInteger(version) && version >= 0);
+  return isValid ? `/versions/${version}` : undefined;
+}
+
+function jsonOf(value: object | undefined): string | undefined {
+  return value && JSON.stringify(value);
+}
