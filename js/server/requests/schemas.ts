@@ -1,6 +1,6 @@
 /** The schemas of all responses, in the forms of all clients. */
 import { SESSION_ERROR_CODES } from '../../values/errors/errors.js';
-import { ARTIFACT_RESPONSES } from '../../stores/http/artifact_messages.js';
+import { ARTIFACT_RESPONSES } from './artifact_schemas.js';
 import { RESPONSES } from '../../stores/http/messages.js';
 import {
   FLAG,

@@ -7,7 +7,7 @@ import type { ArtifactVersion, ArtifactVersionRequest } from '../../values/model
 import type { Part } from '../../values/model/event/content.js';
 import type { ArtifactService } from '../../service/invocation/running_invocation.js';
 import { placeOf } from '../../stores/artifacts/artifact_names.js';
-import { SAVE_ARTIFACT } from '../../stores/http/artifact_messages.js';
+import { SAVE_ARTIFACT } from '../requests/artifact_schemas.js';
 import { FILE_HEADERS, fileResponse } from '../http/file_response.js';
 import { HttpRefusal } from '../http/responses.js';
 import { OWN_FORM } from '../requests/client_form.js';

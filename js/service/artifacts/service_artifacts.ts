@@ -32,7 +32,7 @@ export interface FilesBeside {
   /** Opens the home beside the sessions. Absent: there is none. */
   readonly openArtifacts?: OpenHome | undefined;
   /** Loads the methods of the server that the sessions are on, which deletes and copies files with them. */
-  readonly loadArtifacts?: (() => Promise<ArtifactMethods>) | undefined;
+  readonly loadArtifacts?: ((core: FiledCore) => Promise<ArtifactMethods>) | undefined;
 }
 
 /** The files of a service that has the option `artifacts`. */
@@ -49,7 +49,7 @@ export class ServiceArtifacts {
     this.#isOfServer = option === true && loadArtifacts !== undefined;
     if (!this.#isOfServer) requireOption(option, openHome);
     this.#load = async () => {
-      if (this.#isOfServer) return loadArtifacts!();
+      if (this.#isOfServer) return loadArtifacts!(core);
       const { openArtifacts } = await loadChunk(() => import('./homes.js'));
       return openArtifacts(option, openHome, core);
     };

@@ -11,10 +11,14 @@ import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
 import { Background, epochStore, type Epoch, openEpoch } from '../../stores/cache/epoch.js';
 import { openLocalStore } from '../../stores/cache/tabs/open_local_store.js';
+import type { HostAbortSignal } from '../../values/model/host.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { TakenOptions } from './options.js';
 import { followRuns } from '../../stores/cache/follow_runs.js';
 import { Outbox } from '../../stores/cache/outbox.js';
+import { nameOf } from '../../stores/cache/records/cache_key.js';
 import { closedError } from '../../stores/cache/records/failures.js';
+import { isOf } from '../../stores/cache/records/records.js';
 import { StatusBoard } from '../../stores/cache/records/status.js';
 import { GroupedQueue } from '../../stores/cache/copies/grouped_queue.js';
 import { Tabs } from '../../stores/cache/tabs/tabs.js';
@@ -22,6 +26,18 @@ import { Tabs } from '../../stores/cache/tabs/tabs.js';
 const loadHistories = () => loadChunk(() => import('../../core/history/histories.js'));
 
 export type CacheParts = ReturnType<typeof openParts>;
+
+/** Waits until the remote has a session that was created here. */
+async function sendSession(
+  { pending, sender }: Epoch,
+  key: CompositeSessionKey,
+  signal: HostAbortSignal | undefined,
+): Promise<void> {
+  await pending.refresh(key);
+  const creations = pending.mutations(nameOf(key)).filter((each) => isOf(each, 'create'));
+  const numbers = creations.map(({ number }) => number);
+  await sender.confirm(key, numbers, signal);
+}
 
 /**
  * Makes the parts of a cache, and connects them. Those that work on the local data are the parts of an {@link Epoch}.
@@ -51,9 +67,16 @@ export function openParts(options: TakenOptions) {
     for (const listener of forgetListeners) listener();
     run(() => ended.forget()).catch(ended.report);
   };
+  /** The browser's Cache with the files that were opened. What is in memory alone stays there. */
+  const cacheName = isDurable ? `adk-session-wasm:files:${options.owner}` : undefined;
+  const forgetFiles = async (): Promise<void> => {
+    // Some private windows refuse it, and have kept nothing.
+    if (cacheName !== undefined) await globalThis.caches?.delete(cacheName).catch(() => false);
+  };
   const forgetting = new GroupedQueue<undefined>(async () => {
     const { data } = epoch;
     renew();
+    await forgetFiles();
     const client = await data.forget();
     tabs.post('forget', client);
     // A call that has begun meanwhile may still have found the data.
@@ -171,6 +194,16 @@ export function openParts(options: TakenOptions) {
         },
       },
       openStore: () => epochStore(() => epoch.store),
+      loadArtifacts: async () => {
+        const { cachedArtifacts } = await loadChunk(() => import('./cached_artifacts.js'));
+        const { readTimeoutMs, remote } = options;
+        return cachedArtifacts({
+          ...{ cacheName, forgetFiles, readTimeoutMs },
+          ask: (work) => call((epoch) => epoch.remote.request(() => work(remote.artifacts))),
+          sendSession: (key, signal) => call((epoch) => sendSession(epoch, key, signal)),
+          isPresent: ({ store }) => store === epoch.store,
+        });
+      },
       beginCall: () => presentEpoch().store,
       epochs: {
         present: () => epoch.store,

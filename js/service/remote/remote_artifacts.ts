@@ -9,18 +9,15 @@ import {
   takeFacts,
 } from '../../stores/artifacts/file_versions.js';
 import { placeOf } from '../../stores/artifacts/artifact_names.js';
-import { ARTIFACT_RESPONSES } from '../../stores/http/artifact_messages.js';
-import { hasStatus } from '../../stores/http/http_errors.js';
-import { mismatchIn } from '../../stores/http/messages.js';
-import {
-  type HttpConnection,
+import type {
+  HttpConnection,
   pathOf,
-  type ReadResponse,
-  type RemoteRequest,
+  ReadResponse,
+  RemoteRequest,
 } from '../../stores/remote/connection/connection.js';
-import { SERVER } from '../../stores/remote/connection/response_error.js';
-import { pathTo } from '../../stores/remote/write_request.js';
-import { SessionError } from '../../values/errors/errors.js';
+import type { pathTo } from '../../stores/remote/write_request.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
+import { isPlainObject } from '../../values/json/rules.js';
 import { optionalCount } from '../../values/errors/option_values.js';
 import type {
   ArtifactRequest,
@@ -32,10 +29,8 @@ import type {
   PutArtifactRequest,
 } from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
-import { newEventId } from '../../values/model/event/create_event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { requireId, requireKey, requireUser } from '../../values/model/values/ids.js';
-import { timeInMilliseconds } from '../../values/python/time.js';
 import type { ArtifactMethods } from '../artifacts/artifacts.js';
 import type { SaveArtifactRequest } from '../invocation/running_invocation.js';
 
@@ -45,18 +40,28 @@ const PART_BYTES = 2 ** 22;
 /** The bytes that a slow line sends in a millisecond. A host does not tell how much of a body it has sent. */
 const BYTES_PER_MS = 32;
 
+/** What the service has loaded: an import here would split it into more files of a bundle. */
+export interface RemoteArtifactsParts {
+  /** Its kind of server is known. */
+  readonly connection: HttpConnection;
+  readonly pathTo: typeof pathTo;
+  readonly pathOf: typeof pathOf;
+  readonly newId: () => string;
+}
+
 /**
  * Files on the handler of `adk-session-wasm/server`, or on `adk api_server`. That keeps neither author nor id, and takes
  * and returns a file whole, as base64.
  */
 export class RemoteArtifacts implements ArtifactMethods {
+  readonly #parts: RemoteArtifactsParts;
   readonly #connection: HttpConnection;
   readonly #isHandler: boolean;
 
-  /** @param connection whose kind of server is known */
-  constructor(connection: HttpConnection) {
-    this.#connection = connection;
-    this.#isHandler = connection.kind?.isHandler === true;
+  constructor(parts: RemoteArtifactsParts) {
+    this.#parts = parts;
+    this.#connection = parts.connection;
+    this.#isHandler = parts.connection.kind?.isHandler === true;
   }
 
   async saveArtifact(request: SaveArtifactRequest, call: Call): Promise<number> {
@@ -73,7 +78,7 @@ export class RemoteArtifacts implements ArtifactMethods {
     const path = this.#pathOf(request);
     const blob = await blobOf(dataOf(request.data));
     const { mimeType = blob.type || BINARY, ...facts } = takeFacts(request);
-    const { displayName, author, customMetadata, id = newEventId() } = facts;
+    const { displayName, author, customMetadata, id = this.#parts.newId() } = facts;
     if (!this.#isHandler) {
       const artifact = await partOf({ facts: { mimeType, displayName } }, blob);
       return this.#save({ ...request, artifact }, call);
@@ -81,7 +86,7 @@ export class RemoteArtifacts implements ArtifactMethods {
     const most = this.#connection.kind?.maxArtifactBytes ?? Infinity;
     if (blob.size > most) {
       const message = `The file is too large: it has ${blob.size} bytes, and the server takes ${most}.`;
-      throw new SessionError('remote', message, { status: 413, storage: SERVER.storage });
+      throw new SessionError('remote', message, { status: 413, storage: 'remote' });
     }
     const query = { id, displayName, author, customMetadata: jsonOf(customMetadata) };
     const timeoutMs = this.#connection.options.timeoutMs + Math.ceil(blob.size / BYTES_PER_MS);
@@ -93,16 +98,16 @@ export class RemoteArtifacts implements ArtifactMethods {
   async #save(request: SaveArtifactRequest, call: Call): Promise<ArtifactVersion> {
     placeOf(request);
     const { filename, artifact } = request;
-    const { customMetadata, author, id = newEventId() } = takeFacts(request);
+    const { customMetadata, author, id = this.#parts.newId() } = takeFacts(request);
     const own = this.#isHandler ? { author, id } : {};
     const body = JSON.stringify({ filename, artifact, customMetadata, ...own });
-    const path = pathTo(keyIn(request), '/artifacts');
+    const path = this.#parts.pathTo(keyIn(request), '/artifacts');
     const save = { method: 'POST', path, body, isIdempotent: this.#isHandler } as const;
     return (await this.#connection.request(save, call, versionIn))!;
   }
 
   async loadArtifact(request: ArtifactVersionRequest, call: Call): Promise<Part | undefined> {
-    return this.#get(request, versionPath(request), call, readAs<Part>('Artifact'));
+    return this.#get(request, versionPath(request), call, partAsJson);
   }
 
   async open(request: OpenArtifactRequest, call: Call): Promise<Blob | undefined> {
@@ -127,7 +132,7 @@ export class RemoteArtifacts implements ArtifactMethods {
       const none = 'not_found' as const;
       const get = { method: 'GET', path, query, headers, readsBytes: true, none } as const;
       const part = await this.#connection.request(get, call, partIn).catch((error: unknown) => {
-        if (hasStatus(error, 416)) return PAST_END;
+        if (isSessionError(error, 'remote') && error.status === 416) return PAST_END;
         throw error;
       });
       if (part === undefined) return undefined;
@@ -144,8 +149,8 @@ export class RemoteArtifacts implements ArtifactMethods {
 
   async listArtifactKeys(request: CompositeSessionKey, call: Call): Promise<string[]> {
     requireKey(request);
-    const get = { method: 'GET', path: pathTo(keyIn(request), '/artifacts') } as const;
-    const read = readAs<string[]>('ArtifactNames');
+    const get = { method: 'GET', path: this.#parts.pathTo(keyIn(request), '/artifacts') } as const;
+    const read = listOf((name) => (typeof name === 'string' ? name : undefined));
     return (await this.#connection.request({ ...get, none: 'not_found' }, call, read)) ?? [];
   }
 
@@ -156,12 +161,11 @@ export class RemoteArtifacts implements ArtifactMethods {
   }
 
   async listVersions(request: ArtifactRequest, call: Call): Promise<number[]> {
-    return (await this.#get(request, '/versions', call, readAs<number[]>('ArtifactNumbers'))) ?? [];
+    return (await this.#get(request, '/versions', call, listOf(wholeIn))) ?? [];
   }
 
   async listArtifactVersions(request: ArtifactRequest, call: Call): Promise<ArtifactVersion[]> {
-    const read = readAs<ArtifactVersion[]>('ArtifactVersions');
-    const versions = await this.#get(request, '/versions/metadata', call, read);
+    const versions = await this.#get(request, '/versions/metadata', call, listOf(versionIn));
     return (versions ?? []).map((version) => this.#toVersion(version));
   }
 
@@ -180,11 +184,15 @@ export class RemoteArtifacts implements ArtifactMethods {
     if (sessionId !== undefined) requireId('sessionId', sessionId);
     if (!this.#isHandler) {
       const message = 'adk api_server does not tell how much its files take.';
-      throw new SessionError('unsupported', message, { storage: SERVER.storage });
+      throw new SessionError('unsupported', message, { storage: 'remote' });
     }
     const key = sessionId === undefined ? { appName, userId } : { appName, userId, sessionId };
-    const get = { method: 'GET', path: pathTo(key, '/artifact-usage'), none: 'not_found' } as const;
-    const usage = await this.#connection.request(get, call, readAs<ArtifactUsage>('ArtifactUsage'));
+    const get = {
+      method: 'GET',
+      path: this.#parts.pathTo(key, '/artifact-usage'),
+      none: 'not_found',
+    } as const;
+    const usage = await this.#connection.request(get, call, usageIn);
     return usage ?? { versions: 0, bytes: 0 };
   }
 
@@ -205,13 +213,16 @@ export class RemoteArtifacts implements ArtifactMethods {
   #pathOf(request: ArtifactRequest): string {
     placeOf(request);
     const { filename } = request;
-    const name = this.#isHandler ? pathOf(filename) : `/${encodeURIComponent(filename)}`;
-    return pathTo(keyIn(request), `/artifacts${name}`);
+    const name = this.#isHandler
+      ? this.#parts.pathOf(filename)
+      : `/${encodeURIComponent(filename)}`;
+    return this.#parts.pathTo(keyIn(request), `/artifacts${name}`);
   }
 
   #toVersion(version: ArtifactVersion): ArtifactVersion {
     if (this.#isHandler) return version;
-    return { ...version, createTime: timeInMilliseconds(version.createTime) as number };
+    const { createTime = 0 } = version;
+    return { ...version, createTime: Math.round(createTime * 1e6) / 1e3 };
   }
 }
 
@@ -232,12 +243,30 @@ const partIn: ReadResponse<FilePart> = (content, headers) => {
   return { blob: content, size: size === undefined ? undefined : Number(size), etag };
 };
 
-function readAs<T>(name: keyof typeof ARTIFACT_RESPONSES): ReadResponse<T> {
-  return (json) =>
-    mismatchIn(json, ARTIFACT_RESPONSES[name], name) === undefined ? (json as T) : undefined;
-}
+const partAsJson = (json: unknown): Part | undefined => (isPlainObject(json) ? json : undefined);
 
-const versionIn = readAs<ArtifactVersion>('ArtifactVersion');
+const wholeIn = (json: unknown): number | undefined =>
+  Number.isSafeInteger(json) ? (json as number) : undefined;
+
+/** A version is told by its number; the rest is shown as it came. */
+const versionIn = (json: unknown): ArtifactVersion | undefined =>
+  isPlainObject(json) && wholeIn(json.version) !== undefined
+    ? (json as unknown as ArtifactVersion)
+    : undefined;
+
+const usageIn = (json: unknown): ArtifactUsage | undefined => {
+  if (!isPlainObject(json)) return undefined;
+  const [versions, bytes] = [wholeIn(json.versions), wholeIn(json.bytes)];
+  return versions === undefined || bytes === undefined ? undefined : { versions, bytes };
+};
+
+function listOf<T>(itemIn: (json: unknown) => T | undefined): (json: unknown) => T[] | undefined {
+  return (json) => {
+    if (!Array.isArray(json)) return undefined;
+    const items = json.flatMap((item: unknown) => itemIn(item) ?? []);
+    return items.length === json.length ? items : undefined;
+  };
+}
 
 function keyIn({ appName, userId, sessionId }: CompositeSessionKey): CompositeSessionKey {
   return { appName, userId, sessionId };

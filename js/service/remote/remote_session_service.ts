@@ -14,11 +14,13 @@ import { isPlainObject } from '../../values/json/rules.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { HostAbortSignal, HostFetch } from '../../values/model/host.js';
 import { coreOf, type FollowedKey } from '../../core/core_of.js';
+import type { FiledCore } from '../artifacts/artifacts.js';
 import { ServiceCore } from '../service_core.js';
 import type { SessionServiceOptions } from '../service_options.js';
 import { StoredSessionService } from '../stored_session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import { HttpConnection } from '../../stores/remote/connection/connection.js';
+import { HttpConnection, pathOf } from '../../stores/remote/connection/connection.js';
+import { pathTo } from '../../stores/remote/write_request.js';
 import { RemoteFeed } from '../../stores/remote/remote_feed.js';
 import { RemoteServer } from '../../stores/remote/remote_server.js';
 import type { ReportListener } from '../../core/run_report.js';
@@ -94,10 +96,10 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
       closing: (timeoutMs: number | undefined) => startClosing(closeLimit, timeoutMs),
       closeStorage: () => closeLimit.expire(),
       feed,
-      loadArtifacts: async () => {
+      loadArtifacts: async ({ newId }: FiledCore) => {
         const { RemoteArtifacts } = await loadChunk(() => import('./remote_artifacts.js'));
         await server.load();
-        return new RemoteArtifacts(connection);
+        return new RemoteArtifacts({ connection, pathTo, pathOf, newId });
       },
       serverAgent: {
         get isThere() {

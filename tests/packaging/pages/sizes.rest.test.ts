@@ -115,6 +115,8 @@ const CHUNKS = [
   './conversion.js',
   './over_storage.js',
   './wasm_services.js',
+  './remote_artifacts.js',
+  './cached_artifacts.js',
   '../../core/history/histories.js',
   '../../core/history/turns.js',
   '../../service/search/index.js',

@@ -1,5 +1,5 @@
-/** The schemas of the requests and responses for files. The client of this package loads them with its first file. */
-import { listOf, OBJECT, objectOf, type Schema, TEXT, WHOLE } from './schema.js';
+/** The schemas of the requests and responses for files, which the OpenAPI document has. */
+import { listOf, OBJECT, objectOf, type Schema, TEXT, WHOLE } from '../../stores/http/schema.js';
 
 const TIME: Schema = {
   type: 'number',
