@@ -29,9 +29,10 @@ export class OpenedFiles {
     version: number | undefined,
   ): Promise<ArtifactVersion | undefined> {
     const address = addressOf(place, version);
-    return this.#with(async (cache): Promise<ArtifactVersion | undefined> =>
-      (await cache.match(address))?.json(),
-    );
+    return this.#with(async (cache) => {
+      const response = await cache.match(address);
+      return (await response?.json()) as ArtifactVersion | undefined;
+    });
   }
 
   /** Keeps what is known of a version that was asked for by its number, or as the newest. */
