@@ -55,6 +55,17 @@ const REQUESTS: readonly [method: string, path: string, access: Partial<SessionA
   ['GET', `/apps/${APP}/state`, { action: 'getAppState' }],
   ['PATCH', `/apps/${APP}/state`, { action: 'updateState' }],
   ['DELETE', `/apps/${APP}/state`, { action: 'deleteAppState' }],
+  ['GET', `${SESSION}/artifacts`, { action: 'listArtifacts', userId: 'ada', sessionId: 's1' }],
+  ['POST', `${SESSION}/artifacts`, { action: 'saveArtifact', userId: 'ada', sessionId: 's1' }],
+  ['PUT', `${SESSION}/artifacts/a`, { action: 'saveArtifact', userId: 'ada', sessionId: 's1' }],
+  ['GET', `${SESSION}/artifacts/a/b`, { action: 'loadArtifact', userId: 'ada', sessionId: 's1' }],
+  [
+    'DELETE',
+    `${SESSION}/artifacts/a`,
+    { action: 'deleteArtifact', userId: 'ada', sessionId: 's1' },
+  ],
+  ['GET', `${USER}/artifact-usage`, { action: 'listArtifacts', userId: 'ada' }],
+  ['GET', `/apps/${APP}/app-info`, { action: 'listApps' }],
   ['GET', `${USER}/changes`, { action: 'watch', userId: 'ada' }],
   ['GET', `/apps/${APP}/changes?userId=ada`, { action: 'watch', userId: 'ada' }],
 ];

@@ -7,8 +7,8 @@ import { InMemorySessionService } from '../../../../js/index.js';
 import { type LocalStore, MemoryLocalStore } from '../../../../js/service/cache/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { failsWith } from '../../fails_with.js';
-import { bytesOf, FILE_BEHAVIOURS } from '../../service/artifacts/behaviours.js';
-import { KEY, openCache, OUTAGES, Server } from './fixture.js';
+import { bytesOf, FILE_BEHAVIOURS } from './behaviours.js';
+import { KEY, openCache, OUTAGES, Server } from '../../stores/cache/fixture.js';
 
 const filename = 'dir/ä.png';
 const NAME = 'adk-session-wasm:files:ada';

@@ -6,8 +6,14 @@ import { describe, it } from 'node:test';
 import { InMemorySessionService } from '../../../../js/index.js';
 import { RemoteSessionService } from '../../../../js/service/remote/index.js';
 import { failsWith } from '../../fails_with.js';
-import { bytesOf, FILE_BEHAVIOURS } from '../../service/artifacts/behaviours.js';
-import { fetchFrom, handlerOn, KEY, openRemote, URL_OF_SERVER } from './fixture.js';
+import { bytesOf, FILE_BEHAVIOURS } from './behaviours.js';
+import {
+  fetchFrom,
+  handlerOn,
+  KEY,
+  openRemote,
+  URL_OF_SERVER,
+} from '../../stores/remote/fixture.js';
 
 const MIB = 2 ** 20;
 const filename = '~dir/.ä b.bin';
