@@ -1,8 +1,8 @@
 /** The files of a cache: those of its remote, and the ones that the user has opened. */
 import type { Call } from '../../core/call/call.js';
-import { endsWithin } from '../../core/call/time_limit.js';
+import type { endsWithin } from '../../core/call/time_limit.js';
 import { placeOf } from '../../stores/artifacts/artifact_names.js';
-import { isOutage } from '../../stores/cache/records/failures.js';
+import type { isOutage } from '../../stores/cache/records/failures.js';
 import { optionalCount } from '../../values/errors/option_values.js';
 import type {
   ArtifactRequest,
@@ -17,8 +17,10 @@ import type { ArtifactMethods } from '../artifacts/artifacts.js';
 import type { ArtifactService, SaveArtifactRequest } from '../invocation/running_invocation.js';
 import { OpenedFiles } from './opened_files.js';
 
-/** What the files of a cache need of it. */
+/** What the files of a cache need of it. Functions that it has loaded are given: imports would split it in a bundle. */
 export interface CachedArtifactsParts {
+  readonly endsWithin: typeof endsWithin;
+  readonly isOutage: typeof isOutage;
   /** Asks the files of the remote. Rejects when the local data is forgotten. */
   readonly ask: <T>(work: (remote: Required<ArtifactService>) => Promise<T>) => Promise<T>;
   /** Waits until the remote has a session that was created here. */
@@ -99,7 +101,7 @@ async function openWith(
 /** Asks what is known of a version. If the remote does not answer in time, it is what was known when it was opened. */
 async function versionOf(
   files: OpenedFiles,
-  { ask, readTimeoutMs }: CachedArtifactsParts,
+  { ask, readTimeoutMs, endsWithin, isOutage }: CachedArtifactsParts,
   request: ArtifactVersionRequest,
 ): Promise<ArtifactVersion | undefined> {
   const place = placeOf(request);

@@ -2,7 +2,7 @@ import { rules } from '#rules';
 import type { Call } from '../../core/call/call.js';
 import { Diagnostics } from '../../core/call/diagnostics.js';
 import { holdProgramUntil } from '../../core/call/lifetime.js';
-import { untilAborted } from '../../core/call/time_limit.js';
+import { endsWithin, untilAborted } from '../../core/call/time_limit.js';
 import { coreOf } from '../../core/core_of.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { loadChunk } from '../../core/wasm/loader/chunk.js';
@@ -17,7 +17,7 @@ import type { TakenOptions } from './options.js';
 import { followRuns } from '../../stores/cache/follow_runs.js';
 import { Outbox } from '../../stores/cache/outbox.js';
 import { nameOf } from '../../stores/cache/records/cache_key.js';
-import { closedError } from '../../stores/cache/records/failures.js';
+import { closedError, isOutage } from '../../stores/cache/records/failures.js';
 import { isOf } from '../../stores/cache/records/records.js';
 import { StatusBoard } from '../../stores/cache/records/status.js';
 import { GroupedQueue } from '../../stores/cache/copies/grouped_queue.js';
@@ -198,7 +198,7 @@ export function openParts(options: TakenOptions) {
         const { cachedArtifacts } = await loadChunk(() => import('./cached_artifacts.js'));
         const { readTimeoutMs, remote } = options;
         return cachedArtifacts({
-          ...{ cacheName, forgetFiles, readTimeoutMs },
+          ...{ cacheName, forgetFiles, readTimeoutMs, endsWithin, isOutage },
           ask: (work) => call((epoch) => epoch.remote.request(() => work(remote.artifacts))),
           sendSession: (key, signal) => call((epoch) => sendSession(epoch, key, signal)),
           isPresent: ({ store }) => store === epoch.store,
