@@ -1,5 +1,6 @@
 /** The files that a user has opened, in the browser's Cache API: one cache an owner. */
 import type { FilePlace } from '../../stores/artifacts/artifact_names.js';
+import { isPlainObject } from '../../values/json/rules.js';
 import type { ArtifactVersion } from '../../values/model/artifact.js';
 
 /** The most bytes of an owner. The files that were opened first go first. */
@@ -31,7 +32,8 @@ export class OpenedFiles {
     const address = addressOf(place, version);
     return this.#with(async (cache) => {
       const response = await cache.match(address);
-      return (await response?.json()) as ArtifactVersion | undefined;
+      const version: unknown = await response?.json();
+      return isPlainObject(version) ? (version as unknown as ArtifactVersion) : undefined;
     });
   }
 
