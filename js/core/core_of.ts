@@ -114,6 +114,12 @@ export interface Core {
         known: Session<S> | undefined,
       ) => Session<S>)
     | undefined;
+  /**
+   * Of a cache: waits until the remote has what the outbox has of a session.
+   *
+   * @throws SessionError (as a rejection) `connection_lost` if that takes longer than a read may
+   */
+  readonly untilSent?: ((key: CompositeSessionKey) => Promise<void>) | undefined;
   /** Lets the server of the sessions search in them. Resolves to `undefined` if there is none that can. */
   search(request: FindRequest): Promise<FindResult | undefined>;
   /** Of a cache: returns the ids of the sessions of a user with changes that the remote has not confirmed. */

@@ -6,6 +6,7 @@ import type { AskedRun } from '../values/model/asked_run.js';
 import type { WriteIdentity } from '../values/model/diagnostic.js';
 import type { Content } from '../values/model/event/content.js';
 import type { Event, NewEvent } from '../values/model/event/event.js';
+import type { MessageFile } from '../values/model/event/message_files.js';
 import type { Abortable, CompositeSessionKey, Session } from '../values/model/session.js';
 import type { JsonObject } from '../values/json/rules.js';
 import type { StateShape } from '../values/state/state_shape.js';
@@ -38,6 +39,8 @@ export interface RepeatedMessage {
   readonly invocationId: string;
   /** The new content. Absent: that of the undone message. */
   readonly content?: Content | undefined;
+  /** The files of the new content. Those of the undone message whose text it keeps are added. */
+  readonly files?: readonly MessageFile[] | undefined;
 }
 
 /** A rewind. Sent again, it answers with what is stored. */

@@ -118,6 +118,10 @@ export class ServiceCore implements Core {
     return this.#parts.unsentSessions;
   }
 
+  get untilSent(): Core['untilSent'] {
+    return this.#parts.untilSent;
+  }
+
   get wordsName(): string | undefined {
     return this.#parts.words?.name;
   }

@@ -5,6 +5,7 @@ import { firstTitleOf } from '../../values/model/event/auto_title.js';
 import { withIdempotencyKey, isViewSummary } from '../../values/model/event/metadata.js';
 import { createEvent } from '../../values/model/event/create_event.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
+import { filesOf, withFiles } from '../../values/model/event/message_files.js';
 import { type EventSnapshot, isPartial } from '../../values/model/event/snapshot.js';
 import type { AdmitEvents, RewindResult, RewindWrite, RunUnderWay } from '../history_types.js';
 import { REMOVED } from '../../values/state/scope.js';
@@ -252,18 +253,16 @@ function cutOf(
   throw new SessionError('stale_session', text);
 }
 
-/** Makes the message that follows a marker. */
-function messageOf(
-  { author, content, actions, customMetadata }: Event,
-  { message }: RewindWrite,
-  time: number,
-): Event {
-  const { id, invocationId, content: edited } = message!;
-  return createEvent({
+/** Makes the message that follows a marker. It has the files of the undone one whose texts it has. */
+function messageOf(undone: Event, { message }: RewindWrite, time: number): Event {
+  const { author, content, actions, customMetadata } = undone;
+  const { id, invocationId, content: edited, files = [] } = message!;
+  const event = createEvent({
     ...{ id, invocationId, author, content: edited ?? content, customMetadata },
     timestamp: time + 1,
     actions: { stateDelta: { ...actions?.stateDelta } },
   });
+  return withFiles(event, [...files, ...filesOf(undone)]);
 }
 
 /** Whether an event is stored: partial ones and summaries of a view are not. */

@@ -3,6 +3,7 @@ import { newEventId } from '../../values/model/event/create_event.js';
 import type { AskedRun } from '../../values/model/asked_run.js';
 import type { Content } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
+import type { MessageFile } from '../../values/model/event/message_files.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { RewindOptions, ShownTurn, TurnBranches } from '../history_types.js';
@@ -14,6 +15,8 @@ export { readBranches } from './histories.js';
 export interface TurnRequest extends CompositeSessionKey {
   /** An event of the turn. */
   readonly eventId: string;
+  /** The files of a new message. */
+  readonly files?: readonly MessageFile[] | undefined;
   /** Lets the agent of the server answer the message, if it has one. */
   readonly run?: AskedRun | undefined;
   /** The id of the message that is sent again. Default: a new one. */
@@ -46,10 +49,10 @@ export function regenerateTurn(service: SessionService, request: TurnRequest): P
 
 async function rewindTurn(
   service: SessionService,
-  { eventId, run, messageId: id = newEventId(), running, ...key }: TurnRequest,
+  { eventId, files, run, messageId: id = newEventId(), running, ...key }: TurnRequest,
   content: Content | undefined,
 ): Promise<Event> {
-  const message = { id, invocationId: `e-${newEventId()}`, content };
+  const message = { id, invocationId: `e-${newEventId()}`, content, files };
   const rewound = await sendRewind(service, key, { turn: eventId }, { message, run, running });
   return rewound.message!;
 }

@@ -3,6 +3,7 @@ import { coreOf } from '../../core/core_of.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
+import { withContent } from '../../values/model/event/message_files.js';
 import {
   RUN_STORE,
   type RunAgent,
@@ -105,7 +106,7 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
 const NO_RUN: RunStore = {
   isStored: false,
   async storeMessage({ service, session, message, content }) {
-    const event = { ...message, ...(content !== undefined && { content }) };
+    const event = content === undefined ? { ...message } : withContent(message, content);
     await service.appendEvent({ session, event, expectedEvents: { [event.id]: null } });
   },
   own: (work) => work(),

@@ -4,7 +4,7 @@ import { Diagnostics } from '../../core/call/diagnostics.js';
 import { holdProgramUntil } from '../../core/call/lifetime.js';
 import { endsWithin, untilAborted } from '../../core/call/time_limit.js';
 import { coreOf } from '../../core/core_of.js';
-import { isSessionError } from '../../values/errors/errors.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import { loadWasm } from '../../core/wasm/loading.js';
 import { ServiceCore } from '../service_core.js';
@@ -138,6 +138,7 @@ export function openParts(options: TakenOptions) {
     return epoch;
   };
   const agent = tab.remoteCore.serverAgent;
+  const { readTimeoutMs } = options;
   const core: ServiceCore = new ServiceCore(
     {
       storage,
@@ -216,6 +217,14 @@ export function openParts(options: TakenOptions) {
         board.status.pending.flatMap(({ key }) =>
           key.appName === appName && key.userId === userId ? (key.sessionId ?? []) : [],
         ),
+      untilSent: (key) =>
+        call(async ({ pending, sender }) => {
+          await pending.refresh(key);
+          const sending = sender.waitFor([nameOf(key)]);
+          if (await endsWithin(readTimeoutMs, sending)) return sending;
+          const message = `The remote has not taken what waits for it within ${readTimeoutMs} ms.`;
+          throw new SessionError('connection_lost', message, { storage: 'cache' });
+        }),
       feed: ownFeed,
       closing() {
         stopListening();
@@ -256,7 +265,6 @@ export function openParts(options: TakenOptions) {
     .then(() => run(() => epoch.pending.scan()))
     .then(() => epoch.sender.wake())
     .catch((error: unknown) => epoch.report(error));
-  const { readTimeoutMs } = options;
   return {
     core,
     board,

@@ -8,6 +8,8 @@ import type { SessionService } from '../../values/model/session_service.js';
 
 type OpenedHandle<S extends object> = Promise<Session<S> | undefined>;
 
+type Creates = 'now' | 'if absent' | 'with append';
+
 /** The handle that a store's appends go through. It never gets events: each append uses a copy with its own array. */
 export class AppendHandle<S extends object> {
   /** Absent until an append needs it. */
@@ -69,10 +71,10 @@ export class AppendHandle<S extends object> {
   /**
    * Returns the handle; `undefined` if there is no session.
    *
-   * @param creates when a session is created that is not there. Only a cache can do so `'with append'`. It asks nothing
-   *   before
+   * @param creates when a session is created that is not there. `'if absent'`: only after the remote of a cache has told
+   *   so. Only a cache can do it `'with append'`. It asks nothing before
    */
-  open(service: SessionService<S>, creates?: 'now' | 'with append'): OpenedHandle<S> {
+  open(service: SessionService<S>, creates?: Creates): OpenedHandle<S> {
     if (this.opening !== undefined) return this.opening;
     const request = { ...this.#key, config: { numRecentEvents: 0 } };
     const { initialState: state } = this;
@@ -80,7 +82,7 @@ export class AppendHandle<S extends object> {
     if (creates === undefined) return this.#keep(used.getSession(request));
     const create = (): Promise<Session<S>> => used.getOrCreateSession({ ...request, state });
     const { handleOfNew } = coreOf(service) ?? {};
-    if (handleOfNew !== undefined) {
+    if (handleOfNew !== undefined && creates !== 'if absent') {
       if (creates === 'now') return this.#keep(create());
       const openLocally = async (): Promise<Session<S>> => {
         const config = { numRecentEvents: 0, reads: 'cache-only' };
@@ -124,7 +126,7 @@ export class AppendHandle<S extends object> {
   async require(
     service: SessionService<S>,
     wasThere: boolean,
-    creates: 'now' | 'with append' = 'now',
+    creates: Creates = 'now',
   ): Promise<Session<S>> {
     // Of several calls, the first creates the session.
     const opening = this.open(service, wasThere ? undefined : creates);

@@ -16,7 +16,14 @@ export {
   type ShownFileRequest,
 } from './show_artifact.js';
 export type { LiveSearch, LiveSearchRequest, LiveSearchSnapshot } from './live_search.js';
-export type { AskOptions, LiveSession, LiveSessionOptions, LiveSessionSnapshot } from './types.js';
+export type {
+  AskOptions,
+  AttachOptions,
+  LiveSession,
+  LiveSessionOptions,
+  LiveSessionSnapshot,
+} from './types.js';
+export type { AttachedFile } from '../../values/model/artifact.js';
 export type { Answers } from '../../service/runs/user_answers.js';
 export type { Question } from '../../service/runs/user_answers.js';
 export type {

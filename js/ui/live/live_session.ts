@@ -3,11 +3,14 @@ import type { GivenService } from '../../core/call/given_service.js';
 import { KeyedQueue } from '../../core/call/scheduling.js';
 import type { TurnBranches } from '../../core/history/index.js';
 import { coreOf, requireMessageFits } from '../../core/core_of.js';
+import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
+import type { AttachedFile } from '../../values/model/artifact.js';
 import type { Content } from '../../values/model/event/content.js';
 import { createEventActions, newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
+import { filesOf } from '../../values/model/event/message_files.js';
 import { partsOf, takeContent } from '../../values/model/event/parts.js';
 import type { CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
@@ -19,7 +22,7 @@ import type { Answers } from '../../service/runs/user_answers.js';
 import { branchChange, type TurnChange, turnChange } from './turn_changes.js';
 import { forgottenError } from './reading_store.js';
 import { cachingOf, type Send } from './snapshot/unsent_events.js';
-import type { AskOptions, LiveSession, LiveSessionOptions } from './types.js';
+import type { AskOptions, AttachOptions, LiveSession, LiveSessionOptions } from './types.js';
 import { WatchedSession } from './watched_session.js';
 
 /** What users do with a session that they watch. */
@@ -29,6 +32,8 @@ export class LiveSessionStore<S extends object>
 {
   /** The changes of the state and the title. Services may run calls at the same time in any order. */
   readonly #changes = new KeyedQueue<undefined>();
+  /** The number of messages whose files are being put. */
+  #attaching = 0;
 
   constructor(
     service: GivenService<SessionService<S>>,
@@ -52,9 +57,10 @@ export class LiveSessionStore<S extends object>
   }
 
   async ask(content: Content | string, options: AskOptions<S> = {}): Promise<Event> {
-    const { streaming = true, stateDelta } = takeOptions(options);
+    const { streaming = true, stateDelta, files } = takeOptions(options);
     const actions = stateDelta && { actions: createEventActions({ stateDelta }) };
-    return this.#ask(messageOf(content, actions), streaming);
+    const message = messageOf(content, files, actions);
+    return this.#ask(files ? await this.#attach(message, files, 'ask') : message, streaming);
   }
 
   async answer(answers: Answers): Promise<Event> {
@@ -69,9 +75,10 @@ export class LiveSessionStore<S extends object>
     await this.refresh();
   }
 
-  async send(given: SentEvent): Promise<Event> {
+  async send(given: SentEvent, options: AttachOptions = {}): Promise<Event> {
     if (this.isForgotten) throw forgottenError();
     const event = copyEvent(given);
+    const { files } = takeOptions(options);
     if (event.partial === true) {
       throw invalid(
         'event.partial',
@@ -82,11 +89,17 @@ export class LiveSessionStore<S extends object>
       const message = 'A rewind has undone the invocation of the event.';
       throw new SessionError('stale_session', message, { staleReason: 'undone' });
     }
-    return this.#send(event);
+    return this.#send(files ? await this.#attach(event, files, 'send') : event);
   }
 
-  async edit(eventId: string, content: Content | string): Promise<Event> {
-    return this.#changeTurn(eventId, messageOf(content).content);
+  async edit(
+    eventId: string,
+    content: Content | string,
+    options: AttachOptions = {},
+  ): Promise<Event> {
+    const { files } = takeOptions(options);
+    const message = messageOf(content, files);
+    return this.#changeTurn(eventId, message, files);
   }
 
   regenerate(eventId: string): Promise<Event> {
@@ -173,6 +186,36 @@ export class LiveSessionStore<S extends object>
     });
   }
 
+  /**
+   * Puts the files of a message before it is shown or stored. If that fails, the caller still has them, and a session
+   * that was created for them is deleted.
+   */
+  async #attach(
+    message: Event,
+    files: readonly AttachedFile[],
+    method: 'ask' | 'edit' | 'send',
+  ): Promise<Event> {
+    if (this.isForgotten) throw forgottenError();
+    const part = await loadChunk(() => import('../../service/artifacts/attach_files.js'));
+    const service = this.use(await this.service());
+    this.#attaching += 1;
+    try {
+      if (method === 'ask' && (await this.runs.isOfApiServer(service))) {
+        return await part.inlineFiles(message, files);
+      }
+      if (method !== 'edit') {
+        await this.handle.require(service, this.head.wasThere, 'if absent');
+      }
+      return await part.attachFiles(service, this.key, message, files);
+    } catch (error) {
+      const isOther = method === 'edit' || this.#attaching > 1;
+      if (!isOther && !this.isForgotten) await this.#deleteCreated();
+      throw error;
+    } finally {
+      this.#attaching -= 1;
+    }
+  }
+
   #send(shown: Event): Promise<Event> {
     return this.#store({ event: shown, state: {} }, async (service) => {
       // The append changes its event, and nothing may change one of a snapshot.
@@ -231,13 +274,20 @@ export class LiveSessionStore<S extends object>
     this.setGone('missing');
   }
 
-  async #changeTurn(eventId: string, content?: Content): Promise<Event> {
+  async #changeTurn(
+    eventId: string,
+    edited?: Event,
+    given?: readonly AttachedFile[],
+  ): Promise<Event> {
     const service = this.use(await this.service());
     const isOfServer = (await this.runs.findServerAgent(service)) !== undefined;
-    this.runs.requireRewinds(service, content === undefined ? 'regenerate' : 'edit');
+    this.runs.requireRewinds(service, edited === undefined ? 'regenerate' : 'edit');
     const run = isOfServer ? { streaming: true } : undefined;
-    const id = newEventId();
-    const change = turnChange({ ...this.key, eventId, content, run, messageId: id });
+    const { id = newEventId() } = edited ?? {};
+    const message = edited && given ? await this.#attach(edited, given, 'edit') : edited;
+    const { content } = message ?? {};
+    const files = message && filesOf(message);
+    const change = turnChange({ ...this.key, eventId, content, files, run, messageId: id });
     if (this.runs.agent === undefined && !isOfServer) {
       const message = await this.#changeHistory(change);
       this.handle.noteAppended(message);
@@ -278,13 +328,18 @@ export class LiveSessionStore<S extends object>
   }
 }
 
-/** Takes a message. @throws SessionError `invalid_argument` */
-function messageOf(given: Content | string, more: Partial<Event> = {}): Event {
+/** Takes a message. With files it may have no part of its own. @throws SessionError `invalid_argument` */
+function messageOf(
+  given: Content | string,
+  files: readonly AttachedFile[] = [],
+  more: Partial<Event> = {},
+): Event {
   const author = 'user';
-  const content = takeContent(given, author, 'content');
+  const isEmpty = given === '' && files.length > 0;
+  const content = isEmpty ? { role: author, parts: [] } : takeContent(given, author, 'content');
   const message = copyEvent({ author, content, ...more });
-  if (partsOf(message).length === 0) throw invalid('content.parts', 'must have a part');
-  return message;
+  if (partsOf(message).length + files.length > 0) return message;
+  throw invalid('content.parts', 'must have a part');
 }
 
 /**

@@ -98,7 +98,7 @@ export class StoreRuns {
   }
 
   /** Whether the server is `adk api_server`, and the page has no agent. */
-  async #isOfApiServer(service: SessionService): Promise<boolean> {
+  async isOfApiServer(service: SessionService): Promise<boolean> {
     const agent = this.#agent === undefined ? coreOf(service)?.serverAgent : undefined;
     if (agent === undefined) return false;
     if (agent.isApiServer === undefined) {
@@ -244,7 +244,7 @@ export class StoreRuns {
 
   async #load(service: SessionService): Promise<LoadedRuns> {
     const isInPage = this.#agent !== undefined;
-    const isOfApiServer = await this.#isOfApiServer(service);
+    const isOfApiServer = await this.isOfApiServer(service);
     const part: RunsChunk = await (isInPage
       ? loadChunk(() => import('../../service/runs/page_runs.js'))
       : isOfApiServer

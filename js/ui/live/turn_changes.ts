@@ -5,6 +5,7 @@ import { keepEqual } from '../../values/json/equal.js';
 import type { AskedRun } from '../../values/model/asked_run.js';
 import type { Content } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
+import type { MessageFile } from '../../values/model/event/message_files.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 
@@ -25,6 +26,7 @@ export function turnChange({
 }: CompositeSessionKey & {
   readonly eventId: string;
   readonly content?: Content | undefined;
+  readonly files?: readonly MessageFile[] | undefined;
   readonly run?: AskedRun | undefined;
   readonly messageId: string;
 }): TurnChange<Event> {

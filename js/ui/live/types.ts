@@ -4,6 +4,7 @@ import type { OutboxEntry } from '../../service/cache/index.js';
 import type { RunAgent, SentEvent } from '../../service/runs/agent/run_context.js';
 import type { SessionRun } from '../../service/runs/agent/run_status.js';
 import type { Answers, Question } from '../../service/runs/user_answers.js';
+import type { AttachedFile } from '../../values/model/artifact.js';
 import type { Content } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
 import type {
@@ -118,8 +119,17 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
+/** The options of `edit` and `send`. */
+export interface AttachOptions {
+  /**
+   * Files to attach. They are put before the message is stored; a text stands for each behind its content, and `filesOf`
+   * tells them. A name that no file can have, or that a file of an agent has, gets another form.
+   */
+  readonly files?: readonly AttachedFile[] | undefined;
+}
+
 /** The options of `ask`. */
-export interface AskOptions<S extends object = StateShape> {
+export interface AskOptions<S extends object = StateShape> extends AttachOptions {
   /** Whether the agent should stream its answer, so that drafts are shown. Default `true`. */
   readonly streaming?: boolean | undefined;
   /** Changes of the state that are stored with the message. */
@@ -137,9 +147,13 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    * server, answer. During another run of the session, in any tab, the message waits. A session that does not exist yet
    * is created.
    *
+   * With `files` it is shown once they are put. If that fails, nothing of the message is stored or shown: the caller
+   * still has it, with its files.
+   *
    * @param content the message: a text, or `{ role: 'user', parts: [{ text: 'Which tea?' }] }`
    * @returns the message, once it is stored. The snapshot's `run` then tells about its run
-   * @throws SessionError `invalid_argument` if the content has no part; `unsupported` without an agent; `remote` with
+   * @throws SessionError `invalid_argument` if the content has no part; `unsupported` without an agent; for files
+   *   `artifact_service_missing`, `connection_lost` if they cannot be put now, and any error of a put; `remote` with
    *   status 413 if the message is larger than the server takes; `aborted` if it was cancelled before it was stored;
    *   what the agent threw before; any error of `appendEvent`
    */
@@ -169,7 +183,7 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    * @throws SessionError as `appendEvent`; `invalid_argument` for a partial event; `not_found` if the session was
    *   deleted; `stale_session` if a rewind has undone the event's invocation since the store shows it
    */
-  send(event: SentEvent): Promise<Event>;
+  send(event: SentEvent, options?: AttachOptions): Promise<Event>;
   /**
    * Sends a failed event again, or asks a failed message again. Resumes the queue for a message that waits. Resolves to
    * `undefined` if there is no such event.
@@ -183,14 +197,15 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
   /**
    * Edits a message of the user: undoes its turn and all later ones by a rewind, and stores the new message with it, in
    * an invocation of its own. Nothing is deleted: the turns are another branch. The title stays; see `rename`.
-   * A run under way ends with it. Then the agent answers, as for `ask`.
+   * A run under way ends with it. Then the agent answers, as for `ask`. The new message has the given files, and those
+   * files of the old one whose text is in its content.
    *
    * @param content the new message: a text, or `{ role: 'user', parts: [{ text: 'Black tea?' }] }`
    * @returns the event of the message, once it is stored
    * @throws SessionError `not_found` for an unknown event; `invalid_argument` if the event is not the message with
    *   which a user began a turn; `unsupported` over `adk api_server`; any error of `appendEvents`
    */
-  edit(eventId: string, content: Content | string): Promise<Event>;
+  edit(eventId: string, content: Content | string, options?: AttachOptions): Promise<Event>;
   /**
    * Gets another answer: undoes a turn and all later ones by a rewind, and stores the user's message again with it, in
    * an invocation of its own. A run under way ends with it. Then the agent answers, as for `ask`.

@@ -33,6 +33,18 @@ export type ArtifactData =
   | HostReadableStream<Uint8Array>
   | AsyncIterable<Uint8Array>;
 
+/** A file to attach to a message: a `File`, a `Blob`, or bytes with a name. */
+export type AttachedFile =
+  | HostBlob
+  | {
+      /** A name that no file can have, or that a file of an agent has, gets another form. */
+      readonly name: string;
+      /** The bytes. */
+      readonly data: ArtifactData;
+      /** An IANA media type. Default: that of the `Blob`, else `application/octet-stream`. */
+      readonly mimeType?: string | undefined;
+    };
+
 /** A request to store a file as a new version. */
 export interface PutArtifactRequest extends ArtifactRequest {
   /** The bytes. */

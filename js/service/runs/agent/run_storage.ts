@@ -2,6 +2,7 @@ import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import { invalid, sessionNotFound } from '../../../values/errors/invalid.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
 import type { Event } from '../../../values/model/event/event.js';
+import { withContent } from '../../../values/model/event/message_files.js';
 import type { HiddenMembers } from '../../../values/model/diagnostic.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import type {
@@ -156,7 +157,7 @@ export class RunStorage implements RunStore {
       const { isStored } = this;
       const service = given?.service ?? this.#service;
       const content = given?.content;
-      const event = content === undefined ? message : { ...message, content };
+      const event = content === undefined ? message : withContent(message, content);
       try {
         const session = given?.session ?? created ?? (await openHandle(this.#run));
         // A plugin may have changed a message that is stored already.

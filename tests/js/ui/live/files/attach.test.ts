@@ -1,0 +1,205 @@
+import { describe, it } from 'node:test';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { type Event, filesOf, InMemorySessionService } from '../../../../../js/index.js';
+import { type LiveSession, liveSession, type RunAgent } from '../../../../../js/ui/live/index.js';
+import { failsWith } from '../../../fails_with.js';
+import { idsOf, KEY } from '../stores.js';
+
+const PNG = { type: 'image/png' };
+const picture = (text = 'picture', name = 'tea.png'): File => new File([text], name, PNG);
+const TEXT = '[Uploaded Artifact: "tea.png"]';
+
+const echo: RunAgent = async function* () {
+  yield { author: 'echo', content: { role: 'model', parts: [{ text: 'Tea.' }] } };
+};
+
+function open() {
+  const service = new InMemorySessionService({ artifacts: true });
+  return { service, chat: liveSession(service, KEY, { run: echo }) };
+}
+
+const textsOf = (event: Event | undefined): (string | undefined)[] =>
+  event?.content?.parts?.map(({ text }) => text) ?? [];
+
+const namesOf = (event: Event): string[] => filesOf(event).map(({ name }) => name);
+
+async function storedIn(service: InMemorySessionService, id: string): Promise<Event | undefined> {
+  const { events } = await service.getEvents({ ...KEY, eventIds: [id] });
+  return events[0]?.event;
+}
+
+describe('A message with files', () => {
+  it('has a text, a delta and metadata for each, and no other reference', async () => {
+    const { service, chat } = open();
+    const { id } = await chat.ask('What is on it?', { files: [picture()] });
+    const stored = await storedIn(service, id);
+    deepEqual(textsOf(stored), ['What is on it?', TEXT]);
+    deepEqual(stored?.actions.artifactDelta, { 'tea.png': 0 });
+    const file = { part: 1, name: 'tea.png', version: 0, mimeType: 'image/png', size: 7 };
+    deepEqual(stored?.customMetadata, { adk_session_wasm_files: [file] });
+    const blob = await service.artifacts.open({ ...KEY, filename: 'tea.png', version: 0 });
+    deepEqual([blob?.type, await blob?.text()], ['image/png', 'picture']);
+    const version = await service.artifacts.getArtifactVersion({ ...KEY, filename: 'tea.png' });
+    equal(version?.author, 'user');
+  });
+
+  it('may have no text of its own', async () => {
+    const { chat } = open();
+    deepEqual(textsOf(await chat.ask('', { files: [picture()] })), [TEXT]);
+  });
+
+  it('is stored without a run by send', async () => {
+    const { service, chat } = open();
+    const event = { author: 'user', content: { role: 'user', parts: [{ text: 'Look.' }] } };
+    const sent = await chat.send(event, { files: [picture()] });
+    deepEqual(namesOf((await storedIn(service, sent.id))!), ['tea.png']);
+  });
+
+  it('takes Blobs, and bytes with a name', async () => {
+    const { chat } = open();
+    const data = new TextEncoder().encode('a,b');
+    const files = [
+      new Blob(['x'], PNG),
+      { name: 'table.csv', data, mimeType: 'text/csv' },
+      picture(),
+    ];
+    const sent = filesOf(await chat.ask('Look.', { files }));
+    deepEqual(
+      sent.map(({ part, name, mimeType, size }) => [part, name, mimeType, size]),
+      [
+        [1, 'file.png', 'image/png', 1],
+        [2, 'table.csv', 'text/csv', 3],
+        [3, 'tea.png', 'image/png', 7],
+      ],
+    );
+  });
+
+  it('gives two files of one name two names', async () => {
+    const { service, chat } = open();
+    const sent = await chat.ask('Both.', { files: [picture('first'), picture('second')] });
+    deepEqual(namesOf(sent), ['tea.png', 'tea-2.png']);
+    deepEqual(sent.actions.artifactDelta, { 'tea.png': 0, 'tea-2.png': 0 });
+    const blob = await service.artifacts.open({ ...KEY, filename: 'tea-2.png' });
+    equal(await blob?.text(), 'second');
+  });
+
+  it('makes a version of a file that an earlier message has', async () => {
+    const { chat } = open();
+    await chat.ask('One.', { files: [picture()] });
+    const { actions } = await chat.ask('Two.', { files: [picture()] });
+    deepEqual(actions.artifactDelta, { 'tea.png': 1 });
+  });
+
+  it('leaves the file of an agent, and names its own differently', async () => {
+    const { service, chat } = open();
+    await service.createSession(KEY);
+    const artifact = { text: 'of the agent' };
+    await service.artifacts.saveArtifact({ ...KEY, filename: 'tea.png', artifact });
+    const sent = await chat.ask('Mine.', { files: [picture()] });
+    deepEqual(namesOf(sent), ['tea-2.png']);
+    const version = await service.artifacts.getArtifactVersion({ ...KEY, filename: 'tea-2.png' });
+    equal(version?.displayName, 'tea.png');
+  });
+
+  it('takes each name, also one that no file can have', async () => {
+    const { chat } = open();
+    const names = [
+      'a\\b.png',
+      '..',
+      'user:me.png',
+      ' tea .png ',
+      'versions/x',
+      '',
+      'é'.repeat(300),
+    ];
+    const sent = await chat.ask('Odd.', { files: names.map((name) => picture('x', name)) });
+    equal(filesOf(sent).length, names.length);
+    ok(namesOf(sent).every((name) => !name.startsWith('user:')));
+    equal(namesOf(sent)[0], 'a_b.png');
+  });
+
+  it('is neither stored nor shown if the second of its three files fails', async () => {
+    const { service, chat } = open();
+    await service.createSession(KEY);
+    const files = [picture(), { name: 'bad', data: failing() }, picture('x', 'cup.png')];
+    await rejects(chat.ask('Three.', { files }), /torn/);
+    equal(chat.getSnapshot().events.length, 0);
+    deepEqual((await service.getSession(KEY))?.events, []);
+  });
+
+  it('leaves no new conversation if a put fails', async () => {
+    const { service, chat } = open();
+    await rejects(chat.ask('New.', { files: [{ name: 'bad', data: failing() }] }), /torn/);
+    equal(await service.getSession(KEY), undefined);
+    const { id } = await chat.ask('New.', { files: [picture()] });
+    deepEqual(idsOf((await service.getSession(KEY))!.events).slice(0, 1), [id]);
+  });
+
+  it('leaves a new conversation that somebody has changed since', async () => {
+    const { service, chat } = open();
+    const data = (async function* () {
+      yield new Uint8Array(1);
+      await service.updateState({ ...KEY, stateDelta: { topic: 'tea' } });
+      throw new Error('torn');
+    })();
+    await rejects(chat.ask('New.', { files: [{ name: 'bad', data }] }), /torn/);
+    deepEqual((await service.getSession(KEY))?.state, { topic: 'tea' });
+  });
+
+  it('is refused by a service without files, and by a value that is no file', async () => {
+    const chat = liveSession(new InMemorySessionService(), KEY, { run: echo });
+    await rejects(chat.ask('No.', { files: [picture()] }), failsWith('artifact_service_missing'));
+    const { chat: other } = open();
+    for (const file of [undefined, 'tea.png', { name: 'x' }, { data: new Blob([]) }]) {
+      await rejects(other.ask('No.', { files: [file as never] }), failsWith('invalid_argument'));
+    }
+  });
+});
+
+describe('An edited message', () => {
+  async function ask(chat: LiveSession): Promise<Event> {
+    const stop = chat.subscribe(() => undefined);
+    const sent = await chat.ask('What is it?', { files: [picture(), picture('cup', 'cup.png')] });
+    while (chat.getSnapshot().run !== undefined) await new Promise((done) => setTimeout(done, 5));
+    stop();
+    return sent;
+  }
+
+  it('keeps its files when it is asked again', async () => {
+    const { chat } = open();
+    const sent = await ask(chat);
+    const again = await chat.regenerate(sent.id);
+    deepEqual(again.content, sent.content);
+    deepEqual(again.actions.artifactDelta, { 'tea.png': 0, 'cup.png': 0 });
+    deepEqual(filesOf(again), filesOf(sent));
+  });
+
+  it('has the files whose text it keeps, where the texts stand, and those given with it', async () => {
+    const { chat } = open();
+    const sent = await ask(chat);
+    const parts = [{ text: '[Uploaded Artifact: "cup.png"]' }, { text: 'And this?' }];
+    const files = [picture('jug', 'jug.png')];
+    const edited = await chat.edit(sent.id, { role: 'user', parts }, { files });
+    deepEqual(
+      filesOf(edited).map(({ part, name, version }) => [part, name, version]),
+      [
+        [0, 'cup.png', 0],
+        [2, 'jug.png', 0],
+      ],
+    );
+    deepEqual(edited.actions.artifactDelta, { 'cup.png': 0, 'jug.png': 0 });
+  });
+
+  it('has no file if no text is left', async () => {
+    const { chat } = open();
+    const sent = await ask(chat);
+    const edited = await chat.edit(sent.id, 'Never mind.');
+    deepEqual([filesOf(edited), edited.actions.artifactDelta], [[], {}]);
+    equal(edited.customMetadata, undefined);
+  });
+});
+
+async function* failing(): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(1);
+  throw new Error('torn');
+}
