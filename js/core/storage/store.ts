@@ -114,8 +114,8 @@ export interface Appended extends SessionHead {
   readonly state?: string | undefined;
   /** For each event of the append, its revisions. Empty if the storage does not know them. */
   readonly eventRevisions: readonly EventRevisions[];
-  /** JSON text: the message of a write with `run` as it is stored, if that is not as it was sent. */
-  readonly message?: string | undefined;
+  /** The JSON texts of the events that are not stored as they were sent, with their indexes. Absent: none. */
+  readonly texts?: readonly { readonly position: number; readonly text: string }[] | undefined;
 }
 
 /** A shared state to read. The request has a `userId` only if the state belongs to a user. */

@@ -11,6 +11,7 @@ import type { Schema } from '../../stores/http/schema.js';
 import { HttpRefusal } from '../http/responses.js';
 import { unknownMember } from '../http/request_body.js';
 import { appendOfClient, type Expected } from '../rights/client_append.js';
+import type { SentFiles } from '../rights/client_files.js';
 import { mayBeInPart, wholeDelta } from '../rights/public_view.js';
 import { keyOf, type RouteCall } from './route.js';
 
@@ -147,6 +148,17 @@ export function eventsIn(call: RouteCall): NewEvent[] {
   });
 }
 
+/** Takes the files of a body: for each event, or for the only message, those that the client names. */
+export function filesIn({ body }: RouteCall): SentFiles[] {
+  const files: SentFiles[number][][] = [];
+  for (const { event = 0, ...file } of (body.files ?? []) as readonly (SentFiles[number] & {
+    readonly event?: number;
+  })[]) {
+    (files[event] ??= []).push(file);
+  }
+  return files;
+}
+
 /** @throws HttpRefusal 403 if the request may not change the state of this scope */
 export function requireRightTo({ rights }: RouteCall, scope: SharedScope): void {
   if (rights[RIGHTS[scope]]) return;
@@ -156,18 +168,20 @@ export function requireRightTo({ rights }: RouteCall, scope: SharedScope): void 
 /**
  * Appends the events of a body, if the rights of the request admit them.
  *
- * @param append appends the events that the rights admit; called again after others have appended
+ * @param append appends the events that the rights admit, of those that were sent; called again after others have
+ *   appended
  * @throws HttpRefusal 403 if the rights do not admit an event
  */
 export async function appendBody<Result>(
   call: RouteCall,
-  append: (events: NewEvent[], expected: Expected) => Promise<Result>,
+  append: (events: NewEvent[], expected: Expected, sent: readonly NewEvent[]) => Promise<Result>,
 ): Promise<Result> {
   const { service, rights, body } = call;
   const { expectedRevision, expectedEvents } = body as RevisionCheck;
   const expected = { expectedRevision, expectedEvents };
+  const events = eventsIn(call);
   return appendOfClient({
-    ...{ service, key: keyOf(call), rights, events: eventsIn(call), append },
-    ...expected,
+    ...{ service, key: keyOf(call), rights, events, files: filesIn(call), ...expected },
+    append: (admitted, expected) => append(admitted, expected, events),
   });
 }

@@ -9,6 +9,7 @@ import { SessionError, isSessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
 import { isEqualJson } from '../../values/json/equal.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
+import { withFiles } from '../../values/model/event/message_files.js';
 import { snapshotEvent } from '../../values/model/event/snapshot.js';
 import type {
   Abortable,
@@ -19,8 +20,15 @@ import type {
 import type { SessionService } from '../../values/model/session_service.js';
 import { HttpRefusal } from '../http/responses.js';
 import type { TakenRights } from './authorize.js';
+import { givenWithFiles, type SentFiles, storedFiles } from './client_files.js';
 import { type Answer, answersIn, foreignMemberOf, markGiven } from './client_event.js';
-import { hasSecrets, publicView, mayBeInPart, withWholeDelta } from './public_view.js';
+import {
+  hasSecrets,
+  publicView,
+  mayBeInPart,
+  withoutInternal,
+  withWholeDelta,
+} from './public_view.js';
 
 /** How often an append is decided on again after others have appended. */
 export const MAX_ATTEMPTS = 5;
@@ -31,6 +39,8 @@ interface ClientRequest {
   readonly key: CompositeSessionKey & Abortable;
   readonly rights: TakenRights;
   readonly events: readonly NewEvent[];
+  /** Of each event, the files that the client names. */
+  readonly files: readonly SentFiles[];
   /** The revision that the client expects. */
   readonly expectedRevision: number | undefined;
   /** The versions of stored events that the client expects. */
@@ -61,7 +71,9 @@ export async function appendOfClient<Result>(request: ClientAppend<Result>): Pro
   const { rights, events, expectedRevision, expectedEvents, append } = request;
   const replaces = Object.values(expectedEvents ?? {}).some((revision) => revision !== null);
   const isWhole = rights.maySeeCredentials || !events.some(hasValueInPart);
-  const isPlain = isWhole && events.every((event) => isPlainOf(event, rights));
+  // Whether files can be named is asked only for an event that is not stored yet.
+  const hasFiles = request.files.some(({ length }) => length > 0);
+  const isPlain = isWhole && !hasFiles && events.every((event) => isPlainOf(event, rights));
   if (expectedRevision === undefined && !replaces && isPlain) {
     try {
       return await append(events.map(markGiven), replacingNone(events));
@@ -183,12 +195,16 @@ interface AdmittedEvents {
 }
 
 async function admitAll(
-  { service, key, rights, events }: ClientRequest,
+  { service, key, rights, events, files }: ClientRequest,
   stored: StoredOfRequest['events'],
 ): Promise<AdmittedEvents> {
-  const compared = events.map((event) => {
+  const compared = events.map((event, at) => {
     const before = stored.get(event.id);
-    return { event, before, isSame: before !== undefined && isSame(event, before) };
+    const named = files[at] ?? [];
+    const isStored =
+      before !== undefined &&
+      (isSame(event, before) || isSame(withFiles(event, storedFiles(before, named)), before));
+    return { event, before, named, isSame: isStored };
   });
   const fresh = compared.filter(({ isSame }) => !isSame).map(({ event }) => event);
   const answers = rights.mayWriteAgentEvents ? [] : fresh.flatMap(answersIn);
@@ -197,16 +213,20 @@ async function admitAll(
     asked.size === 0
       ? NO_CALLS
       : await findAskedCalls(service.events({ ...key, order: 'desc' }), asked);
-  const admitted = compared.map(({ event, before, isSame }) => {
-    if (before === undefined || !isSame) requireAdmitted(event, rights, calls);
-    if (before === undefined) return markGiven(event);
-    if (isSame) return before;
-    const isUsers = isPlainOf(before, rights);
+  const admitted: NewEvent[] = [];
+  for (const { event, before, named, isSame } of compared) {
+    if (before !== undefined && isSame) {
+      admitted.push(before);
+      continue;
+    }
+    requireAdmitted(event, rights, calls);
+    // The handler has made the delta of the user's files.
+    const isUsers = before === undefined || isPlainOf(withFiles(before, []), rights);
     if (!isUsers || (!rights.maySeeCredentials && hasSecrets(before))) {
       throw refusal('replace this event');
     }
-    return markGiven(event);
-  });
+    admitted.push(await givenWithFiles(service, key, event, named));
+  }
   return { admitted, isRetry: fresh.length === 0 };
 }
 
@@ -277,15 +297,18 @@ function isSame(event: NewEvent, stored: Event): boolean {
  *   revision
  */
 export async function admitMessage(
-  request: Omit<ClientRequest, 'events' | 'expectedEvents'>,
+  request: Omit<ClientRequest, 'events' | 'files' | 'expectedEvents'>,
   event: NewEvent,
+  files: SentFiles,
 ): Promise<AdmittedMessage> {
   const { rights, expectedRevision, key } = request;
   const isWhole = rights.maySeeCredentials || !hasValueInPart(event);
   if (isWhole && isPlainOf(event, rights)) {
-    return { message: copyEvent(markGiven(event)), isStored: false, expectedRevision };
+    const message = await givenWithFiles(request.service, key, event, files);
+    return { message: copyEvent(message), isStored: false, expectedRevision };
   }
-  const client: ClientRequest = { ...request, events: [event], expectedEvents: undefined };
+  const only = { events: [event], files: [files], expectedEvents: undefined };
+  const client: ClientRequest = { ...request, ...only };
   const { revision, events } = await readStored(client);
   if (expectedRevision !== undefined && expectedRevision !== revision) {
     throw otherRevision(key.sessionId, expectedRevision, revision);
@@ -293,6 +316,21 @@ export async function admitMessage(
   const { admitted } = await admitAll(client, events);
   const [whole] = isWhole ? admitted : await wholeOf(client, admitted);
   return { message: copyEvent(whole!), isStored: false, expectedRevision: revision };
+}
+
+/**
+ * Whether a client that sees an event as it is stored sees what it has sent.
+ *
+ * @param stored the event as it was appended
+ */
+export function isAsSent(sent: NewEvent, stored: NewEvent): boolean {
+  if (stored.content !== sent.content || stored.actions !== sent.actions) {
+    return isSame(sent, stored as Event);
+  }
+  const [shown, given] = [stored, sent].map(({ customMetadata }) =>
+    withoutInternal({ ...customMetadata }),
+  );
+  return isEqualJson(shown, given);
 }
 
 function refusal(action: string): HttpRefusal {

@@ -1,6 +1,7 @@
 import { invalidValue } from '../../values/errors/invalid.js';
 import { isObject, isPlainObject } from '../../values/json/rules.js';
 import type { NewEvent } from '../../values/model/event/event.js';
+import { MESSAGE_FILES } from '../../values/model/event/message_files.js';
 import { GIVEN_KEY, withoutInternal } from './public_view.js';
 
 /**
@@ -83,14 +84,16 @@ export function answersIn({ content }: Pick<NewEvent, 'content'>): Answer[] {
 
 /**
  * Returns a copy of an event of a client with the mark that google-adk gives to such events. Internal metadata of the
- * client's own is left out.
+ * client's own, and those of files, are left out.
  *
  * @throws SessionError `invalid_argument` if its metadata is not an object
  */
 export function markGiven(event: NewEvent): NewEvent {
   const given: unknown = event.customMetadata ?? {};
   if (!isPlainObject(given)) throw invalidValue('event.customMetadata', 'must be an object', given);
-  return { ...event, customMetadata: { ...withoutInternal(given), [GIVEN_KEY]: true } };
+  const customMetadata = { ...withoutInternal(given), [GIVEN_KEY]: true };
+  Reflect.deleteProperty(customMetadata, MESSAGE_FILES);
+  return { ...event, customMetadata };
 }
 
 /** An absent value and `null` count as a default. */

@@ -7,7 +7,6 @@ import { invalid, invalidValue, sessionNotFound } from '../../values/errors/inva
 import { SessionError } from '../../values/errors/errors.js';
 import { raceSignal } from '../../core/call/time_limit.js';
 import { requireSameMessage } from '../../core/history/session_history.js';
-import { isEqualJson } from '../../values/json/equal.js';
 import type { JsonObject } from '../../values/json/rules.js';
 import { type AdmittedMessage, isStoredAlready } from '../../service/runs/agent/run_storage.js';
 import { RUN_HEADER } from '../../stores/http/protocol.js';
@@ -17,7 +16,7 @@ import { newEventId } from '../../values/model/event/create_event.js';
 import { partsOf } from '../../values/model/event/parts.js';
 import type { RevisionCheck } from '../../values/model/session.js';
 import { isId } from '../../values/model/values/ids.js';
-import { eventsIn } from '../requests/call_body.js';
+import { eventsIn, filesIn } from '../requests/call_body.js';
 import type { RouteCall } from '../requests/route.js';
 import { admitMessage } from '../rights/client_append.js';
 import type { ServerMessage, ServerRuns } from '../runs/server_runs.js';
@@ -39,8 +38,8 @@ type AnswerOptions = Pick<ServerMessage, 'streaming'> &
 export interface AskResult {
   /** The message as it is stored. */
   readonly stored: Event;
-  /** Whether its content is what the client has sent. A plugin of the agent may have changed it. */
-  readonly isAsSent: boolean;
+  /** The message as the client has sent it. A plugin of the agent may have changed it. */
+  readonly sent: NewEvent;
 }
 
 /**
@@ -66,7 +65,7 @@ export async function askAgent(
   const storing = storeOrFind(call, runs, message, options, handle.created);
   const stored = await raceSignal(call.signal, storing);
   tellRunId(call, runs, message.id);
-  return { stored, isAsSent: isEqualJson(stored.content, message.content) };
+  return { stored, sent: message };
 }
 
 /** Tells the client which run answers its message, if the run is under way in this process. */
@@ -124,13 +123,15 @@ function sentBefore(stored: Event, message: ClientMessage): Event {
  * @param options the revision is the one that the client expects
  */
 export function answeredMessage(
-  { service, key, rights, report }: RouteCall,
+  call: RouteCall,
   message: ClientMessage,
   { streaming, expectedRevision, firstTitle }: AnswerOptions,
 ): ServerMessage {
+  const { service, key, rights, report } = call;
   const request = { service, key, rights, expectedRevision };
+  const [files = []] = filesIn(call);
   const admit = async (): Promise<AdmittedMessage> => ({
-    ...(await admitMessage(request, message)),
+    ...(await admitMessage(request, message, files)),
     firstTitle,
   });
   return { key, messageId: message.id, streaming, admit, onError: report };

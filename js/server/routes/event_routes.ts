@@ -7,7 +7,7 @@ import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { isPartial } from '../../values/model/event/snapshot.js';
 import { HISTORY_VIEWS } from '../../values/model/values/read_options.js';
 import { APPEND, EVENT_IDS } from '../../stores/http/request_bodies.js';
-import type { Expected } from '../rights/client_append.js';
+import { type Expected, isAsSent } from '../rights/client_append.js';
 import { appendBody } from '../requests/call_body.js';
 import { FLAG, oneOf, TEXT, WHOLE } from '../requests/parameters.js';
 import { keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
@@ -129,10 +129,13 @@ async function append(call: RouteCall): Promise<AppendResponse> {
   const append = async (
     events: readonly NewEvent[],
     expected: Partial<Expected>,
+    sent: readonly NewEvent[],
   ): Promise<AppendResponse> => {
-    const appended = await calls.run('appendEvents', { signal }, (_, call) =>
+    const own = await calls.run('appendEvents', { signal }, (_, call) =>
       appender.appendReady({ ...ready, ...expected }, events, call),
     );
+    const texts = textsNotAsSent(sent, events);
+    const appended = texts.length === 0 ? own : { ...own, texts };
     if (isGiven) return appended;
     // The append sets them.
     const stored = (events as readonly Event[]).filter((event) => !isPartial(event));
@@ -141,9 +144,22 @@ async function append(call: RouteCall): Promise<AppendResponse> {
   if (run === undefined) return appendBody(call, append);
   const { created, revision } = position.kind === 'revision' ? position : {};
   const seen = { created, revision: stale === 'reject' ? revision : undefined };
-  const { stored, isAsSent } = await askAgent(call, run, seen, firstTitle);
-  const appended = await append([stored], {});
-  return isAsSent ? appended : { ...appended, message: JSON.stringify(stored) };
+  const { stored, sent } = await askAgent(call, run, seen, firstTitle);
+  return append([stored], {}, [sent]);
+}
+
+/** Returns the texts of the events that are not stored as they were sent. */
+function textsNotAsSent(
+  sent: readonly NewEvent[],
+  events: readonly NewEvent[],
+): NonNullable<Appended['texts']> {
+  // Clients count the events that are stored.
+  const isStored = (event: NewEvent): boolean => !isPartial(event as Event);
+  const given = sent.filter(isStored);
+  return events.filter(isStored).flatMap((event, position) => {
+    if (isAsSent(given[position]!, event)) return [];
+    return [{ position, text: JSON.stringify(event) }];
+  });
 }
 
 function positionOf({ position }: AppendBody): HandlePosition {

@@ -23,15 +23,17 @@ import { requireText } from '../../values/errors/option_values.js';
 import { isEqualJson } from '../../values/json/equal.js';
 import type { AskedRun } from '../../values/model/asked_run.js';
 import { newEventId } from '../../values/model/event/create_event.js';
-import type { NewEvent } from '../../values/model/event/event.js';
+import type { Event, NewEvent } from '../../values/model/event/event.js';
+import { filesOf, withFiles } from '../../values/model/event/message_files.js';
 import { takeContent } from '../../values/model/event/parts.js';
 import { isBlank, requireId } from '../../values/model/values/ids.js';
 import { HttpRefusal } from '../http/responses.js';
-import { eventsIn, stateIn } from '../requests/call_body.js';
+import { eventsIn, filesIn, stateIn } from '../requests/call_body.js';
 import { TEXT } from '../requests/parameters.js';
 import { keyOf, type Route, routeWithQuery, type RouteCall } from '../requests/route.js';
 import { respondWithSession } from '../requests/session_response.js';
 import { admitAfter } from '../rights/client_append.js';
+import { filesOfUser, type SentFiles, storedFiles } from '../rights/client_files.js';
 import { withWholeDelta } from '../rights/public_view.js';
 import type { ServerRuns } from '../runs/server_runs.js';
 import { requireRuns, tellRunId } from './ask_agent.js';
@@ -116,7 +118,8 @@ function rewindIn(call: RouteCall): RewindWrite {
   const { key, body } = call;
   const { marker, run, ...given } = body as unknown as RewindBody;
   const place = placeIn(given.place);
-  const message = given.message && messageIn(given.message);
+  const [files] = filesIn(call);
+  const message = given.message && messageIn(given.message, files);
   if ('turn' in place !== (message !== undefined)) {
     throw invalid('message', 'must be given with place.turn, and with no other place');
   }
@@ -147,10 +150,14 @@ function placeIn(given: RewindBody['place']): RewindPlace {
   return { [name]: value } as unknown as RewindPlace;
 }
 
-function messageIn({ content, ...ids }: NonNullable<RewindBody['message']>): RepeatedMessage {
+/** @param files those of the new content */
+function messageIn(
+  { content, ...ids }: NonNullable<RewindBody['message']>,
+  files: SentFiles | undefined,
+): RepeatedMessage {
   const message = idsIn('message', ids);
   if (content === undefined) return message;
-  return { ...message, content: takeContent(content, 'user', 'message.content') };
+  return { ...message, files, content: takeContent(content, 'user', 'message.content') };
 }
 
 function idsIn(
@@ -216,10 +223,20 @@ function rewindFor(
   write: RewindWrite,
   options: Omit<RewindOptions, 'admit'>,
 ): Promise<Rewound> {
-  const { service, signal, rights } = call;
+  const { service, key, signal, rights } = call;
+  const { message } = write;
   const admit: AdmitEvents = async (events, stored, state, isPassedOn) => {
     for (const { actions } of events) stateIn(call, actions?.stateDelta, 'message');
-    const admitted = await admitAfter(stored, events, rights);
+    // The message is the first of them. Its files are those of the request, and of the undone message.
+    const [made] = message === undefined ? [] : (events as readonly Event[]);
+    const bare = made === undefined ? events : [withFiles(made, []), ...events.slice(1)];
+    const admitted = await admitAfter(stored, bare, rights);
+    if (made !== undefined) {
+      const given = storedFiles(made, message?.files ?? []);
+      const own = await filesOfUser(service, { ...key, signal }, given);
+      const files = filesOf(made).map((file) => own.find(({ part }) => part === file.part) ?? file);
+      admitted[0] = withFiles(admitted[0]!, files);
+    }
     if (rights.maySeeCredentials) return admitted;
     const whole = admitted.map((event) => withWholeDelta(event, state));
     const isAsItWas = isEqualJson(whole[0]?.actions, admitted[0]?.actions);

@@ -21,7 +21,7 @@
  */
 import { hasCallParts } from '../../core/history/call_marks.js';
 import { withoutIdempotencyKey, isViewSummary } from '../../values/model/event/metadata.js';
-import type { Event } from '../../values/model/event/event.js';
+import type { Event, EventActions } from '../../values/model/event/event.js';
 import { isMarker } from '../../core/history/marks.js';
 import { setMember } from '../../values/members.js';
 import type { Session } from '../../values/model/session.js';
@@ -49,30 +49,37 @@ export function applyWritten(
   appended: Appended,
 ): void {
   const { facts } = handle;
-  const { message } = appended;
-  updateHandle(
-    message === undefined ? handle : takeStoredMessage(handle, message),
-    stale,
-    appended,
-  );
+  const { texts } = appended;
+  updateHandle(texts === undefined ? handle : takeStoredTexts(handle, texts), stale, appended);
   if (firstTitle !== undefined) facts.isTitled = true;
 }
 
 /**
- * Puts the stored content into the caller's event, since a plugin may have changed it. Returns the handle with the
- * stored text.
+ * Puts what is stored into the caller's events, since the server or a plugin may have changed it. Returns the handle
+ * with the stored texts.
  */
-function takeStoredMessage(handle: ObservingHandle, message: string): ObservingHandle {
-  const stored = parseEventText(message);
-  if (stored === undefined) return handle;
-  const events = handle.events.map((taken) => {
+function takeStoredTexts(
+  handle: ObservingHandle,
+  texts: NonNullable<Appended['texts']>,
+): ObservingHandle {
+  const stored = new Map(texts.map(({ position, text }) => [position, text]));
+  const events = handle.events.map((taken, position) => {
+    const text = stored.get(position);
+    const told = text === undefined ? undefined : parseEventText(text);
+    if (text === undefined || told === undefined) return taken;
     const { event, snapshot } = taken;
     try {
-      setMember(event, 'content', stored.content);
+      for (const name of ['content', 'customMetadata'] as const) {
+        if (name in told || name in event) setMember(event, name, told[name]);
+      }
+      const { artifactDelta = {} } = told.actions as Partial<EventActions>;
+      // The append sets the actions of an event without any.
+      const { actions = snapshot.actions } = event as Partial<Event>;
+      setMember(actions, 'artifactDelta', artifactDelta);
     } catch {
       // A committed append must not fail.
     }
-    return { ...taken, snapshot: { ...snapshot, text: message } };
+    return { ...taken, snapshot: { ...snapshot, text } };
   });
   return { ...handle, events };
 }

@@ -133,7 +133,7 @@ export const RESPONSES = {
     {
       since: WHOLE,
       state: JSON_TEXT,
-      message: JSON_TEXT,
+      texts: listOf(objectOf({ position: WHOLE, text: JSON_TEXT })),
       filled: listOf(objectOf({ id: TEXT, timestamp: MILLISECONDS })),
     },
   ),

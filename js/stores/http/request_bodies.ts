@@ -21,6 +21,8 @@ const RUN: Schema = { ...objectOf({}, { streaming: FLAG }), additionalProperties
 /** A text counts as content with one part. */
 const CONTENT: Schema = { type: ['object', 'string'] };
 const NEW_EVENTS = listOf(OBJECT);
+/** The files of messages, which the user has put. `event` is an index of `events`; absent: 0. */
+const FILES = listOf(objectOf({ part: WHOLE, name: TEXT, version: WHOLE }, { event: WHOLE }));
 
 /** Its events and its time have the form of the client. */
 export const CREATION = objectOf(
@@ -54,6 +56,7 @@ export const APPEND = objectOf(
     expectedEvents: { type: 'object', additionalProperties: orNull(WHOLE) },
     firstTitle: TEXT,
     run: RUN,
+    files: FILES,
   },
 );
 const IDS = { id: TEXT, invocationId: TEXT };
@@ -64,6 +67,7 @@ export const REWIND = objectOf(
     message: objectOf(IDS, { content: CONTENT }),
     events: NEW_EVENTS,
     run: RUN,
+    files: FILES,
   },
 );
 export const FORK = objectOf({}, { newSessionId: TEXT, at: PLACE, before: PLACE, title: TEXT });

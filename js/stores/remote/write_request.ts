@@ -4,6 +4,14 @@ import type { Call } from '../../core/call/call.js';
 import type { CreateWrite, HandlePosition, ReadyWrite, WriteKind } from '../../core/write.js';
 import { NO_REVISIONS, type Results } from '../../core/storage/store.js';
 import type { StateOwner } from '../../core/storage/scopes.js';
+import { parseEventText } from '../../core/storage/stored_events.js';
+import {
+  filesOf,
+  MESSAGE_FILES,
+  type MessageFile,
+  withFiles,
+} from '../../values/model/event/message_files.js';
+import type { EventTexts } from '../../values/model/event/snapshot.js';
 import {
   type HttpConnection,
   pathOf,
@@ -43,6 +51,7 @@ const REQUESTS: WriteRequests = {
     const { key, position, stale, expectedRevision, expectedEvents, events, firstTitle } = write;
     if (write.compute !== undefined) throw noFunctions();
     const { run, runRevision } = write;
+    const { texts, files } = splitFiles(events);
     const others = {
       position: positionBody(position),
       runRevision,
@@ -51,8 +60,9 @@ const REQUESTS: WriteRequests = {
       expectedEvents,
       firstTitle,
       run,
+      files,
     };
-    const body = bodyOf({ events: listText(events) }, others);
+    const body = bodyOf({ events: listText(texts) }, others);
     // The ids of the events tell the handler what is stored already.
     return { ...postOnce(pathTo(key, '/events'), body), read: readAs('Appended') };
   },
@@ -95,7 +105,11 @@ const REQUESTS: WriteRequests = {
   rewind({ key, marker, place, message, events, run }, server) {
     // Without `run`, a server that has no agent stores the edited message all the same.
     const asked = server?.runsAgents === true ? run : undefined;
-    const body = JSON.stringify({ marker, place, message, events, run: asked });
+    const { files, ...sent } = message ?? {};
+    const body = JSON.stringify({
+      ...{ marker, place, message: message && sent, events, run: asked },
+      files: files?.map((file) => namedFile(file)),
+    });
     return { ...postOnce(pathTo(key, '/rewind'), body), read: readAs('Rewound') };
   },
   fork({ key, newSessionId, end, title }) {
@@ -194,6 +208,27 @@ export function bodyOf(
 /** Returns the JSON list of events. */
 function listText(events: readonly { readonly text: string }[]): string {
   return `[${events.map(({ text }) => text).join()}]`;
+}
+
+/** Names a file to the server, which makes the delta and the metadata itself. */
+function namedFile({ part, name, version }: MessageFile, event = 0): object {
+  return { ...(event > 0 && { event }), part, name, version };
+}
+
+/** Splits the files from the messages of users: a client writes neither their delta nor their metadata. */
+function splitFiles(events: readonly EventTexts[]): {
+  readonly texts: readonly Pick<EventTexts, 'text'>[];
+  readonly files?: readonly object[];
+} {
+  const files: object[] = [];
+  const texts = events.map(({ text }, at) => {
+    const event = text.includes(MESSAGE_FILES) ? parseEventText(text) : undefined;
+    const own = event?.author === 'user' ? filesOf(event) : [];
+    if (event === undefined || own.length === 0) return { text };
+    files.push(...own.map((file) => namedFile(file, at)));
+    return { text: JSON.stringify(withFiles(event, [])) };
+  });
+  return { texts, ...(files.length > 0 && { files }) };
 }
 
 /** Returns the text; `undefined` if it is empty. */

@@ -63,11 +63,11 @@ export async function applyAppends(
   const record = await transaction.copies.require(key);
   const { copy } = record;
   const { revision, missed, eventRevisions } = appended;
-  const { message } = appended;
-  // The remote's agent may have changed its message.
-  const sentEvents = sent.map((mutation) => {
+  // The remote may have stored other texts.
+  const texts = new Map(appended.texts?.map(({ position, text }) => [position, text]));
+  const sentEvents = sent.map((mutation, position) => {
     const event = eventOf(mutation);
-    return message === undefined ? event : { ...event, text: message };
+    return { ...event, text: texts.get(position) ?? event.text };
   });
   const revisions = new Map(
     sentEvents.flatMap(({ id }, index) => {

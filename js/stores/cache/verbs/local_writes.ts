@@ -91,7 +91,8 @@ export class LocalWrites {
           : { ...write, events: write.events.map((event) => ({ ...event, text: message })) };
       const result = await prepareAppend(decisions, given, call).execute();
       const { numbers } = decisions;
-      return { result: message === undefined ? result : { ...result, message }, numbers };
+      const texts = message === undefined ? undefined : [{ position: 0, text: message }];
+      return { result: { ...result, texts }, numbers };
     },
     update: async (write, call) => {
       // The mutation has the whole delta of the caller, including values that are stored already.

@@ -51,8 +51,8 @@ describe('POST …/events with run', () => {
     const again = { events: [messageJson('m1', 'another')], run: {} };
     const { status, body } = await ask(EVENTS, { body: again });
     assert.equal(status, 200);
-    const { message } = body as { message: string };
-    assert.deepEqual(textsOf([JSON.parse(message) as Event]), ['m1']);
+    const { texts } = body as { texts: { position: number; text: string }[] };
+    assert.deepEqual(textsOf(texts.map(({ text }) => JSON.parse(text) as Event)), ['m1']);
     assert.deepEqual(textsOf(await until(2)), ['m1', 'm1!']);
     assert.deepEqual(seen, ['m1']);
   });

@@ -1,0 +1,65 @@
+/** The files that clients name in messages. The handler makes the delta and the metadata of each itself. */
+import type { ArtifactService } from '../../service/invocation/running_invocation.js';
+import type { Event, NewEvent } from '../../values/model/event/event.js';
+import { filesOf, type MessageFile, withFiles } from '../../values/model/event/message_files.js';
+import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import { HttpRefusal } from '../http/responses.js';
+import { markGiven } from './client_event.js';
+
+/** The files of a message as a client names them. */
+export type SentFiles = readonly Pick<MessageFile, 'part' | 'name' | 'version'>[];
+
+/**
+ * Returns an event of a client with its mark and its files.
+ *
+ * @throws HttpRefusal 403 for a file that the user has not put; SessionError `invalid_argument`,
+ *   `artifact_service_missing`
+ */
+export async function givenWithFiles(
+  service: SessionService,
+  key: CompositeSessionKey & Abortable,
+  event: NewEvent,
+  files: SentFiles,
+): Promise<NewEvent> {
+  return withFiles(markGiven(event), await filesOfUser(service, key, files));
+}
+
+/**
+ * Returns what is stored of files that a client names.
+ *
+ * @throws HttpRefusal 403 for one that the user has not put, there or not
+ */
+export async function filesOfUser(
+  service: SessionService,
+  { appName, userId, sessionId, signal }: CompositeSessionKey & Abortable,
+  files: SentFiles,
+): Promise<MessageFile[]> {
+  if (files.length === 0) return [];
+  const { artifacts } = service as unknown as {
+    readonly artifacts: Required<Pick<ArtifactService, 'getArtifactVersion'>>;
+  };
+  const found = files.map(async ({ part, name, version }): Promise<MessageFile> => {
+    const key = { appName, userId, sessionId, filename: name, version };
+    const stored = await artifacts.getArtifactVersion({ ...key, ...(signal && { signal }) });
+    const isOfUser = stored?.author === 'user' || name.startsWith('user:');
+    if (stored === undefined || !isOfUser) {
+      const file = `version ${version} of ${JSON.stringify(name)}`;
+      throw new HttpRefusal(403, `This request may not name ${file}, which its user has not put.`);
+    }
+    const { mimeType, size } = stored;
+    return {
+      ...{ part, name, version },
+      ...(mimeType !== undefined && { mimeType }),
+      ...(size !== undefined && { size }),
+    };
+  });
+  return Promise.all(found);
+}
+
+/** Returns those files of a stored event that a client names. */
+export function storedFiles(stored: Event, named: SentFiles): MessageFile[] {
+  return filesOf(stored).filter((file) =>
+    named.some(({ name, version }) => name === file.name && version === file.version),
+  );
+}
