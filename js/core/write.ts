@@ -47,6 +47,15 @@ export interface AppendWrite extends WriteIdentity {
   readonly run?: AskedRun | undefined;
 }
 
+/** A file of a message, as a request over HTTP names it. */
+export interface NamedFile {
+  /** The index of the message. Absent: 0. */
+  readonly event?: number;
+  readonly part: number;
+  readonly name: string;
+  readonly version: number;
+}
+
 /** An append whose turn has come. Its events lack the keys that a later write has superseded meanwhile. */
 export interface ReadyAppend extends AppendWrite {
   readonly position: HandlePosition;
@@ -55,6 +64,8 @@ export interface ReadyAppend extends AppendWrite {
    * refused if the run has ended since, also if the handle has a later revision.
    */
   readonly runRevision?: number | undefined;
+  /** Over HTTP: the files of messages, which the events then lack. */
+  readonly files?: readonly NamedFile[] | undefined;
   /** Creates the session in the same step, if a cache knows none. Other stores are never given it. */
   readonly creation?: CreateWrite | undefined;
 }

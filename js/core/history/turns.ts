@@ -3,10 +3,10 @@ import { newEventId } from '../../values/model/event/create_event.js';
 import type { AskedRun } from '../../values/model/asked_run.js';
 import type { Content } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
-import type { MessageFile } from '../../values/model/event/message_files.js';
+import { filesOf } from '../../values/model/event/message_files.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import type { RewindOptions, ShownTurn, TurnBranches } from '../history_types.js';
+import type { RepeatedMessage, RewindOptions, ShownTurn, TurnBranches } from '../history_types.js';
 import { sendRewind, type SwitchBranchRequest } from './rewind.js';
 
 export { readBranches } from './histories.js';
@@ -15,8 +15,6 @@ export { readBranches } from './histories.js';
 export interface TurnRequest extends CompositeSessionKey {
   /** An event of the turn. */
   readonly eventId: string;
-  /** The files of a new message. */
-  readonly files?: readonly MessageFile[] | undefined;
   /** Lets the agent of the server answer the message, if it has one. */
   readonly run?: AskedRun | undefined;
   /** The id of the message that is sent again. Default: a new one. */
@@ -28,13 +26,19 @@ export interface TurnRequest extends CompositeSessionKey {
 /**
  * Undoes the turn that a user's message began, and replaces the message.
  *
+ * @param request the content of the new message, and the metadata with its files
  * @returns the event of the new message
  */
 export function editTurn(
   service: SessionService,
-  request: TurnRequest & { readonly content: Content },
+  {
+    content,
+    customMetadata,
+    ...request
+  }: TurnRequest & { readonly content: Content } & Pick<Event, 'customMetadata'>,
 ): Promise<Event> {
-  return rewindTurn(service, request, request.content);
+  const files = filesOf({ content, ...(customMetadata && { customMetadata }) });
+  return rewindTurn(service, request, { content, files });
 }
 
 /**
@@ -44,15 +48,15 @@ export function editTurn(
  * @returns the event of the message
  */
 export function regenerateTurn(service: SessionService, request: TurnRequest): Promise<Event> {
-  return rewindTurn(service, request, undefined);
+  return rewindTurn(service, request);
 }
 
 async function rewindTurn(
   service: SessionService,
-  { eventId, files, run, messageId: id = newEventId(), running, ...key }: TurnRequest,
-  content: Content | undefined,
+  { eventId, run, messageId: id = newEventId(), running, ...key }: TurnRequest,
+  edited?: Pick<RepeatedMessage, 'content' | 'files'>,
 ): Promise<Event> {
-  const message = { id, invocationId: `e-${newEventId()}`, content, files };
+  const message = { id, invocationId: `e-${newEventId()}`, ...edited };
   const rewound = await sendRewind(service, key, { turn: eventId }, { message, run, running });
   return rewound.message!;
 }

@@ -9,7 +9,7 @@ import { SessionError, isSessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
 import { isEqualJson } from '../../values/json/equal.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
-import { withFiles } from '../../values/model/event/message_files.js';
+import { withFiles } from '../../values/model/event/place_files.js';
 import { snapshotEvent } from '../../values/model/event/snapshot.js';
 import type {
   Abortable,

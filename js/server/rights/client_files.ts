@@ -1,7 +1,8 @@
 /** The files that clients name in messages. The handler makes the delta and the metadata of each itself. */
 import type { ArtifactService } from '../../service/invocation/running_invocation.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
-import { filesOf, type MessageFile, withFiles } from '../../values/model/event/message_files.js';
+import { filesOf, type MessageFile } from '../../values/model/event/message_files.js';
+import { withFiles } from '../../values/model/event/place_files.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { HttpRefusal } from '../http/responses.js';

@@ -3,7 +3,7 @@ import { coreOf } from '../../core/core_of.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
-import { withContent } from '../../values/model/event/message_files.js';
+import { withContent } from '../../values/model/event/place_files.js';
 import {
   RUN_STORE,
   type RunAgent,

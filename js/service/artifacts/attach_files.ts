@@ -7,7 +7,8 @@ import { fitsUtf8 } from '../../values/json/text.js';
 import type { AttachedFile } from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
-import { fileText, type MessageFile, withFiles } from '../../values/model/event/message_files.js';
+import { fileText, type MessageFile } from '../../values/model/event/message_files.js';
+import { withFiles } from '../../values/model/event/place_files.js';
 import { partsOf } from '../../values/model/event/parts.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
@@ -24,22 +25,66 @@ interface TakenFile {
   readonly mimeType: string | undefined;
 }
 
+/** What files are attached to. */
+interface Attachment {
+  readonly service: SessionService;
+  readonly key: CompositeSessionKey;
+  /** The handle that may have created the session. */
+  readonly handle: object;
+  /** Whether the files go in the message itself, as over `adk api_server`. */
+  readonly isInline: boolean;
+  /** Opens the session, or creates it. Absent: it is there. */
+  readonly openSession: (() => Promise<unknown>) | undefined;
+  /** Deletes the session, if it was created for the message. */
+  readonly giveUp: () => Promise<void>;
+}
+
+/** The number of messages whose files are being put, by the handle of their session. */
+const attaching = new WeakMap<object, number>();
+
 /**
- * Puts the files of a message, and returns the message with them. Waits before until the outbox of a cache has sent what
- * it has of the session, which the put needs.
+ * Puts the files of a message, and returns the message with them. If that fails, the caller still has them, and a
+ * session that was created for them is deleted.
  *
  * @throws SessionError `invalid_argument`; `artifact_service_missing`; `connection_lost`; any error of a put
  */
 export async function attachFiles(
-  service: SessionService,
-  { appName, userId, sessionId }: CompositeSessionKey,
   message: Event,
   given: readonly AttachedFile[],
+  attachment: Attachment,
+): Promise<Event> {
+  const { service, key, handle, openSession, giveUp } = attachment;
+  const files = takeFiles(given);
+  if (attachment.isInline) return withParts(message, await Promise.all(files.map(inlined)));
+  const count = (change: number): number => {
+    const next = (attaching.get(handle) ?? 0) + change;
+    attaching.set(handle, next);
+    return next;
+  };
+  count(1);
+  try {
+    const artifacts = artifactsOf(service);
+    await openSession?.();
+    // A put needs the session at the remote of a cache, and what the message follows.
+    await coreOf(service)?.untilSent?.(key);
+    const result = await putFiles(artifacts, key, message, files);
+    count(-1);
+    return result;
+  } catch (error) {
+    // Another message may need the session.
+    if (count(-1) === 0 && openSession !== undefined) await giveUp().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function putFiles(
+  artifacts: Artifacts,
+  { appName, userId, sessionId }: CompositeSessionKey,
+  message: Event,
+  files: readonly TakenFile[],
 ): Promise<Event> {
   const key = { appName, userId, sessionId };
-  const files = takeFiles(given);
-  const artifacts = artifactsOf(service);
-  await coreOf(service)?.untilSent?.(key);
+  const first = ownParts(message).length;
   const attached: MessageFile[] = [];
   for (const [place, { name, data, mimeType }] of files.entries()) {
     const filename = await freeName(artifacts, key, name, attached);
@@ -48,7 +93,7 @@ export async function attachFiles(
     const put = { ...key, filename, data, mimeType, displayName, author: 'user', id };
     const { version, mimeType: type, size } = await artifacts.put(put);
     attached.push({
-      ...{ part: partsOf(message).length + place, name: filename, version },
+      ...{ part: first + place, name: filename, version },
       ...(type !== undefined && { mimeType: type }),
       ...(size !== undefined && { size }),
     });
@@ -57,22 +102,23 @@ export async function attachFiles(
   return withFiles(withParts(message, texts), attached);
 }
 
-/** Returns a message with its files in it, for `adk api_server`. @throws SessionError `invalid_argument` */
-export async function inlineFiles(message: Event, given: readonly AttachedFile[]): Promise<Event> {
-  const parts = takeFiles(given).map(async ({ name, data, mimeType = BINARY }) =>
-    partOf({ facts: { mimeType, displayName: name } }, await blobOf(data)),
-  );
-  return withParts(message, await Promise.all(parts));
+async function inlined({ name, data, mimeType = BINARY }: TakenFile): Promise<Part> {
+  return partOf({ facts: { mimeType, displayName: name } }, await blobOf(data));
 }
 
 const BINARY = 'application/octet-stream';
 
-function withParts(message: Event, parts: readonly Part[]): Event {
-  const { content } = message;
-  return {
-    ...message,
-    content: { role: 'user', ...content, parts: [...partsOf(message), ...parts] },
-  };
+function withParts(message: Event, added: readonly Part[]): Event {
+  const parts = [...ownParts(message), ...added];
+  if (parts.length === 0) throw invalid('content.parts', 'must have a part');
+  return { ...message, content: { role: 'user', ...message.content, parts } };
+}
+
+/** Returns the parts of a message without its files. An empty text is none: models refuse it. */
+function ownParts(message: Event): Part[] {
+  const parts = partsOf(message);
+  const [only, another] = parts;
+  return another === undefined && only?.text === '' ? [] : [...parts];
 }
 
 function takeFiles(given: readonly AttachedFile[]): TakenFile[] {

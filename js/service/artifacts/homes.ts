@@ -7,6 +7,9 @@ import type { ArtifactService } from '../invocation/running_invocation.js';
 import { Artifacts, type FiledCore } from './artifacts.js';
 import { GivenHome } from './given_home.js';
 
+// A file of its own would be another part of each page.
+export { attachFiles } from './attach_files.js';
+
 /** The option `artifacts`, if it is not `false`. */
 export type ArtifactsOption = true | { readonly folder: string } | ArtifactService;
 

@@ -4,14 +4,6 @@ import type { Call } from '../../core/call/call.js';
 import type { CreateWrite, HandlePosition, ReadyWrite, WriteKind } from '../../core/write.js';
 import { NO_REVISIONS, type Results } from '../../core/storage/store.js';
 import type { StateOwner } from '../../core/storage/scopes.js';
-import { parseEventText } from '../../core/storage/stored_events.js';
-import {
-  filesOf,
-  MESSAGE_FILES,
-  type MessageFile,
-  withFiles,
-} from '../../values/model/event/message_files.js';
-import type { EventTexts } from '../../values/model/event/snapshot.js';
 import {
   type HttpConnection,
   pathOf,
@@ -19,6 +11,7 @@ import {
   type RemoteRequest,
   type ServerKind,
 } from './connection/connection.js';
+import { withFilesApart } from './sent_files.js';
 import { nothingIn, readAs, responseIn, sessionReader } from './responses.js';
 
 /** How a write is sent. */
@@ -47,11 +40,11 @@ const REQUESTS: WriteRequests = {
       },
     };
   },
-  append(write) {
+  append(given) {
+    const write = withFilesApart(given);
     const { key, position, stale, expectedRevision, expectedEvents, events, firstTitle } = write;
     if (write.compute !== undefined) throw noFunctions();
-    const { run, runRevision } = write;
-    const { texts, files } = splitFiles(events);
+    const { run, runRevision, files } = write;
     const others = {
       position: positionBody(position),
       runRevision,
@@ -62,7 +55,7 @@ const REQUESTS: WriteRequests = {
       run,
       files,
     };
-    const body = bodyOf({ events: listText(texts) }, others);
+    const body = bodyOf({ events: listText(events) }, others);
     // The ids of the events tell the handler what is stored already.
     return { ...postOnce(pathTo(key, '/events'), body), read: readAs('Appended') };
   },
@@ -105,11 +98,9 @@ const REQUESTS: WriteRequests = {
   rewind({ key, marker, place, message, events, run }, server) {
     // Without `run`, a server that has no agent stores the edited message all the same.
     const asked = server?.runsAgents === true ? run : undefined;
-    const { files, ...sent } = message ?? {};
-    const body = JSON.stringify({
-      ...{ marker, place, message: message && sent, events, run: asked },
-      files: files?.map((file) => namedFile(file)),
-    });
+    const sent = message && { ...message, files: undefined };
+    const files = message?.files?.map(({ part, name, version }) => ({ part, name, version }));
+    const body = JSON.stringify({ marker, place, message: sent, events, run: asked, files });
     return { ...postOnce(pathTo(key, '/rewind'), body), read: readAs('Rewound') };
   },
   fork({ key, newSessionId, end, title }) {
@@ -208,27 +199,6 @@ export function bodyOf(
 /** Returns the JSON list of events. */
 function listText(events: readonly { readonly text: string }[]): string {
   return `[${events.map(({ text }) => text).join()}]`;
-}
-
-/** Names a file to the server, which makes the delta and the metadata itself. */
-function namedFile({ part, name, version }: MessageFile, event = 0): object {
-  return { ...(event > 0 && { event }), part, name, version };
-}
-
-/** Splits the files from the messages of users: a client writes neither their delta nor their metadata. */
-function splitFiles(events: readonly EventTexts[]): {
-  readonly texts: readonly Pick<EventTexts, 'text'>[];
-  readonly files?: readonly object[];
-} {
-  const files: object[] = [];
-  const texts = events.map(({ text }, at) => {
-    const event = text.includes(MESSAGE_FILES) ? parseEventText(text) : undefined;
-    const own = event?.author === 'user' ? filesOf(event) : [];
-    if (event === undefined || own.length === 0) return { text };
-    files.push(...own.map((file) => namedFile(file, at)));
-    return { text: JSON.stringify(withFiles(event, [])) };
-  });
-  return { texts, ...(files.length > 0 && { files }) };
 }
 
 /** Returns the text; `undefined` if it is empty. */

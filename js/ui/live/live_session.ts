@@ -10,7 +10,6 @@ import type { AttachedFile } from '../../values/model/artifact.js';
 import type { Content } from '../../values/model/event/content.js';
 import { createEventActions, newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
-import { filesOf } from '../../values/model/event/message_files.js';
 import { partsOf, takeContent } from '../../values/model/event/parts.js';
 import type { CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
@@ -32,8 +31,6 @@ export class LiveSessionStore<S extends object>
 {
   /** The changes of the state and the title. Services may run calls at the same time in any order. */
   readonly #changes = new KeyedQueue<undefined>();
-  /** The number of messages whose files are being put. */
-  #attaching = 0;
 
   constructor(
     service: GivenService<SessionService<S>>,
@@ -186,34 +183,21 @@ export class LiveSessionStore<S extends object>
     });
   }
 
-  /**
-   * Puts the files of a message before it is shown or stored. If that fails, the caller still has them, and a session
-   * that was created for them is deleted.
-   */
+  /** Puts the files of a message before it is shown or stored. */
   async #attach(
     message: Event,
     files: readonly AttachedFile[],
-    method: 'ask' | 'edit' | 'send',
+    method?: 'ask' | 'send',
   ): Promise<Event> {
-    if (this.isForgotten) throw forgottenError();
-    const part = await loadChunk(() => import('../../service/artifacts/attach_files.js'));
+    const { attachFiles } = await loadChunk(() => import('../../service/artifacts/homes.js'));
     const service = this.use(await this.service());
-    this.#attaching += 1;
-    try {
-      if (method === 'ask' && (await this.runs.isOfApiServer(service))) {
-        return await part.inlineFiles(message, files);
-      }
-      if (method !== 'edit') {
-        await this.handle.require(service, this.head.wasThere, 'if absent');
-      }
-      return await part.attachFiles(service, this.key, message, files);
-    } catch (error) {
-      const isOther = method === 'edit' || this.#attaching > 1;
-      if (!isOther && !this.isForgotten) await this.#deleteCreated();
-      throw error;
-    } finally {
-      this.#attaching -= 1;
-    }
+    const { handle, key } = this;
+    return attachFiles(message, files, {
+      ...{ service, key, handle },
+      isInline: method === 'ask' && (await this.runs.isOfApiServer(service)),
+      openSession: method && (() => handle.require(service, this.head.wasThere, 'if absent')),
+      giveUp: () => this.#deleteCreated(),
+    });
   }
 
   #send(shown: Event): Promise<Event> {
@@ -284,10 +268,8 @@ export class LiveSessionStore<S extends object>
     this.runs.requireRewinds(service, edited === undefined ? 'regenerate' : 'edit');
     const run = isOfServer ? { streaming: true } : undefined;
     const { id = newEventId() } = edited ?? {};
-    const message = edited && given ? await this.#attach(edited, given, 'edit') : edited;
-    const { content } = message ?? {};
-    const files = message && filesOf(message);
-    const change = turnChange({ ...this.key, eventId, content, files, run, messageId: id });
+    const message = edited && given ? await this.#attach(edited, given) : edited;
+    const change = turnChange({ ...this.key, eventId, edited: message, run, messageId: id });
     if (this.runs.agent === undefined && !isOfServer) {
       const message = await this.#changeHistory(change);
       this.handle.noteAppended(message);
@@ -331,14 +313,13 @@ export class LiveSessionStore<S extends object>
 /** Takes a message. With files it may have no part of its own. @throws SessionError `invalid_argument` */
 function messageOf(
   given: Content | string,
-  files: readonly AttachedFile[] = [],
+  files: readonly AttachedFile[] | undefined,
   more: Partial<Event> = {},
 ): Event {
   const author = 'user';
-  const isEmpty = given === '' && files.length > 0;
-  const content = isEmpty ? { role: author, parts: [] } : takeContent(given, author, 'content');
+  const content = takeContent(given, author, 'content');
   const message = copyEvent({ author, content, ...more });
-  if (partsOf(message).length + files.length > 0) return message;
+  if (files !== undefined || partsOf(message).length > 0) return message;
   throw invalid('content.parts', 'must have a part');
 }
 

@@ -3,9 +3,7 @@ import type { RunUnderWay, BranchesRead } from '../../core/history_types.js';
 import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import { keepEqual } from '../../values/json/equal.js';
 import type { AskedRun } from '../../values/model/asked_run.js';
-import type { Content } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
-import type { MessageFile } from '../../values/model/event/message_files.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 
@@ -19,22 +17,25 @@ export type TurnChange<Result> = (
 
 export const loadTurns = () => loadChunk(() => import('../../core/history/turns.js'));
 
-/** Edits a message, or, without `content`, has its turn answered again. */
+/** Edits a message, or, without `edited`, has its turn answered again. */
 export function turnChange({
-  content,
+  edited,
   ...request
 }: CompositeSessionKey & {
   readonly eventId: string;
-  readonly content?: Content | undefined;
-  readonly files?: readonly MessageFile[] | undefined;
+  /** The new message. */
+  readonly edited?: Event | undefined;
   readonly run?: AskedRun | undefined;
   readonly messageId: string;
 }): TurnChange<Event> {
   return async (service, running) => {
     const { editTurn, regenerateTurn } = await loadTurns();
-    return content === undefined
-      ? regenerateTurn(service, { ...request, running })
-      : editTurn(service, { ...request, content, running });
+    if (edited === undefined) return regenerateTurn(service, { ...request, running });
+    const { content = {}, customMetadata } = edited;
+    return editTurn(service, {
+      ...{ ...request, content, running },
+      ...(customMetadata && { customMetadata }),
+    });
   };
 }
 

@@ -2,7 +2,7 @@ import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import { invalid, sessionNotFound } from '../../../values/errors/invalid.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
 import type { Event } from '../../../values/model/event/event.js';
-import { withContent } from '../../../values/model/event/message_files.js';
+import { withContent } from '../../../values/model/event/place_files.js';
 import type { HiddenMembers } from '../../../values/model/diagnostic.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import type {

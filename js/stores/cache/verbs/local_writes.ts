@@ -298,7 +298,9 @@ async function remove(
       unchanged !== undefined &&
       (view?.revision !== unchanged.revision || view.labels !== (unchanged.labels ?? ''));
     if (isOther || isChanged) return { result: { isDeleted: false }, numbers: [] };
-    numbers = await deleteSession(transaction, pickSessionKey(key));
+    // A session that nobody has changed here since it was created may have changed at the remote.
+    const ifUnchanged = view?.localId === unchanged?.revision && view?.copy?.created !== null;
+    numbers = await deleteSession(transaction, pickSessionKey(key), ifUnchanged);
   } else {
     const { what, key } = write;
     if (what === 'user') await deleteUser(transaction, key);

@@ -3,10 +3,8 @@
  * which artifact the text stands for. There is no URI: it would reach the model, which cannot open it.
  */
 import { isPlainObject } from '../../json/rules.js';
-import { defineMember } from '../../members.js';
 import type { Content } from './content.js';
-import { createEventActions } from './create_event.js';
-import type { Event, NewEvent } from './event.js';
+import type { Event } from './event.js';
 
 /** The member of an event's `customMetadata` with the files of the message. */
 export const MESSAGE_FILES = 'adk_session_wasm_files';
@@ -70,53 +68,12 @@ export function filesOf(event: Partial<Pick<Event, 'content' | 'customMetadata'>
   return [...taken.values()].sort((first, second) => first.part - second.part);
 }
 
-/**
- * Returns a message with files in place of those that it has: their metadata, and the delta of artifacts. Each stands
- * where its text does, also if that has moved. A file whose text stands nowhere is in neither.
- *
- * @param files of two with one name, the first gets the first text
- */
-export function withFiles<Given extends NewEvent>(
-  event: Given,
-  files: readonly MessageFile[],
-): Given {
-  const { [MESSAGE_FILES]: before, ...metadata } = { ...event.customMetadata };
-  const placed = new Map<number, MessageFile>();
-  const { content } = event as Partial<Event>;
-  for (const file of files) {
-    const isPlace = (at: number): boolean =>
-      !placed.has(at) && textAt(content, at) === fileText(file.name);
-    const places = [file.part, ...(content?.parts?.keys() ?? [])];
-    const part = places.find(isPlace);
-    if (part !== undefined) placed.set(part, { ...file, part });
-  }
-  if (before === undefined && placed.size === 0) return event;
-  const actions = event.actions ?? createEventActions();
-  const artifactDelta = { ...actions.artifactDelta };
-  for (const file of Array.isArray(before) ? before : []) {
-    Reflect.deleteProperty(artifactDelta, String((Object(file) as Partial<MessageFile>).name));
-  }
-  const all = [...placed.values()].sort((first, second) => first.part - second.part);
-  for (const { name, version } of all) defineMember(artifactDelta, name, version);
-  const withActions = { ...event, actions: { ...actions, artifactDelta } };
-  if (all.length > 0) metadata[MESSAGE_FILES] = all;
-  else if (Object.keys(metadata).length === 0) {
-    delete withActions.customMetadata;
-    return withActions;
-  }
-  return { ...withActions, customMetadata: metadata };
-}
-
-/** Returns a message whose content was changed. It has those of its files whose texts are left. */
-export function withContent(message: Event, content: Content): Event {
-  return withFiles({ ...message, content }, filesOf(message));
-}
-
 function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-function textAt(content: Content | undefined, index: number): unknown {
+/** Returns the text of a part of a message. */
+export function textAt(content: Content | undefined, index: number): unknown {
   const parts: unknown = content?.parts;
   const part: unknown = Array.isArray(parts) ? parts[index] : undefined;
   return isPlainObject(part) ? part.text : undefined;

@@ -2,9 +2,17 @@
 
 import { describe, it } from 'node:test';
 import { deepEqual, equal } from 'node:assert/strict';
-import { createEvent, type Event, filesOf, InMemorySessionService } from '../../../js/index.js';
-import { sessionHandler, type SessionHandlerOptions } from '../../../js/server/index.js';
-import { ALL_RIGHTS, type Answer, answerOf, type Ask, KEY, requestTo, SESSION } from './fixture.js';
+import { createEvent, type Event, filesOf, InMemorySessionService } from '../../../../js/index.js';
+import { sessionHandler, type SessionHandlerOptions } from '../../../../js/server/index.js';
+import {
+  ALL_RIGHTS,
+  type Answer,
+  answerOf,
+  type Ask,
+  KEY,
+  requestTo,
+  SESSION,
+} from '../fixture.js';
 
 const OWN = { 'adk-session-protocol': '1.0' };
 const EVENTS = `${SESSION}/events`;
