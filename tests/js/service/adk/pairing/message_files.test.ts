@@ -1,10 +1,10 @@
 import { describe, it } from 'node:test';
 import { deepEqual, equal } from 'node:assert/strict';
 import { BasePlugin, LlmAgent, Runner } from '@google/adk';
-import { asAdkService, runWith } from '../../../../js/service/adk/index.js';
-import { filesOf, InMemorySessionService } from '../../../../js/index.js';
-import { liveSession } from '../../../../js/ui/live/index.js';
-import { ScriptedModel } from './pairing/scripted_model.js';
+import { asAdkService, runWith } from '../../../../../js/service/adk/index.js';
+import { filesOf, InMemorySessionService } from '../../../../../js/index.js';
+import { liveSession } from '../../../../../js/ui/live/index.js';
+import { ScriptedModel } from './scripted_model.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const TEXT = '[Uploaded Artifact: "tea.png"]';
