@@ -150,6 +150,19 @@ describe('A message with files through a cache', () => {
     equal(await cache.getSession(KEY), undefined);
   });
 
+  it('leaves a new conversation that another device has changed since', async () => {
+    const { chat, cache, server, service } = openCached();
+    const other = server.client();
+    const data = (async function* () {
+      yield new Uint8Array(1);
+      await other.updateState({ ...KEY, stateDelta: { topic: 'tea' } });
+      throw new Error('torn');
+    })();
+    await rejects(chat.ask('Look.', { files: [{ name: 'bad', data }] }), /torn/);
+    await until(() => untilSent(cache));
+    deepEqual((await service.getSession(KEY))?.state, { topic: 'tea' });
+  });
+
   it('is sent once if the answer is lost', async () => {
     const { chat, server, cache, stored, message } = openCached();
     await chat.ask('First.');
