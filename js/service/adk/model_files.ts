@@ -11,8 +11,8 @@ const MOST_BYTES = 15 * 2 ** 20;
 const AS_BYTES = /^(image|audio|video)\/|^application\/pdf$/;
 const AS_TEXT = /^text\/|^application\/(csv|json|xml)$/;
 
-/** What a handle has got, for one turn. */
-interface Given {
+/** The files that the events of a handle have, for one turn. */
+interface TurnFiles {
   bytes: number;
   readonly parts: Map<string, Promise<Part | undefined>>;
   readonly events: WeakSet<Event>;
@@ -28,7 +28,7 @@ interface Given {
 export class ModelFiles {
   /** Absent: the service has no files, and nobody waits for them. */
   readonly artifacts: Required<ArtifactService> | undefined;
-  readonly #given = new WeakMap<Session, Given>();
+  readonly #turns = new WeakMap<Session, TurnFiles>();
 
   constructor(service: object) {
     try {
@@ -42,23 +42,23 @@ export class ModelFiles {
   async give(session: Session): Promise<void> {
     const { artifacts } = this;
     if (artifacts === undefined) return;
-    const given = this.#given.get(session) ?? {
+    const turn = this.#turns.get(session) ?? {
       ...{ bytes: 0, parts: new Map<string, Promise<Part | undefined>>() },
       events: new WeakSet(),
     };
-    this.#given.set(session, given);
+    this.#turns.set(session, turn);
     const lacking: Promise<void>[] = [];
     for (const event of [...session.events].reverse()) {
-      if (given.events.has(event)) continue;
+      if (turn.events.has(event)) continue;
       const files = filesOf(event);
       if (files.length === 0) continue;
       const parts = files
         .reverse()
         .map((file): [MessageFile, Promise<Part | undefined>] => [
           file,
-          partOf(artifacts, session, file, given),
+          partOf(artifacts, session, file, turn),
         ]);
-      lacking.push(putInto(session, event, parts, given));
+      lacking.push(putInto(session, event, parts, turn));
     }
     await Promise.all(lacking);
   }
@@ -69,25 +69,30 @@ function partOf(
   artifacts: Required<ArtifactService>,
   { appName, userId, id: sessionId }: Session,
   { name: filename, version, mimeType = '', size = MOST_BYTES }: MessageFile,
-  given: Given,
+  turn: TurnFiles,
 ): Promise<Part | undefined> {
   const name = JSON.stringify([filename, version]);
-  let part = given.parts.get(name);
+  let part = turn.parts.get(name);
   if (part !== undefined) return part;
   const type = mimeType.split(';')[0]!.trim().toLowerCase();
   const isText = AS_TEXT.test(type);
-  if (given.bytes + size > MOST_BYTES || !(isText || AS_BYTES.test(type))) {
+  if (turn.bytes + size > MOST_BYTES || !(isText || AS_BYTES.test(type))) {
     return Promise.resolve(undefined);
   }
-  given.bytes += size;
+  turn.bytes += size;
   const request = { appName, userId, sessionId, filename, version };
   const read = async (): Promise<Part | undefined> => {
-    if (!isText) return artifacts.loadArtifact(request);
-    const text = await (await artifacts.open(request))?.text();
-    return text === undefined ? undefined : { text };
+    const blob = isText ? await artifacts.open(request) : undefined;
+    const part = isText
+      ? blob && { text: await blob.text() }
+      : await artifacts.loadArtifact(request);
+    // Another program may have stored any size.
+    const { length } = part?.text ?? part?.inlineData?.data ?? '';
+    turn.bytes += Math.max(0, (isText ? length : length * 0.75) - 2 - size);
+    return turn.bytes > MOST_BYTES ? undefined : part;
   };
   part = read().catch(() => undefined);
-  given.parts.set(name, part);
+  turn.parts.set(name, part);
   return part;
 }
 
@@ -96,7 +101,7 @@ async function putInto(
   session: Session,
   event: Event,
   parts: readonly (readonly [MessageFile, Promise<Part | undefined>])[],
-  given: Given,
+  turn: TurnFiles,
 ): Promise<void> {
   const all: Part[] = [...event.content!.parts!];
   // From the last part on, so that the places of the others stay.
@@ -105,7 +110,7 @@ async function putInto(
     if (part !== undefined) all.splice(file.part + 1, 0, part);
   }
   const copy = { ...event, content: { ...event.content, parts: all } };
-  given.events.add(copy);
+  turn.events.add(copy);
   const index = session.events.indexOf(event);
   if (index >= 0) session.events[index] = copy;
 }

@@ -145,7 +145,9 @@ export class Artifacts implements ArtifactMethods {
     if (stored === undefined || isTombstone(stored, stored.size)) return undefined;
     const end = Math.min(last, stored.size);
     const start = Math.min(first, end);
-    return this.home.open(place, stored.version, { start, end }, call);
+    const blob = await this.home.open(place, stored.version, { start, end }, call);
+    // A text that was saved as a part has no type.
+    return blob?.type === '' ? blob.slice(0, blob.size, 'text/plain') : blob;
   }
 
   async listArtifactKeys(request: CompositeSessionKey, call: Call): Promise<string[]> {

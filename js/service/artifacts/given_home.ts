@@ -74,7 +74,8 @@ export class GivenHome implements ArtifactHome, FilesApart {
 
   async open(place: FilePlace, version: number, range: ByteRange): Promise<Blob | undefined> {
     const artifact = await this.#service.loadArtifact({ ...requestOf(place), version });
-    if (artifact === undefined) return undefined;
+    // A reference to a file elsewhere has no bytes here.
+    if (artifact?.inlineData?.data === undefined && artifact?.text === undefined) return undefined;
     const { data, facts } = fileOfPart(artifact);
     return data.slice(range.start, range.end, facts.mimeType);
   }

@@ -33,15 +33,25 @@ export async function* artifactLines(
   for (const { place, stored } of (await artifacts?.stored(owner, call)) ?? []) {
     const { version, facts, createTime, size } = stored;
     const filename = filenameOf(owner, place.name);
-    const chunks = Math.max(1, Math.ceil(size / CHUNK_BYTES));
+    const { home } = artifacts!;
+    // A service of `@google/adk` tells neither size nor time, and reads a file as a whole.
+    const isKnown = Number.isFinite(size);
+    const whole = isKnown
+      ? undefined
+      : await home.open(place, version, { start: 0, end: size }, call);
+    const length = isKnown ? size : whole?.size;
+    if (length === undefined) continue;
+    const time = Number.isFinite(createTime) ? createTime : Date.now();
+    const chunks = Math.max(1, Math.ceil(length / CHUNK_BYTES));
     for (let chunk = 0; chunk < chunks; chunk += 1) {
       const start = chunk * CHUNK_BYTES;
-      const range = { start, end: Math.min(start + CHUNK_BYTES, size) };
-      const blob = await artifacts!.home.open(place, version, range, call);
+      const end = Math.min(start + CHUNK_BYTES, length);
+      const blob =
+        whole?.slice(start, end) ?? (await home.open(place, version, { start, end }, call));
       // It was deleted after it was listed.
       if (blob === undefined) break;
       const data = base64(new Uint8Array(await blob.arrayBuffer()));
-      const artifact = { filename, version, facts, createTime, chunk, chunks, data };
+      const artifact = { filename, version, facts, createTime: time, chunk, chunks, data };
       yield { ...owner, artifact };
     }
   }

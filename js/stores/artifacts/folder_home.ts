@@ -284,13 +284,14 @@ function parsed(text: string) {
 }
 
 const UNFIT =
-  'has an id that google-adk refuses in a path: it is blank, begins with a slash or a drive, or has "..", or a slash and a word of the tree';
+  'has an id that google-adk refuses in a path: it is blank, begins with a slash or a drive, or has an empty part, ".", "..", or a slash and a word of the tree';
 
 /** Whether google-adk's `validate_path_segment` accepts an id. It may have slashes. */
 function isPathId(id: string): boolean {
-  if (id.trim() === '' || /^[/\\]|^[a-z]:|\0/i.test(id) || id === '.') return false;
+  if (id.trim() === '' || /^[/\\]|^[a-z]:|\0/i.test(id)) return false;
   const parts = id.split(/[/\\]/).map((part) => part.toLowerCase());
-  if (parts.includes('..')) return false;
+  // Without these parts, the path would be that of another id.
+  if (['', '.', '..'].some((part) => parts.includes(part))) return false;
   return parts.length === 1 || !parts.some((part) => RESERVED.includes(part));
 }
 

@@ -39,7 +39,7 @@ export const LOADING_ARTIFACT: ShownArtifact = {
 };
 
 /** The types that a browser shows without running anything. A document of another type could act as the page. */
-const SHOWN_TYPES = /^(image\/(?!svg)|audio\/|video\/|application\/pdf$|text\/plain$)/;
+const SHOWN_TYPES = /^(image\/(?!svg)|audio\/|video\/|application\/pdf$|text\/plain(;|$))/;
 
 /**
  * Opens a version of a file, for an `img`, a `video` or a link. Whoever shows it in React or Vue has `useArtifact`.

@@ -41,6 +41,16 @@ describe('A folder of files', () => {
     await service.close();
   });
 
+  it('refuses an id whose folder would be that of another one', async () => {
+    const service = over(newFolder());
+    for (const other of [{ sessionId: 's1/' }, { sessionId: 's1/.' }, { userId: 'ada/.' }]) {
+      await service.createSession({ ...key, ...other });
+      const put = () => service.artifacts.saveArtifact({ ...key, ...other, filename, artifact });
+      await assert.rejects(put, failsWith('invalid_argument'));
+    }
+    await service.close();
+  });
+
   it('opens no file that only the metadata names', async () => {
     const folder = newFolder();
     const service = over(folder);

@@ -176,7 +176,7 @@ describe('A message over HTTP that names a file of its user', () => {
     await service.createSession(KEY);
     const body = { events: [messageJson('m1')], files: [FILE] };
     const answer = await answerOf(await handler(requestTo(EVENTS, { body, headers: OWN })));
-    deepEqual(shown(answer), [400, 'artifact_service_missing']);
+    deepEqual(shown(answer), [404, 'artifact_service_missing']);
   });
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { InMemoryArtifactService } from '@google/adk';
 import { InMemorySessionService } from '../../../../js/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { exportSessions, importSessions } from '../../../../js/service/files/index.js';
@@ -73,6 +74,21 @@ async function errorsOf(
 }
 
 describe('Files in exported lines', () => {
+  it('of a service of @google/adk, which tells no sizes, are exported and imported', async () => {
+    const given = new InMemoryArtifactService();
+    const service = new InMemorySessionService({ artifacts: given });
+    await service.createSession(key);
+    const fileData = { fileUri: 'gs://b/c', mimeType: 'image/png' };
+    await given.saveArtifact({ ...key, filename: 'elsewhere', artifact: { fileData } });
+    await service.artifacts.put({ ...key, filename: 'a', data: bytesOf(MIB + 3) });
+    const other = new InMemorySessionService({ artifacts: true });
+    for await (const { error } of importSessions(other, await linesOf(service)))
+      assert.equal(error, undefined);
+    assert.equal((await other.artifacts.open({ ...key, filename: 'a' }))?.size, MIB + 3);
+    assert.deepEqual(await other.artifacts.listArtifactKeys(key), ['a']);
+    assert.equal(await service.artifacts.open({ ...key, filename: 'elsewhere' }), undefined);
+  });
+
   it('have a MiB a line, and come back as they were', async () => {
     const service = new InMemorySessionService({ artifacts: true });
     await fill(service);

@@ -48,6 +48,16 @@ describe('A shown file', () => {
     });
   }
 
+  it('that is a text has its type, also if it was saved as a part', async () => {
+    const service = await withFile('a.txt', 'text/plain; charset=utf-8');
+    await service.artifacts.saveArtifact({ ...KEY, filename: 'b.txt', artifact: { text: 'b' } });
+    for (const name of ['a.txt', 'b.txt']) {
+      const { last, stop } = await shown(service, name);
+      assert.match((await fetch(last.url!)).headers.get('content-type')!, /^text\/plain/);
+      stop();
+    }
+  });
+
   it('that does not exist has failed with not_found', async () => {
     const { last } = await shown(await withFile('tea.png', 'image/png'), 'cup.png');
     assert.equal(last.status, 'failed');

@@ -4,7 +4,6 @@ import { describe, it } from 'node:test';
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { type Event, filesOf, InMemorySessionService } from '../../../../../js/index.js';
 import { CachedSessionService, MemoryLocalStore } from '../../../../../js/service/cache/index.js';
-import type { PutArtifactRequest } from '../../../../../js/values/model/artifact.js';
 import { SessionError } from '../../../../../js/values/errors/errors.js';
 import { liveSession, type RunAgent } from '../../../../../js/ui/live/index.js';
 import { failsWith } from '../../../fails_with.js';
@@ -18,37 +17,34 @@ const run: RunAgent = async function* () {
   yield { author: 'guide', content: { role: 'model', parts: [{ text: 'Tea.' }] } };
 };
 
-/** Serves files and an agent. The files of a client go by its server's own service. */
+/** Serves files and an agent. */
 function openServer(refuses: (filename: string) => boolean = () => false) {
   const service = new InMemorySessionService({ artifacts: true });
   const server = new Server(service, { authorize: () => true, run });
   const putNames: string[] = [];
-  const withFiles = <Client extends object>(client: Client): Client => {
-    const put = async (request: PutArtifactRequest) => {
-      if (server.isOffline) throw new SessionError('connection_lost', 'offline');
-      if (refuses(request.filename)) throw new SessionError('remote', 'full', { status: 507 });
-      putNames.push(request.filename);
-      return service.artifacts.put(request);
-    };
-    const value = Object.assign(Object.create(service.artifacts) as object, { put });
-    return Object.defineProperty(client, 'artifacts', { value });
+  const { artifacts } = service;
+  const put = artifacts.put.bind(artifacts);
+  artifacts.put = async (request) => {
+    if (refuses(request.filename)) throw new SessionError('quota_exceeded', 'full');
+    putNames.push(request.filename);
+    return put(request);
   };
   const stored = async (): Promise<Event[]> => (await service.getSession(KEY))?.events ?? [];
   const message = async (): Promise<Event> => (await stored())[0]!;
-  return { service, server, withFiles, putNames, stored, message };
+  return { service, server, putNames, stored, message };
 }
 
 function openCached(refuses?: (filename: string) => boolean, readTimeoutMs = 3000) {
   const opened = openServer(refuses);
   const { cache } = openCache(opened.server, { readTimeoutMs });
-  return { ...opened, cache: opened.withFiles(cache), chat: liveSession(cache, KEY) };
+  return { ...opened, cache, chat: liveSession(cache, KEY) };
 }
 
 const DEVICES = {
   'a remote service': () => {
     const opened = openServer();
-    const remote = opened.withFiles(opened.server.client());
-    return { ...opened, chat: liveSession(remote, KEY), isSent: () => true };
+    const chat = liveSession(opened.server.client(), KEY);
+    return { ...opened, chat, isSent: () => true };
   },
   'a cache': () => {
     const opened = openCached();
@@ -144,7 +140,7 @@ describe('A message with files through a cache', () => {
   it('leaves no new conversation here or there if the second of its files is refused', async () => {
     const { chat, cache, service } = openCached((name) => name === 'cup.png');
     const files = [picture(), picture('cup.png')];
-    await rejects(chat.ask('Look.', { files }), failsWith('remote'));
+    await rejects(chat.ask('Look.', { files }), failsWith('quota_exceeded'));
     await until(() => untilSent(cache));
     equal(await service.getSession(KEY), undefined);
     equal(await cache.getSession(KEY), undefined);
@@ -169,7 +165,13 @@ describe('A message with files through a cache', () => {
     await until(async () => untilSent(cache) && (await stored()).length === 2);
     const session = await cache.getSession(KEY);
     ok(session);
-    server.lostResponses = 1;
+    // That of the message, after the file was put.
+    server.intercept = async ({ method }) => {
+      if (method !== 'POST') return undefined;
+      server.lostResponses = 1;
+      server.intercept = undefined;
+      return undefined;
+    };
     const { id } = await chat.send(
       { author: 'user', content: { role: 'user', parts: [{ text: 'Look.' }] } },
       { files: [picture()] },
@@ -211,7 +213,6 @@ describe('A message with files through a cache', () => {
   it('reaches a remote in the same process as it is', async () => {
     const remote = new InMemorySessionService({ artifacts: true });
     const cache = new CachedSessionService({ remote, owner: 'ada', local: new MemoryLocalStore() });
-    Object.defineProperty(cache, 'artifacts', { value: remote.artifacts });
     const chat = liveSession(cache, KEY, { run });
     const { id } = await chat.ask('What is on it?', { files: [picture()] });
     await until(

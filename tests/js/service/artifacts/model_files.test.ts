@@ -12,7 +12,7 @@ import {
   type NewEvent,
   type Part,
 } from '../../../../js/index.js';
-import { ScriptedModel } from './pairing/scripted_model.js';
+import { ScriptedModel } from '../adk/pairing/scripted_model.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const PNG = 'image/png';
@@ -124,6 +124,19 @@ describe('The files of a message, for the model of a Runner', () => {
       ...['Look', '[Uploaded Artifact: "new.png"]', PNG],
       'Now',
     ]);
+  });
+
+  it('take 15 MiB also if another program has stored wrong sizes', async () => {
+    const service = await filled();
+    const files: MessageFile[] = [];
+    for (const [at, filename] of ['a.png', 'b.png'].entries()) {
+      const file = { ...key, filename, data: mebibytes(8), mimeType: PNG };
+      const { version } = await service.artifacts.put(file);
+      files.push({ part: at + 1, name: filename, version, mimeType: PNG, size: 0 });
+    }
+    const session = (await service.getSession(key))!;
+    await service.appendEvent({ session, event: messageWith(files) });
+    assert.equal((await partsSeen(service)).filter(({ inlineData }) => inlineData).length, 1);
   });
 
   it('are texts for the model if they are texts, and left out if models do not take their type', async () => {
