@@ -269,9 +269,9 @@ export class Play {
     if (code === 'closed') return tab.isClosed;
     // A cache waits for the end of a run.
     if (code === 'agent_running') return tab.cache === undefined;
-    // The cursor of a page is of a session that is gone.
-    const isGone = this.hasForgotten(tab) || tab.device.isLossy;
-    if (kind === 'page' && code === 'invalid_argument') return isGone;
+    if (kind === 'page' && code === 'invalid_argument') {
+      return error.key === 'before' && this.#mayEndCursor(tab, name);
+    }
     // It was read while something waited for it that was then taken back.
     if (code === 'not_found' && this.journal.missing.has(name)) return true;
     // The remote makes a fork, and lacks what it has refused.
@@ -281,5 +281,13 @@ export class Play {
       return true;
     if (tab.isThrough && [...OUTAGES, ...REFUSALS].includes(code)) return true;
     return (ALLOWED[kind] ?? OUTAGES).includes(code);
+  }
+
+  /** Whether a cursor may have lost its session or its event since the page that gave it. */
+  #mayEndCursor(tab: Tab, name: string): boolean {
+    if (this.hasForgotten(tab) || tab.device.isLossy) return true;
+    // Somebody has deleted the session, or the tab had an unsent event that was then taken back or dropped.
+    const { journal } = this;
+    return journal.explainsRefusal(name, undefined, 'not_found') || journal.mayShowRefused(name);
   }
 }

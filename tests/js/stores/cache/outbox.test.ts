@@ -60,6 +60,22 @@ it('an event that the remote refuses is set aside, and what is behind it is sent
   await cache.close();
 });
 
+it('a cursor ends when the refused event that it names is dropped', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  refusing(server, 'bad');
+  const session = await cache.createSession(KEY);
+  await cache.appendEvents({ session, events: [event('e1'), event('bad')] });
+  await cache.sync();
+  const page = { ...KEY, limit: 1 };
+  const { events, before } = await cache.listEvents(page);
+  assert.deepEqual(idsOf({ events }), ['bad']);
+  assert.deepEqual(idsOf(await cache.listEvents({ ...page, before })), ['e1']);
+  await cache.outbox.drop(KEY, 'bad');
+  await assert.rejects(cache.listEvents({ ...page, before }), hasCode('invalid_argument'));
+  await cache.close();
+});
+
 it('a dropped event of an unsent creation no longer changes the state of the user', async () => {
   const server = new Server();
   const { cache } = openCache(server, { reads: 'cache-only' });
