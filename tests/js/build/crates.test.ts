@@ -49,6 +49,7 @@ const HIDDEN = [
   'internals',
   'marked',
   'own_to_json',
+  'parse_with_order',
   'part',
   'read_markers',
   'size',
