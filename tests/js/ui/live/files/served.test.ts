@@ -7,7 +7,7 @@ import { CachedSessionService, MemoryLocalStore } from '../../../../../js/servic
 import { SessionError } from '../../../../../js/values/errors/errors.js';
 import { liveSession, type RunAgent } from '../../../../../js/ui/live/index.js';
 import { failsWith } from '../../../fails_with.js';
-import { openCache, Server, until, untilSent } from '../../../stores/cache/fixture.js';
+import { openCache, OUTAGES, Server, until, untilSent } from '../../../stores/cache/fixture.js';
 import { idsOf, KEY } from '../stores.js';
 
 const picture = (name = 'tea.png'): File => new File(['picture'], name, { type: 'image/png' });
@@ -130,11 +130,11 @@ describe('A message with files through a cache', () => {
     const { chat, server, cache, stored, putNames } = openCached(undefined, 50);
     await chat.ask('First.');
     await until(async () => untilSent(cache) && (await stored()).length === 2);
-    server.intercept = () => new Promise(() => undefined);
+    const end = OUTAGES['does not answer']!(server);
     await chat.ask('Second.');
     await rejects(chat.ask('Third.', { files: [picture()] }), failsWith('connection_lost'));
     deepEqual(putNames, []);
-    server.intercept = undefined;
+    end();
   });
 
   it('leaves no new conversation here or there if the second of its files is refused', async () => {
