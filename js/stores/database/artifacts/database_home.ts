@@ -25,12 +25,18 @@ import {
   decidePut,
   hashOf,
 } from '../../artifacts/file_versions.js';
+import type { StoredTime } from '../engine/engine.js';
 import { type Steps, together } from '../engine/prepared.js';
 import { currentRowsStatements } from '../statements/current_rows_statements.js';
 import type { VerbContext } from '../statements/verb_context.js';
 import { checkIds, fitsKey } from '../tables/limits.js';
 import { write } from '../verbs/write.js';
-import { type FileColumns, fileStatements, type OwnerKey } from './file_statements.js';
+import {
+  type FileColumns,
+  fileStatements,
+  type OwnerKey,
+  type SessionTime,
+} from './file_statements.js';
 
 /** A storage of a database, as far as files need it. */
 export interface FileDatabase {
@@ -74,13 +80,22 @@ export class DatabaseHome implements ArtifactHome {
     // Only bytes that can be read again are hashed before, and shared.
     const known = hash === undefined ? undefined : await this.#find(place, file, hash, call);
     if (known !== undefined && 'version' in known) return known;
+    const { sessionId } = place.owner;
+    const isStream = !(data instanceof Blob);
+    const before = isStream && (await this.#sessionTime(place.owner, call));
     const put = known ?? (await this.#putChunks(place.owner, data, hash, call));
     const stored = await this.#write(call, (context) => store(context, place, file, put));
     if (stored !== undefined) return stored;
-    // What was to be shared has been deleted meanwhile.
-    const again = await this.#putChunks(place.owner, data, hash, call);
-    const last = await this.#write(call, (context) => store(context, place, file, again));
-    if (last !== undefined) return last;
+    if (isStream) {
+      // It cannot be read again.
+      const after = await this.#sessionTime(place.owner, call);
+      if (sessionId !== undefined && after !== before) throw sessionNotFound(sessionId);
+    } else {
+      // What was to be shared has been deleted meanwhile.
+      const again = await this.#putChunks(place.owner, data, hash, call);
+      const last = await this.#write(call, (context) => store(context, place, file, again));
+      if (last !== undefined) return last;
+    }
     const message =
       'The bytes of the file were deleted before it was stored: the put took more than a day.';
     throw new SessionError('storage_failed', message);
@@ -132,6 +147,15 @@ export class DatabaseHome implements ArtifactHome {
       chunks += 1;
     }
     return { content, size, chunks, hash: known ?? (await digest.end()) };
+  }
+
+  /** Returns when the session of a file was created; `undefined` without one. */
+  async #sessionTime(owner: FileOwner, call: Abortable): Promise<StoredTime | undefined> {
+    const [row] = await this.#read(call, function* (context): Steps<readonly SessionTime[]> {
+      if (owner.sessionId === undefined || !fits(context, owner)) return [];
+      return yield* context.statements(fileStatements).sessionTime.run(keyOf(owner));
+    });
+    return row?.create_time;
   }
 
   async versions(place: FilePlace, call: Abortable): Promise<readonly FileVersion[]> {

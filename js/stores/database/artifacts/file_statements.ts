@@ -1,6 +1,6 @@
 /** The statements over the tables of files. */
 import { type RawBuilder, sql } from 'kysely';
-import type { Engine } from '../engine/engine.js';
+import type { Engine, StoredTime } from '../engine/engine.js';
 import { Prepared } from '../engine/prepared.js';
 import { FILE_CHUNKS, FILES } from '../tables/table_names.js';
 import type { Database } from '../tables/tables.js';
@@ -26,10 +26,15 @@ export interface FileColumns {
   create_time: number | string;
 }
 
+/** When a session was created: a later one with its id has another time. */
+export interface SessionTime {
+  create_time: StoredTime;
+}
+
 type ChunkKey = OwnerKey & { readonly content: string; readonly position: number };
 
 /** Makes the statements of files. */
-export function fileStatements(database: Database, { queries: { hasOnConflict } }: Engine) {
+export function fileStatements(database: Database, { queries: { hasOnConflict, time } }: Engine) {
   const ofOwner = (value: (name: keyof OwnerKey) => string): RawBuilder<boolean> =>
     sql`${sql.ref('app_name')} = ${value('app')} and ${sql.ref('user_id')} = ${value('user')}
       and ${sql.ref('owner')} = ${value('owner')}`;
@@ -66,6 +71,14 @@ export function fileStatements(database: Database, { queries: { hasOnConflict } 
         .where(ofOwner(value))
         .where('name', '=', value('name'))
         .orderBy('version'),
+    ),
+    sessionTime: new Prepared<OwnerKey, SessionTime>((value) =>
+      database
+        .selectFrom('sessions')
+        .select(time(sql.ref('create_time')).as('create_time'))
+        .where('app_name', '=', value('app'))
+        .where('user_id', '=', value('user'))
+        .where('id', '=', value('owner')),
     ),
     /** Counts the chunks of a content. */
     chunks: new Prepared<OwnerKey & { content: string }, { count: number | string }>((value) =>

@@ -92,6 +92,34 @@ describe('Files in SQLite', () => {
     await service.close();
   });
 
+  for (const [title, sql, error] of [
+    [
+      'of the user',
+      'delete from adk_session_wasm_file_chunks',
+      { code: 'storage_failed', message: /more than a day/ },
+    ],
+    [
+      'of a session that was deleted and created again meanwhile',
+      "update sessions set create_time = '2020-01-01 00:00:00'; delete from adk_session_wasm_file_chunks",
+      { code: 'not_found' },
+    ],
+  ] as const) {
+    it(`a stream whose chunks are deleted before its end stores nothing: that ${title}`, async () => {
+      const { beside, service } = newDatabase();
+      await service.createSession(key);
+      const name = title === 'of the user' ? 'user:a' : filename;
+      async function* parts() {
+        yield bytesOf(2 * MIB);
+        await Promise.resolve();
+        beside.exec(sql);
+      }
+      const put = service.artifacts.put({ ...key, filename: name, data: parts() });
+      await assert.rejects(put, error);
+      assert.deepEqual(await service.artifacts.listVersions({ ...key, filename: name }), []);
+      await service.close();
+    });
+  }
+
   it('work in tables that an operator has made of the printed schema', async () => {
     const { beside, service } = newDatabase({ createTables: false });
     beside.exec(schemaSql('sqlite', 'sqlite', { schema: undefined, prefix: '' }));
