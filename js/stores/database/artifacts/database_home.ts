@@ -135,11 +135,11 @@ export class DatabaseHome implements ArtifactHome {
     for await (const chunk of chunksOf(data)) {
       if (known === undefined) await digest.add(chunk);
       const position = chunks;
-      const bytes = Buffer.from(chunk.buffer);
       await this.#write(call, function* (context): Steps<void> {
         yield* requireOwner(context, owner);
         const session = owner.sessionId ?? null;
         const time = Math.floor(context.clock());
+        const bytes = context.engine.queries.bytes(chunk);
         const row = { ...keyOf(owner), session, content, position, bytes, time };
         yield* together([context.statements(fileStatements).putChunk.of(row)], true);
       });
@@ -188,7 +188,7 @@ export class DatabaseHome implements ArtifactHome {
         context.statements(fileStatements).chunk.run(key),
       );
       if (row === undefined) return undefined;
-      parts.push(new Blob([row.bytes as Uint8Array<ArrayBuffer>]));
+      parts.push(new Blob([new Uint8Array(row.bytes)]));
     }
     const offset = first * CHUNK_BYTES;
     return new Blob(parts).slice(start - offset, end - offset, facts?.mimeType);

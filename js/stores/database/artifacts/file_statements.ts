@@ -88,13 +88,15 @@ export function fileStatements(database: Database, { queries: { hasOnConflict, t
         .where(ofOwner(value))
         .where('content', '=', value('content')),
     ),
-    chunk: new Prepared<ChunkKey, { bytes: Uint8Array }>((value) =>
-      database
-        .selectFrom(FILE_CHUNKS)
-        .select('bytes')
-        .where(ofOwner(value))
-        .where('content', '=', value('content'))
-        .where('position', '=', value('position')),
+    /** Reads a chunk. D1 returns an array of numbers, others an `ArrayBuffer`. */
+    chunk: new Prepared<ChunkKey, { bytes: Uint8Array | ArrayBuffer | readonly number[] }>(
+      (value) =>
+        database
+          .selectFrom(FILE_CHUNKS)
+          .select('bytes')
+          .where(ofOwner(value))
+          .where('content', '=', value('content'))
+          .where('position', '=', value('position')),
     ),
     /** Stores a chunk. If it is there, only its time changes: it is used again. */
     putChunk: new Prepared<

@@ -6,8 +6,8 @@ import type { StatementLimits } from './connection.js';
 export interface SqlStatement {
   /** Its parameters are `?` in SQLite, and `$1` in PostgreSQL. */
   readonly sql: string;
-  /** Texts, numbers and `null`. */
-  readonly values: readonly (string | number | null)[];
+  /** Texts, numbers, `null`, and the bytes of files: at most a MiB each, and no `Buffer`. */
+  readonly values: readonly (string | number | null | Uint8Array)[];
 }
 
 /**
@@ -15,7 +15,10 @@ export interface SqlStatement {
  * program may write in between; the service then reads and decides again.
  */
 export interface OptimisticDriver {
-  /** Runs statements that only read, in one transaction that sees one state. Returns the rows of each, as objects. */
+  /**
+   * Runs statements that only read, in one transaction that sees one state. Returns the rows of each, as objects. Bytes
+   * in them are a `Uint8Array`, an `ArrayBuffer` or an array of numbers.
+   */
   read(statements: readonly SqlStatement[]): Promise<readonly (readonly object[])[]>;
   /**
    * Runs the guards and then the statements in one serializable transaction. A guard fails if others have changed what

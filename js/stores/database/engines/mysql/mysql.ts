@@ -85,6 +85,8 @@ export const MYSQL: Engine = {
     maxRowBytes: undefined,
     // By bytes: by characters, even with a binary collation, it takes four times as long.
     placeIn: (column, text) => sql<number>`instr(${column}, cast(${text} as binary))`,
+    // mysql2 would send any other object as JSON.
+    bytes: ({ buffer, byteOffset, length }) => Buffer.from(buffer, byteOffset, length),
     refusesNul: false,
     // Its `insert ignore` would ignore other errors too.
     hasOnConflict: false,

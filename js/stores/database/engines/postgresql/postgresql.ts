@@ -77,6 +77,7 @@ export const POSTGRESQL: Engine = {
     maxParameters: 65_535,
     maxRowBytes: undefined,
     placeIn: (column, text) => sql<number>`strpos(${column}, ${text})`,
+    bytes: (bytes) => bytes,
     refusesNul: true,
     hasOnConflict: true,
     hasJsonRows: true,

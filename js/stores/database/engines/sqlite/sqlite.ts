@@ -72,6 +72,7 @@ export const SQLITE: Engine = {
     maxParameters: 32_766,
     maxRowBytes: undefined,
     placeIn: (column, text) => sql<number>`instr(${column}, ${text})`,
+    bytes: (bytes) => bytes,
     refusesNul: false,
     hasOnConflict: true,
     hasJsonRows: false,

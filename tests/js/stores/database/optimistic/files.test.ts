@@ -1,0 +1,54 @@
+// Files in a database that takes lists of statements.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import Sqlite from 'better-sqlite3';
+
+import {
+  DatabaseSessionService,
+  type OptimisticDriver,
+} from '../../../../../js/service/database/index.js';
+import { FILE_BEHAVIOURS } from '../../../service/artifacts/behaviours.js';
+import { sqliteDriver } from './sqlite_driver.js';
+
+/** Bytes as a driver returns them, such as that of D1. */
+type BytesOf = (bytes: Uint8Array) => Uint8Array | ArrayBuffer | readonly number[];
+
+/** A driver whose rows have bytes in another form. Like a host without `Buffer`, it takes none. */
+function driverOf(bytesOf: BytesOf): OptimisticDriver {
+  const driver = sqliteDriver(new Sqlite(':memory:'));
+  const { read, commit } = driver;
+  return Object.assign(driver, {
+    read: async (statements) =>
+      (await read(statements)).map((rows) =>
+        rows.map((row) =>
+          Object.fromEntries(
+            Object.entries(row).map(([name, value]: [string, unknown]) => [
+              name,
+              value instanceof Uint8Array ? bytesOf(value) : value,
+            ]),
+          ),
+        ),
+      ),
+    commit(guards, statements) {
+      for (const value of statements.flatMap(({ values }) => values)) {
+        assert.ok(!Buffer.isBuffer(value), 'it got a Buffer');
+      }
+      return commit.call(driver, guards, statements);
+    },
+  } satisfies OptimisticDriver);
+}
+
+for (const [title, bytesOf] of [
+  ['an array of numbers, as from D1', (bytes) => [...bytes]],
+  ['an ArrayBuffer', (bytes) => new Uint8Array(bytes).buffer],
+] as const satisfies readonly (readonly [string, BytesOf])[]) {
+  describe(`Files over a driver of lists of statements whose bytes are ${title}`, () => {
+    for (const [title, run] of FILE_BEHAVIOURS) {
+      it(title, () => {
+        const driver = driverOf(bytesOf);
+        return run(new DatabaseSessionService({ driver, engine: 'sqlite', artifacts: true }));
+      });
+    }
+  });
+}
