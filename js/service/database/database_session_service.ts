@@ -172,7 +172,16 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
       const { DatabaseHome } = await loadWithKysely(database.kind, code);
       return new DatabaseHome(load, newEventId);
     };
-    super(new ServiceCore({ ...partsOver(facts, load), openArtifacts, rules }, options));
+    const parts = {
+      ...partsOver(facts, load),
+      openArtifacts,
+      rules,
+      // The files alone may have loaded the storage.
+      closing: (timeoutMs: number | undefined) =>
+        void loading?.then((storage) => storage.closing(timeoutMs)).catch(() => undefined),
+      closeStorage: async () => (await loading?.catch(() => undefined))?.close(),
+    };
+    super(new ServiceCore(parts, options));
   }
 }
 

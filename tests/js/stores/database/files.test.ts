@@ -120,6 +120,15 @@ describe('Files in SQLite', () => {
     });
   }
 
+  it('that alone were used do not keep the database open when the service is closed', async () => {
+    const { beside, service } = newDatabase();
+    assert.deepEqual(await service.artifacts.listArtifactKeys(key), []);
+    await service.close();
+    // SQLite refuses to leave this mode while another connection is open.
+    beside.pragma('busy_timeout = 0');
+    assert.deepEqual(beside.pragma('journal_mode = delete'), [{ journal_mode: 'delete' }]);
+  });
+
   it('work in tables that an operator has made of the printed schema', async () => {
     const { beside, service } = newDatabase({ createTables: false });
     beside.exec(schemaSql('sqlite', 'sqlite', { schema: undefined, prefix: '' }));
