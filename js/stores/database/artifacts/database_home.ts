@@ -29,6 +29,7 @@ import type { StoredTime } from '../engine/engine.js';
 import { type Steps, together } from '../engine/prepared.js';
 import { currentRowsStatements } from '../statements/current_rows_statements.js';
 import type { VerbContext } from '../statements/verb_context.js';
+import { NO_FACTS, writeStatements } from '../statements/write_statements.js';
 import { checkIds, fitsKey } from '../tables/limits.js';
 import { write } from '../verbs/write.js';
 import {
@@ -270,13 +271,14 @@ function* remove(context: VerbContext, place: FilePlace): Steps<void> {
   const { owner, name } = place;
   if (!fits(context, owner)) return;
   const { insert, deleteAll, deleteUnusedContent } = context.statements(fileStatements);
+  yield* lockOwner(context, owner);
   const known = yield* versionsOf(context, place);
   const last = known.at(-1);
   if (last === undefined || last.isDeleted) return;
   const key = keyOf(owner);
   const { version, createTime: time } = last;
   const session = owner.sessionId ?? null;
-  const marker = { content: null, size: 0, facts: '{"facts":{}}' };
+  const marker = { content: null, size: 0, facts: NO_FACTS };
   const contents = new Set(known.flatMap(({ content }) => content ?? []));
   yield* together(
     [
@@ -315,19 +317,32 @@ function storedFile(row: FileColumns): StoredFile {
   };
 }
 
-/**
- * Requires that the session of a file exists, and locks it on servers, so that puts into it wait for each other.
- *
- * @throws SessionError `not_found`
- */
+/** Locks the owner of a file, and requires that its session exists. @throws SessionError `not_found` */
 function* requireOwner(context: VerbContext, owner: FileOwner): Steps<void> {
   const { appName, userId, sessionId = '' } = owner;
   checkIds(context.engine, { key: { appName, userId, sessionId }, eventIds: [] });
-  if (owner.sessionId === undefined) return;
-  const { locks } = context.statements(currentRowsStatements);
-  const key = { app: appName, user: userId, session: sessionId };
-  const [row] = yield* locks.session.one.run(key);
-  if (row === undefined) throw sessionNotFound(sessionId);
+  const isThere = yield* lockOwner(context, owner);
+  if (!isThere) throw sessionNotFound(sessionId);
+}
+
+/**
+ * Locks the owner of a file on servers, so that puts and deletions wait for each other. Elsewhere there is one writer, or
+ * what was read has guards.
+ *
+ * @returns whether the owner is there. A user always is
+ */
+function* lockOwner(
+  { engine, statements }: VerbContext,
+  { appName: app, userId: user, sessionId: session }: FileOwner,
+): Steps<boolean> {
+  if (session === undefined) {
+    const { lockFilesOfUser } = statements(writeStatements);
+    if (engine.transactions.locksByInsert) yield* together([lockFilesOfUser.of({ app, user })]);
+    return true;
+  }
+  const { locks } = statements(currentRowsStatements);
+  const [row] = yield* locks.session.one.run({ app, user, session });
+  return row !== undefined;
 }
 
 function fits({ engine }: VerbContext, { appName, userId, sessionId }: FileOwner): boolean {

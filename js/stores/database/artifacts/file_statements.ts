@@ -2,6 +2,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import { Prepared } from '../engine/prepared.js';
+import { guardStatement } from '../statements/session_statements.js';
+import type { Layout } from '../tables/layout.js';
 import { FILE_CHUNKS, FILES } from '../tables/table_names.js';
 import type { Database } from '../tables/tables.js';
 
@@ -34,7 +36,11 @@ export interface SessionTime {
 type ChunkKey = OwnerKey & { readonly content: string; readonly position: number };
 
 /** Makes the statements of files. */
-export function fileStatements(database: Database, { queries: { hasOnConflict, time } }: Engine) {
+export function fileStatements(
+  database: Database,
+  { queries: { hasOnConflict, time } }: Engine,
+  layout: Layout,
+) {
   const ofOwner = (value: (name: keyof OwnerKey) => string): RawBuilder<boolean> =>
     sql`${sql.ref('app_name')} = ${value('app')} and ${sql.ref('user_id')} = ${value('user')}
       and ${sql.ref('owner')} = ${value('owner')}`;
@@ -42,6 +48,26 @@ export function fileStatements(database: Database, { queries: { hasOnConflict, t
   const isUnused = sql<boolean>`not exists (select 1 from ${sql.table(FILES)} as used
     where used.app_name = ${sql.ref(`${FILE_CHUNKS}.app_name`)} and used.user_id = ${sql.ref(`${FILE_CHUNKS}.user_id`)}
     and used.owner = ${sql.ref(`${FILE_CHUNKS}.owner`)} and used.content = ${sql.ref(`${FILE_CHUNKS}.content`)})`;
+  /** A number of rows, as a text: guards compare texts. */
+  const countText = (column: string) => sql<string>`cast(count(${sql.ref(column)}) as text)`;
+  const guardVersions = guardStatement<FileKey>(database, layout, (value) =>
+    database
+      .selectFrom(`${FILES} as files`)
+      // The next number grows with each version, also if a deletion has left the last one alone.
+      .select(
+        sql<string>`${countText('content')} || ' of ' || ${countText('version')} || ' before '
+        || cast(coalesce(max(${sql.ref('version')}), -1) + 1 as text)`.as('seen'),
+      )
+      .where(ofOwner(value))
+      .where('name', '=', value('name')),
+  );
+  const guardChunks = guardStatement<OwnerKey & { content: string }>(database, layout, (value) =>
+    database
+      .selectFrom(FILE_CHUNKS)
+      .select(countText('position').as('seen'))
+      .where(ofOwner(value))
+      .where('content', '=', value('content')),
+  );
   const usage = (isOne: boolean) =>
     new Prepared<OwnerKey, { versions: number | string; bytes: number | string | null }>((value) =>
       database
@@ -64,13 +90,19 @@ export function fileStatements(database: Database, { queries: { hasOnConflict, t
         .where(ofOwner(value))
         .where('content', 'is not', null),
     ),
-    versions: new Prepared<FileKey, FileColumns>((value) =>
-      database
-        .selectFrom(`${FILES} as files`)
-        .select(['version', 'content', 'size', 'facts', 'create_time'])
-        .where(ofOwner(value))
-        .where('name', '=', value('name'))
-        .orderBy('version'),
+    versions: new Prepared<FileKey, FileColumns>(
+      (value) =>
+        database
+          .selectFrom(`${FILES} as files`)
+          .select(['version', 'content', 'size', 'facts', 'create_time'])
+          .where(ofOwner(value))
+          .where('name', '=', value('name'))
+          .orderBy('version'),
+      (key, rows) => {
+        const stored = rows.filter(({ content }) => content !== null).length;
+        const next = (rows.at(-1)?.version ?? -1) + 1;
+        return guardVersions(key, `${stored} of ${rows.length} before ${next}`);
+      },
     ),
     sessionTime: new Prepared<OwnerKey, SessionTime>((value) =>
       database
@@ -81,12 +113,14 @@ export function fileStatements(database: Database, { queries: { hasOnConflict, t
         .where('id', '=', value('owner')),
     ),
     /** Counts the chunks of a content. */
-    chunks: new Prepared<OwnerKey & { content: string }, { count: number | string }>((value) =>
-      database
-        .selectFrom(FILE_CHUNKS)
-        .select(({ fn }) => fn.count('position').as('count'))
-        .where(ofOwner(value))
-        .where('content', '=', value('content')),
+    chunks: new Prepared<OwnerKey & { content: string }, { count: number | string }>(
+      (value) =>
+        database
+          .selectFrom(FILE_CHUNKS)
+          .select(({ fn }) => fn.count('position').as('count'))
+          .where(ofOwner(value))
+          .where('content', '=', value('content')),
+      (key, [row]) => guardChunks(key, String(row?.count ?? 0)),
     ),
     /** Reads a chunk. D1 returns an array of numbers, others an `ArrayBuffer`. */
     chunk: new Prepared<ChunkKey, { bytes: Uint8Array | ArrayBuffer | readonly number[] }>(

@@ -42,9 +42,12 @@ type StateValues = Omit<Key, 'session'> & { state: string; updated: StoredTime }
 /** The changed columns of a session. */
 export type SessionValues = Key & { state: string; updated: StoredTime };
 
+/** The column `facts` of a version of a file without content. */
+export const NO_FACTS = '{"facts":{}}';
+
 /** Makes the statements that insert, update and delete rows. */
 export function writeStatements(database: Database, engine: Engine) {
-  const { hasJsonRows } = engine.queries;
+  const { hasJsonRows, hasOnConflict } = engine.queries;
   /**
    * Changes several sessions, if the engine `hasJsonRows`. The last condition is always true. It makes the planner
    * expect few rows, so that it uses the index; otherwise it would read the whole table while that is small, and then
@@ -100,6 +103,30 @@ export function writeStatements(database: Database, engine: Engine) {
   return {
     deleteOne: deletions(true),
     deleteAll: deletions(false),
+    /**
+     * Locks the files of a user on servers until the transaction ends: by a row that has the name of no file. The row is
+     * inserted if it is missing, so that there is always one to wait for.
+     */
+    lockFilesOfUser: new Prepared<Omit<Key, 'session'>, never>((value) => {
+      const row = database.insertInto(FILES).values({
+        app_name: value('app'),
+        user_id: value('user'),
+        owner: '',
+        session_id: null,
+        name: '',
+        version: 0,
+        content: null,
+        size: 0,
+        facts: NO_FACTS,
+        create_time: 0,
+      });
+      if (!hasOnConflict) return row.onDuplicateKeyUpdate({ size: 0 });
+      return row.onConflict((conflict) =>
+        conflict
+          .columns(['app_name', 'user_id', 'owner', 'name', 'version'])
+          .doUpdateSet({ size: 0 }),
+      );
+    }),
     insertSession: new Prepared<
       Key & { state: string; created: StoredTime; updated: StoredTime },
       never

@@ -88,7 +88,10 @@ export interface Tables {
     /** Milliseconds since 1970. */
     update_time: number;
   };
-  /** A version of a file. The last version of a deleted file stays, without content: its number is not given again. */
+  /**
+   * A version of a file. The last version of a deleted file stays, without content: its number is not given again. On
+   * servers a row without a name is what writes of a user's files lock.
+   */
   adk_session_wasm_files: FileOwnerColumns & {
     name: string;
     version: number;

@@ -230,7 +230,7 @@ function* userDeletion(context: VerbContext, key: Key): Steps<Deletion> {
   const { engine, statements } = context;
   const { timesOfAll, deleteUser, floor } = statements(deleteStatements);
   const { locks } = statements(currentRowsStatements);
-  const { locksRows } = engine.transactions;
+  const { locksRows, locksByInsert } = engine.transactions;
   for (;;) {
     const [before, [row], again, [stored]] = yield* together([
       timesOfAll.of(key),
@@ -240,7 +240,9 @@ function* userDeletion(context: VerbContext, key: Key): Steps<Deletion> {
     ]);
     const rows = locksRows ? again : before;
     if (row === undefined && rows.length > before.length) continue;
-    const { deleteAll } = statements(writeStatements);
+    const { deleteAll, lockFilesOfUser } = statements(writeStatements);
+    // A put may be storing a version: its chunks would be deleted without it.
+    if (locksByInsert) yield* together([lockFilesOfUser.of(key)]);
     // Files of a user may be there without a session.
     const deletions =
       rows.length > 0

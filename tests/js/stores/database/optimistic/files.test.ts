@@ -8,7 +8,7 @@ import {
   DatabaseSessionService,
   type OptimisticDriver,
 } from '../../../../../js/service/database/index.js';
-import { FILE_BEHAVIOURS } from '../../../service/artifacts/behaviours.js';
+import { bytesOf as contentOf, FILE_BEHAVIOURS } from '../../../service/artifacts/behaviours.js';
 import { sqliteDriver } from './sqlite_driver.js';
 
 /** Bytes as a driver returns them, such as that of D1. */
@@ -52,3 +52,50 @@ for (const [title, bytesOf] of [
     }
   });
 }
+
+describe('Between two calls of a driver', () => {
+  const key = { appName: 'app', userId: 'user', sessionId: 'session' };
+  for (const prefix of ['', 'user:']) {
+    const [x, y] = ['x', 'y'].map((name) => ({ ...key, filename: prefix + name }));
+
+    /** Returns two services over one database. The first one waits for `meanwhile` before its next commit. */
+    const twoServices = async () => {
+      const database = new Sqlite(':memory:');
+      const driver = sqliteDriver(database);
+      const [first, second] = [driver, sqliteDriver(database)].map(
+        (driver) => new DatabaseSessionService({ driver, engine: 'sqlite', artifacts: true }),
+      );
+      await first!.createSession(key);
+      const beforeCommit = (meanwhile: () => Promise<unknown>) => {
+        const { commit } = driver;
+        driver.commit = async (guards, statements) => {
+          driver.commit = commit;
+          await meanwhile();
+          return commit.call(driver, guards, statements);
+        };
+      };
+      return { first: first!.artifacts, second: second!.artifacts, beforeCommit };
+    };
+
+    it(`another file with the bytes of a put may be deleted, and the bytes stay: ${prefix}y`, async () => {
+      const { first, second, beforeCommit } = await twoServices();
+      await first.put({ ...x!, data: contentOf(9) });
+      beforeCommit(() => second.deleteArtifact(x!));
+      await first.put({ ...y!, data: contentOf(9) });
+      assert.equal((await first.open(y!))?.size, 9);
+    });
+
+    it(`a version may be put while its file is deleted, and no number is given twice: ${prefix}x`, async () => {
+      const { first, second, beforeCommit } = await twoServices();
+      const numbers: number[] = [];
+      const put = async () => {
+        numbers.push((await second.put({ ...x!, data: contentOf(9) })).version);
+      };
+      await put();
+      beforeCommit(put);
+      await first.deleteArtifact(x!);
+      await put();
+      assert.deepEqual(numbers, [0, 1, 2]);
+    });
+  }
+});
