@@ -64,7 +64,7 @@ export type ArtifactMethods = Record<
 export class Artifacts implements ArtifactMethods {
   readonly home: ArtifactHome;
   readonly #core: FiledCore;
-  #isSettled: Promise<void> | undefined;
+  #settling: Promise<void> | undefined;
 
   constructor(home: ArtifactHome, core: FiledCore) {
     this.home = home;
@@ -222,18 +222,56 @@ export class Artifacts implements ArtifactMethods {
     if (apart === undefined || !isOfSessions) return work();
     await this.#settled();
     const witness = await this.#witnessOf(write, call);
-    // A session that is not there has no files.
-    if (write.what === 'session' && witness === undefined) return work();
+    if (write.what === 'session' && witness === undefined) {
+      const result = await work();
+      // An earlier deletion may have failed after it had deleted the session. A note would tell.
+      if (apart.notes === undefined) await this.#eraseUnowned(write.key, apart, afterCommit(call));
+      return result;
+    }
     const owner = { ...write.key, created: witness?.created };
+    const note = { id: this.#core.newId(), owner, reason: 'deletion', witness } as const;
     const erased = async (): Promise<T> => {
       const result = await work();
       if (!isUndone(result)) await apart.erase(owner);
       return result;
     };
-    const { notes } = apart;
-    if (notes === undefined || !(await this.#hasFiles(write, call))) return erased();
-    const note = { id: this.#core.newId(), owner, reason: 'deletion', witness } as const;
-    return notes.during(note, erased);
+    const isNoted = apart.notes !== undefined && (await this.#hasFiles(write, call));
+    return this.#noted(note, apart, erased, isNoted ? apart.notes : undefined);
+  }
+
+  /** Erases files of a session that is not there. */
+  async #eraseUnowned(key: CompositeSessionKey, apart: FilesApart, call: Call): Promise<void> {
+    if ((await this.#numberOf(key, call)) === undefined) await apart.erase(key);
+  }
+
+  /**
+   * Does work that ends with its files erased or copied. If it fails, it may be stored all the same: the session tells.
+   *
+   * @param notes where the note is kept meanwhile, if it is
+   */
+  async #noted<T>(
+    note: ErasureNote,
+    apart: FilesApart,
+    work: () => Promise<T>,
+    notes: ErasureNotes | undefined,
+  ): Promise<T> {
+    const finished = async (): Promise<T> => {
+      try {
+        return await work();
+      } catch (error) {
+        // The caller gets the first error. If this fails too, the note stays.
+        await this.#finish(note, apart).catch(() => undefined);
+        throw error;
+      }
+    };
+    if (notes === undefined) return finished();
+    try {
+      return await notes.during(note, finished);
+    } catch (error) {
+      // The next call finishes the note.
+      this.#settling = undefined;
+      throw error;
+    }
   }
 
   /** A note takes two transactions. Most sessions have no files. */
@@ -263,15 +301,10 @@ export class Artifacts implements ArtifactMethods {
     if ((await this.#numberOf(to, call)) !== undefined) return work();
     const note = { id: this.#core.newId(), owner: to, reason: 'fork' } as const;
     const copied = async (): Promise<T> => {
-      try {
-        await apart.copy(from, to, call);
-        return await work();
-      } catch (error) {
-        await this.#finish(note, apart);
-        throw error;
-      }
+      await apart.copy(from, to, call);
+      return work();
     };
-    return apart.notes === undefined ? copied() : apart.notes.during(note, copied);
+    return this.#noted(note, apart, copied, apart.notes);
   }
 
   /** Erases without waiting, as memory does. */
@@ -279,12 +312,12 @@ export class Artifacts implements ArtifactMethods {
     void this.home.apart?.erase(owner);
   }
 
-  /** Finishes what programs before have left, once. A later call tries again after a failure. */
+  /** Finishes what programs before have left, once, and what a call has left. A later call tries again after a failure. */
   #settled(): Promise<void> {
     const { apart } = this.home;
     if (apart?.notes === undefined) return Promise.resolve();
-    return (this.#isSettled ??= this.#settle(apart, apart.notes).catch((error: unknown) => {
-      this.#isSettled = undefined;
+    return (this.#settling ??= this.#settle(apart, apart.notes).catch((error: unknown) => {
+      this.#settling = undefined;
       throw error;
     }));
   }

@@ -87,9 +87,9 @@ export interface SessionWitness {
 
 /** Keeps the notes of a home whose files outlive the program, and are not stored with the sessions. */
 export interface ErasureNotes {
-  /** Keeps the note while the work runs, and until it has ended, well or not. */
+  /** Keeps the note until the work has succeeded. */
   during<T>(note: ErasureNote, work: () => Promise<T>): Promise<T>;
-  /** Returns the notes of programs that have ended. */
+  /** Returns the notes whose work failed, or whose program has ended. */
   abandoned(): Promise<readonly ErasureNote[]>;
   delete(note: ErasureNote): Promise<void>;
 }

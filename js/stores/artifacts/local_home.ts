@@ -187,6 +187,8 @@ export class LocalHome implements ArtifactHome, FilesApart {
 class LocalNotes implements ErasureNotes {
   readonly #local: LocalStore<FileStore>;
   readonly #database: string;
+  /** The ids of the notes of this program that are under way: without Web Locks, no lock tells. */
+  readonly #underWay = new Set<string>();
 
   constructor(local: LocalStore<FileStore>, database: string) {
     this.#local = local;
@@ -199,13 +201,16 @@ class LocalNotes implements ErasureNotes {
 
   during<T>(note: ErasureNote, work: () => Promise<T>): Promise<T> {
     return this.#lockOf(note).holdOrProceed(async () => {
-      await this.#local.transaction('readwrite', (transaction) =>
-        transaction.put('notes', [note.id], note),
-      );
+      this.#underWay.add(note.id);
       try {
-        return await work();
-      } finally {
+        await this.#local.transaction('readwrite', (transaction) =>
+          transaction.put('notes', [note.id], note),
+        );
+        const result = await work();
         await this.delete(note);
+        return result;
+      } finally {
+        this.#underWay.delete(note.id);
       }
     });
   }
@@ -216,7 +221,7 @@ class LocalNotes implements ErasureNotes {
       transaction.list('notes', all),
     )) as ErasureNote[];
     const areHeld = await Promise.all(notes.map((note) => this.#lockOf(note).isHeld()));
-    return notes.filter((_, index) => areHeld[index] !== true);
+    return notes.filter(({ id }, index) => areHeld[index] !== true && !this.#underWay.has(id));
   }
 
   async delete({ id }: ErasureNote): Promise<void> {

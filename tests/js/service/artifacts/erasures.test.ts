@@ -1,0 +1,114 @@
+// Erasures that fail, that a program leaves, and that are finished late, over a home with notes as in IndexedDB.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { coreOf } from '../../../../js/core/core_of.js';
+import { InMemorySessionService } from '../../../../js/index.js';
+import { Artifacts } from '../../../../js/service/artifacts/artifacts.js';
+import type { ServiceCore } from '../../../../js/service/service_core.js';
+import type { ErasedOwner } from '../../../../js/stores/artifacts/artifact_home.js';
+import { FILE_STORES, LocalHome } from '../../../../js/stores/artifacts/local_home.js';
+import { MemoryLocalStore } from '../../../../js/stores/cache/local_store/memory_local_store.js';
+
+const user = { appName: 'shop', userId: 'ada' };
+const key = { ...user, sessionId: 's1' };
+const lost = new Error('the answer was lost');
+
+/** A home whose erasures fail, as often as it is said. */
+class FailingHome extends LocalHome {
+  failures = 0;
+
+  override erase(owner: ErasedOwner): Promise<void> {
+    if (this.failures === 0) return super.erase(owner);
+    this.failures -= 1;
+    return Promise.reject(new Error('the erasure failed'));
+  }
+}
+
+/** Sessions in memory, with files that outlive the program if they are in a database. */
+function open(database?: string, local = new MemoryLocalStore(FILE_STORES)) {
+  const service = new InMemorySessionService();
+  const core = coreOf<ServiceCore>(service as never);
+  const home = new FailingHome(local, database);
+  const start = () => new Artifacts(home, core);
+  const artifacts = start();
+  const put = (filename: string) =>
+    artifacts.put({ ...key, filename, data: new Uint8Array(3) }, {});
+  const deleteSession = (work = () => service.deleteSession(key)) =>
+    artifacts.during({ kind: 'delete', what: 'session', key }, {}, work);
+  const notes = async () => (await home.notes!.abandoned()).length;
+  return { service, artifacts, start, home, put, deleteSession, notes };
+}
+
+describe('An erasure that fails', () => {
+  it('is finished by the next call, before a later session with the id shows files', async () => {
+    const { service, artifacts, home, put, deleteSession, notes } = open('files');
+    await service.createSession(key);
+    await put('a');
+    home.failures = 2;
+    await assert.rejects(deleteSession(), /the erasure failed/);
+    await service.createSession(key);
+    assert.deepEqual(await artifacts.listArtifactKeys(key, {}), []);
+    assert.equal(await notes(), 0);
+  });
+
+  it('is done by a repetition of the deletion, over a home without notes', async () => {
+    const { service, artifacts, home, put, deleteSession } = open();
+    await service.createSession(key);
+    await put('a');
+    home.failures = 2;
+    await assert.rejects(deleteSession(), /the erasure failed/);
+    await deleteSession();
+    await service.createSession(key);
+    assert.deepEqual(await artifacts.listArtifactKeys(key, {}), []);
+  });
+});
+
+describe('A deletion that rejects', () => {
+  for (const database of [undefined, 'files']) {
+    const where = database === undefined ? 'without notes' : 'with notes';
+
+    it(`erases files if the session is gone, over a home ${where}`, async () => {
+      const { service, artifacts, put, deleteSession } = open(database);
+      await service.createSession(key);
+      await put('a');
+      const work = async () => {
+        await service.deleteSession(key);
+        throw lost;
+      };
+      await assert.rejects(deleteSession(work), lost);
+      await service.createSession(key);
+      assert.deepEqual(await artifacts.listArtifactKeys(key, {}), []);
+    });
+
+    it(`keeps files if the session is there, over a home ${where}`, async () => {
+      const { service, artifacts, put, deleteSession } = open(database);
+      await service.createSession(key);
+      await put('a');
+      await assert.rejects(
+        deleteSession(() => Promise.reject(lost)),
+        lost,
+      );
+      assert.deepEqual(await artifacts.listArtifactKeys(key, {}), ['a']);
+    });
+  }
+
+  it('does not end the fork that is under way', async () => {
+    const { service, artifacts, put, deleteSession } = open('files');
+    await service.createSession(key);
+    await put('a');
+    const to = { ...key, sessionId: 's2' };
+    const fork = { kind: 'fork', key, newSessionId: 's2' } as never;
+    await artifacts.during(fork, {}, async () => {
+      await assert.rejects(
+        deleteSession(() => Promise.reject(lost)),
+        lost,
+      );
+      // This call finishes what the deletion has left.
+      await artifacts.listArtifactKeys(key, {});
+      await service.createSession(to);
+    });
+    assert.deepEqual(await artifacts.listArtifactKeys(to, {}), ['a']);
+  });
+});
