@@ -221,6 +221,8 @@ export class Artifacts implements ArtifactMethods {
     const { apart } = this.home;
     if (apart === undefined || !isOfSessions) return work();
     await this.#settled();
+    // As the home, it asks the device: the clock of the service may be the caller's.
+    const before = Date.now();
     const witness = await this.#witnessOf(write, call);
     if (write.what === 'session' && witness === undefined) {
       const result = await work();
@@ -228,7 +230,7 @@ export class Artifacts implements ArtifactMethods {
       if (apart.notes === undefined) await this.#eraseUnowned(write.key, apart, afterCommit(call));
       return result;
     }
-    const owner = { ...write.key, created: witness?.created };
+    const owner = { ...write.key, created: witness?.created, before };
     const note = { id: this.#core.newId(), owner, reason: 'deletion', witness } as const;
     const erased = async (): Promise<T> => {
       const result = await work();

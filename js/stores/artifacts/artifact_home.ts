@@ -59,6 +59,11 @@ export interface ErasedOwner extends Pick<FileOwner, 'appName' | 'userId'> {
   readonly sessionId?: string | undefined;
   /** Of a session: spares the files of a later one with its id, if the home tells them apart. */
   readonly created?: number | undefined;
+  /**
+   * Spares files that were stored after this time, if the home tells: those of later sessions of the user, and copies for
+   * a fork. Milliseconds since 1970, by the clock of the device.
+   */
+  readonly before?: number | undefined;
 }
 
 /**

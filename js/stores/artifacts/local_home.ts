@@ -34,6 +34,8 @@ interface FileRecord extends FileVersion, KnownVersion {
   readonly name: string;
   /** The number of the session that it was stored for; a fork copies files before its session has one. */
   readonly created: number | undefined;
+  /** When the record was stored, by the clock of the device. Imports and copies keep an earlier `createTime`. */
+  readonly storedAt: number;
   /** The number of chunks in `bytes`. 0: the bytes are one Blob there. */
   readonly chunks: number;
 }
@@ -99,7 +101,7 @@ export class LocalHome implements ArtifactHome, FilesApart {
       const size = sizes.reduce((sum, length) => sum + length, 0);
       const { id } = facts;
       const stored = { version, facts, createTime, size, id, isDeleted: false, chunks };
-      const record: FileRecord = { ...stored, owner, name, created };
+      const record: FileRecord = { ...stored, owner, name, created, storedAt: Date.now() };
       await putFile(transaction, record, bytes);
       return record;
     });
@@ -154,11 +156,8 @@ export class LocalHome implements ArtifactHome, FilesApart {
 
   erase(owner: ErasedOwner): Promise<void> {
     return this.#local.transaction('readwrite', async (transaction) => {
-      const { created } = owner;
       for (const record of await list(transaction, rangeIn(owner))) {
-        const isOfLater = owner.sessionId !== undefined && created !== undefined;
-        if (isOfLater && (record.created ?? created) !== created) continue;
-        await removeFile(transaction, record);
+        if (isErasedWith(owner, record)) await removeFile(transaction, record);
       }
     });
   }
@@ -166,7 +165,7 @@ export class LocalHome implements ArtifactHome, FilesApart {
   copy(from: CompositeSessionKey, to: CompositeSessionKey): Promise<void> {
     return this.#local.transaction('readwrite', async (transaction) => {
       for (const record of await list(transaction, rangeOf(keyOf(from)))) {
-        const copied = { ...record, owner: to, created: undefined };
+        const copied = { ...record, owner: to, created: undefined, storedAt: Date.now() };
         if ((await transaction.get('files', fileKey(copied))) !== undefined) continue;
         const bytes = await transaction.list('bytes', rangeOf(fileKey(record)));
         await putFile(transaction, copied, bytes as (Blob | ArrayBuffer)[]);
@@ -268,6 +267,17 @@ function keyOf({ appName, userId, sessionId = '' }: FileOwner): LocalKey {
 
 function fileKey({ owner, name, version }: FileRecord): LocalKey {
   return [...keyOf(owner), name, version];
+}
+
+/** Whether a record in the range of an owner is erased with it. */
+function isErasedWith(
+  { sessionId, created, before = Infinity }: ErasedOwner,
+  record: FileRecord,
+): boolean {
+  // Of a session, the number is the better witness: a clock may be set back.
+  return sessionId === undefined || created === undefined || record.created === undefined
+    ? record.storedAt <= before
+    : record.created === created;
 }
 
 /** Returns the range of a session, or of a user and all its sessions. */

@@ -65,6 +65,48 @@ describe('An erasure that fails', () => {
   });
 });
 
+describe('A note that is finished late', () => {
+  /** Leaves the note of a deletion, as a program does that ends before it erases. */
+  async function leave(kept: ReturnType<typeof open>, what: 'session' | 'user'): Promise<void> {
+    const { service, artifacts, home } = kept;
+    home.failures = 2;
+    const work = () => (what === 'user' ? service.deleteUser(user) : service.deleteSession(key));
+    const write = { kind: 'delete', what, key: what === 'user' ? user : key } as never;
+    await assert.rejects(artifacts.during(write, {}, work), /the erasure failed/);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  it('of a user spares the files that were stored later, also imported ones', async () => {
+    const kept = open('files');
+    const { service, home, start, put } = kept;
+    await service.createSession(key);
+    await put('a');
+    await put('user:b');
+    await leave(kept, 'user');
+    // Another program stores these before it is finished.
+    const [data, facts] = [new Blob(['later']), {}];
+    await home.put({ owner: key, name: 'c' }, { data, facts, createTime: 1, created: 99 });
+    await home.put(
+      { owner: { ...user, sessionId: undefined }, name: 'd' },
+      { data, facts, createTime: 1 },
+    );
+    assert.deepEqual(await start().listArtifactKeys(key, {}), ['c', 'user:d']);
+  });
+
+  it('of a session spares the files of a fork with its id', async () => {
+    const kept = open('files');
+    const { service, home, start, put } = kept;
+    await service.createSession(key);
+    await put('a');
+    await leave(kept, 'session');
+    const from = { ...key, sessionId: 's2' };
+    const file = { data: new Blob(['later']), facts: {}, createTime: 1, created: 99 };
+    await home.put({ owner: from, name: 'b' }, file);
+    await home.copy(from, key);
+    assert.deepEqual(await start().listArtifactKeys(key, {}), ['b']);
+  });
+});
+
 describe('A deletion that rejects', () => {
   for (const database of [undefined, 'files']) {
     const where = database === undefined ? 'without notes' : 'with notes';
