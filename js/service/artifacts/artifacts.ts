@@ -65,6 +65,8 @@ export class Artifacts implements ArtifactMethods {
   readonly home: ArtifactHome;
   readonly #core: FiledCore;
   #settling: Promise<void> | undefined;
+  /** What `eraseNow` has begun to erase, until that has succeeded. */
+  readonly #unerased = new Map<ErasedOwner, Promise<void>>();
 
   constructor(home: ArtifactHome, core: FiledCore) {
     this.home = home;
@@ -309,15 +311,29 @@ export class Artifacts implements ArtifactMethods {
     return this.#noted(note, apart, copied, apart.notes);
   }
 
-  /** Erases without waiting, as memory does. */
+  /** Begins to erase: memory has done it when this returns. The next call waits, and tries again after a failure. */
   eraseNow(owner: ErasedOwner): void {
-    void this.home.apart?.erase(owner);
+    const erasing = this.home.apart?.erase(owner);
+    if (erasing === undefined) return;
+    this.#unerased.set(owner, erasing);
+    erasing.then(
+      () => this.#unerased.delete(owner),
+      () => undefined, // for the next call
+    );
+  }
+
+  async #eraseAgain(apart: FilesApart): Promise<void> {
+    for (const [owner, erasing] of this.#unerased) {
+      await erasing.catch(() => apart.erase(owner));
+      this.#unerased.delete(owner);
+    }
   }
 
   /** Finishes what programs before have left, once, and what a call has left. A later call tries again after a failure. */
   #settled(): Promise<void> {
     const { apart } = this.home;
-    if (apart?.notes === undefined) return Promise.resolve();
+    if (apart === undefined) return Promise.resolve();
+    if (apart.notes === undefined) return this.#eraseAgain(apart);
     return (this.#settling ??= this.#settle(apart, apart.notes).catch((error: unknown) => {
       this.#settling = undefined;
       throw error;

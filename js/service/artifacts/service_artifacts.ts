@@ -3,6 +3,7 @@
  * loads the rest when it is first used.
  */
 import type { Call } from '../../core/call/call.js';
+import { reportUncaught } from '../../core/call/diagnostics.js';
 import { untilAborted } from '../../core/call/time_limit.js';
 import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import type { ReadyWrite, WriteKind } from '../../core/write.js';
@@ -40,6 +41,8 @@ export class ServiceArtifacts {
   readonly service: Required<ArtifactService>;
   readonly #load: () => Promise<ArtifactMethods | Artifacts>;
   readonly #isOfServer: boolean;
+  /** Whether what erases without waiting, a service in memory, has its files there too. */
+  readonly #isOfMemory: boolean;
   #loading: Promise<ArtifactMethods | Artifacts> | undefined;
   #loaded: ArtifactMethods | Artifacts | undefined;
 
@@ -47,6 +50,7 @@ export class ServiceArtifacts {
   constructor(option: ArtifactsOption, beside: FilesBeside, core: FiledCore) {
     const { openArtifacts: openHome, loadArtifacts } = beside;
     this.#isOfServer = option === true && loadArtifacts !== undefined;
+    this.#isOfMemory = option === true;
     if (!this.#isOfServer) requireOption(option, openHome);
     this.#load = async () => {
       if (this.#isOfServer) return loadArtifacts!(core);
@@ -86,9 +90,14 @@ export class ServiceArtifacts {
     return artifacts === undefined ? work() : artifacts.during(write, call, work);
   }
 
-  /** Erases at once. Over memory there are no files until the code is loaded. */
+  /** Begins to erase without waiting. Memory has no files until the code is loaded; a folder or a given service may. */
   eraseNow(owner: ErasedOwner): void {
-    (this.#loaded as Artifacts | undefined)?.eraseNow(owner);
+    const loaded = this.#loaded as Artifacts | undefined;
+    if (loaded !== undefined) return loaded.eraseNow(owner);
+    if (this.#isOfMemory) return;
+    const erase = (artifacts: ArtifactMethods | Artifacts): void =>
+      (artifacts as Artifacts).eraseNow(owner);
+    this.#open().then(erase).catch(reportUncaught);
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
-import { InMemoryArtifactService } from '@google/adk';
+import { type DeleteArtifactRequest, InMemoryArtifactService } from '@google/adk';
 import { InMemorySessionService, openSessionService } from '../../../../js/index.js';
 import { VertexAiSessionService } from '../../../../js/service/vertex/index.js';
 import { newFolder } from '../../../new_folder.js';
@@ -31,6 +31,43 @@ describe('Files of an InMemorySessionService', () => {
     await service.artifacts.saveArtifact({ ...key, filename: 'a', artifact: { text: 'a' } });
     service.deleteSessionSync(key);
     service.createSessionSync(key);
+    assert.deepEqual(await service.artifacts.listArtifactKeys(key), []);
+  });
+
+  it('in a folder are erased by deleteSessionSync, also before the first call', async () => {
+    const artifacts = { folder: newFolder() };
+    const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+    const earlier = new InMemorySessionService({ artifacts });
+    await earlier.createSession(key);
+    await earlier.artifacts.saveArtifact({ ...key, filename: 'a', artifact: { text: 'a' } });
+    await earlier.close();
+    const service = new InMemorySessionService({ artifacts });
+    await service.createSession(key);
+    service.deleteSessionSync(key);
+    service.createSessionSync(key);
+    await service.artifacts.saveArtifact({ ...key, filename: 'b', artifact: { text: 'b' } });
+    assert.deepEqual(await service.artifacts.listArtifactKeys(key), ['b']);
+  });
+
+  it('that deleteSessionSync cannot erase are erased by the next call, or it says why not', async () => {
+    let failures = 0;
+    class Failing extends InMemoryArtifactService {
+      override deleteArtifact(request: DeleteArtifactRequest): Promise<void> {
+        if (failures === 0) return super.deleteArtifact(request);
+        failures -= 1;
+        return Promise.reject(new Error('the disk is full'));
+      }
+    }
+    const service = new InMemorySessionService({ artifacts: new Failing() });
+    const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+    await service.createSession(key);
+    await service.artifacts.saveArtifact({ ...key, filename: 'a', artifact: { text: 'a' } });
+    failures = 2;
+    service.deleteSessionSync(key);
+    service.createSessionSync(key);
+    // An unhandled rejection would end the process now.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await assert.rejects(service.artifacts.listArtifactKeys(key), /the disk is full/);
     assert.deepEqual(await service.artifacts.listArtifactKeys(key), []);
   });
 
