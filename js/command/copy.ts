@@ -1,5 +1,7 @@
 /** Copies to the service of a database. */
 import { isDeepStrictEqual } from 'node:util';
+import type { FileVersion } from '../stores/artifacts/artifact_home.js';
+import { hashOf } from '../stores/artifacts/file_versions.js';
 import { isSessionError } from '../values/errors/errors.js';
 import { exportSession } from '../service/files/export_sessions.js';
 import { type SessionFile, HEADER, sharedScopeOf } from '../service/files/session_file.js';
@@ -27,7 +29,14 @@ export async function copyToService(
   onSession: OnSession,
 ): Promise<void> {
   const files = new ArtifactLines(service);
+  let begun: Line | undefined;
+  const endBefore = (next?: Line): void => {
+    const error = files.endBefore(next);
+    if (error !== undefined) report(lineName(begun!), error.message);
+  };
   for await (const line of lines) {
+    endBefore(line);
+    begun = files.isReading ? begun : line;
     await withReport(report, lineName(line), async () => {
       if (isArtifactLine(line)) return copyFile(files, line, report);
       const isNew = await importLine(service, line);
@@ -35,13 +44,22 @@ export async function copyToService(
       if (await hasSession(service, line, report)) onSession(line, isNew);
     });
   }
+  endBefore();
 }
 
 /** Stores a file that is not in TO. Reports one that differs. */
 async function copyFile(files: ArtifactLines, line: Line, report: Report): Promise<void> {
   const copied = await files.take(line, {});
-  if (copied === undefined || copied.stored.size === copied.size) return;
+  if (copied === undefined) return;
+  const { stored, data } = copied;
+  if (stored.size === data.size && (await hasHash(stored, data))) return;
   report(lineName(line), 'TO has a different file with its version.');
+}
+
+/** Whether bytes have the hash of a version. Not every service tells it. */
+async function hasHash({ hash }: FileVersion, data: Blob): Promise<boolean> {
+  const own = hash === undefined ? undefined : await hashOf(data);
+  return own === undefined || own === hash;
 }
 
 /**

@@ -60,37 +60,59 @@ export async function* artifactLines(
 /** Imports lines with files. It keeps the chunks of a version until the last of them has come. */
 export class ArtifactLines {
   readonly #service: SessionService;
-  /** The chunks of the version that is being read. */
-  #parts: Blob[] = [];
+  /** The version that is being read, and its chunks. */
+  #begun:
+    { readonly version: string; readonly filename: unknown; readonly parts: Blob[] } | undefined;
 
   constructor(service: SessionService) {
     this.#service = service;
   }
 
+  /** Whether the next line of a file continues a version. */
+  get isReading(): boolean {
+    return this.#begun !== undefined;
+  }
+
+  /**
+   * Ends the version that is being read, unless the next line continues it.
+   *
+   * @param next absent: there are no more lines
+   * @returns the error of its missing lines
+   */
+  endBefore(next?: SessionFile): SessionError | undefined {
+    const begun = this.#begun;
+    if (begun === undefined) return undefined;
+    const isNext = next !== undefined && isArtifactLine(next) && versionIn(next) === begun.version;
+    if (isNext && (next.artifact as SessionFile).chunk === begun.parts.length) return undefined;
+    this.#begun = undefined;
+    return incomplete(begun.filename);
+  }
+
   /**
    * Takes a line.
    *
-   * @returns the version that the service has then; `undefined` before its last chunk
+   * @returns the version that the service has then, and the bytes of the lines; `undefined` before its last chunk
    * @throws SessionError `invalid_argument`; `artifact_service_missing` if the service keeps no files
    */
   async take(
     json: SessionFile,
     call: Call,
-  ): Promise<{ readonly stored: FileVersion; readonly size: number } | undefined> {
+  ): Promise<{ readonly stored: FileVersion; readonly data: Blob } | undefined> {
     const artifact = requireJsonObject(json.artifact, ['artifact']);
-    const { filename, version, createTime, chunk, chunks, data } = artifact;
+    const { filename, version, createTime, data } = artifact;
+    const begun = this.#begun ?? { version: versionIn(json), filename, parts: [] };
+    // If this line fails, so do those that continue it.
+    this.#begun = undefined;
     requireText('artifact.filename', filename);
-    requireWhole('artifact.chunk', chunk as number, 0);
-    if (chunk !== this.#parts.length) this.#parts = [];
-    if (chunk === this.#parts.length) this.#parts.push(new Blob([bytesOf(data)]));
-    if (chunk !== Number(chunks) - 1) return undefined;
-    const blob = new Blob(this.#parts);
-    const isWhole = this.#parts.length === chunks;
-    this.#parts = [];
-    if (!isWhole) {
-      const message = `The lines of ${JSON.stringify(filename)} are not complete.`;
-      throw new SessionError('invalid_argument', message, { key: 'artifact.chunk' });
+    const chunks = requireWhole('artifact.chunks', artifact.chunks as number);
+    const chunk = requireWhole('artifact.chunk', artifact.chunk as number, 0, chunks - 1);
+    if (chunk !== begun.parts.length) throw incomplete(filename);
+    begun.parts.push(new Blob([bytesOf(data)]));
+    if (chunk < chunks - 1) {
+      this.#begun = begun;
+      return undefined;
     }
+    const blob = new Blob(begun.parts);
     const artifacts = await artifactsOf(this.#service);
     if (artifacts === undefined) {
       const message = 'The service keeps no files; give it the option artifacts.';
@@ -105,8 +127,19 @@ export class ArtifactLines {
     const number = requireWhole('artifact.version', version as number, 0);
     const time = requireTime('artifact.createTime', createTime);
     const file = { data: blob, facts, createTime: time, version: number };
-    return { stored: await artifacts.restore(key, file, call), size: blob.size };
+    return { stored: await artifacts.restore(key, file, call), data: blob };
   }
+}
+
+/** Names the version that a line has a chunk of. */
+function versionIn({ appName, userId, sessionId, artifact }: SessionFile): string {
+  const { filename, version, chunks } = Object(artifact) as SessionFile;
+  return JSON.stringify([appName, userId, sessionId, filename, version, chunks]);
+}
+
+function incomplete(filename: unknown): SessionError {
+  const message = `The lines of ${JSON.stringify(filename)} are not complete.`;
+  return new SessionError('invalid_argument', message, { key: 'artifact.chunk' });
 }
 
 /** Whether a line holds a part of a file. */

@@ -117,7 +117,8 @@ const LINE_ERRORS: ReadonlySet<SessionErrorCode> = new Set<SessionErrorCode>([
  * Imports the sessions of a stream that {@link exportSessions} wrote, or of any JSON Lines with one session
  * of any ADK per line. Each session is imported as by `importSession`, and keys of users and apps if the service
  * lacks them. Files keep their numbers; a version that the service has stays. If the service keeps no files, their lines
- * have the error `artifact_service_missing`.
+ * have the error `artifact_service_missing`. If lines of a file are missing, nothing of it is stored, and its first line
+ * has a second outcome, with the error `invalid_argument`.
  *
  * The import advances while its outcomes are taken: iterate it to the end. If a line cannot be imported,
  * because it is malformed or its session exists, its outcome has the error, and the next line is read. So
@@ -149,6 +150,8 @@ export async function* importSessions(
   let isOwnFormat = false;
   let line = 0;
   const files = new ArtifactLines(service);
+  /** The first line of the file that is being read. */
+  let begun: ImportOutcome | undefined;
   for await (const text of readLines(source)) {
     line += 1;
     if (text.trim() === '') continue;
@@ -156,6 +159,8 @@ export async function* importSessions(
     let outcome: ImportOutcome = { line, kind: 'session' };
     try {
       const json = parseLine(text);
+      const error = files.endBefore(json);
+      if (error !== undefined) yield { ...begun!, error };
       if (isHeader(json)) {
         isOwnFormat = true;
         continue;
@@ -163,8 +168,10 @@ export async function* importSessions(
       outcome = { line, ...describeLine(json) };
       const timeUnit = isOwnFormat ? 'milliseconds' : undefined;
       const scope = sharedScopeOf(json);
-      if (outcome.kind === 'artifact') await files.take(json, { signal });
-      else if (scope === undefined) await importSession(service, json, { timeUnit, signal });
+      if (outcome.kind === 'artifact') {
+        begun = files.isReading ? begun : outcome;
+        await files.take(json, { signal });
+      } else if (scope === undefined) await importSession(service, json, { timeUnit, signal });
       else await importState(service, json, scope, outcome, { signal });
     } catch (error) {
       if (!isSessionError(error) || !LINE_ERRORS.has(error.code)) throw error;
@@ -172,6 +179,8 @@ export async function* importSessions(
     }
     yield outcome;
   }
+  const error = files.endBefore();
+  if (error !== undefined) yield { ...begun!, error };
 }
 
 /** Sets the keys of a shared state that the service lacks. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import { InMemoryArtifactService } from '@google/adk';
@@ -136,6 +137,53 @@ describe('Files in exported lines', () => {
     assert.deepEqual(await next.artifacts.listVersions({ ...key, filename: 'a.png' }), [1]);
     await service.close();
     await next.close();
+  });
+
+  it('are told if the stream ends, or goes on with something else, within one of them', async () => {
+    const service = new InMemorySessionService({ artifacts: true });
+    await fill(service);
+    const lines = await linesOf(service);
+    const first = lines.findIndex((line) => line.includes('"chunk":0,"chunks":3'));
+    const told = [['artifact', 's1', 'invalid_argument']];
+    const without = (...removed: number[]) => lines.filter((_, index) => !removed.includes(index));
+    for (const cut of [lines.slice(0, first + 2), without(first + 1, first + 2)]) {
+      const next = new InMemorySessionService({ artifacts: true });
+      assert.deepEqual(await errorsOf(next, cut), told);
+      await next.close();
+    }
+    const [from, to] = [newPath('.jsonl'), newUrl()];
+    writeFileSync(from, lines.slice(0, first + 2).join('\n'));
+    const outcome = await command('copy', from, to);
+    assert.equal(outcome.code, 1);
+    assert.match(outcome.err, /"a.png" are not complete/);
+    await service.close();
+  });
+
+  it('are refused if the number of their lines is none', async () => {
+    const service = new InMemorySessionService({ artifacts: true });
+    await fill(service);
+    const lines = await linesOf(service);
+    for (const chunks of ['0', '1.5', '"x"', 'null']) {
+      const next = new InMemorySessionService({ artifacts: true });
+      const spoilt = lines.map((line) =>
+        line.includes('"empty"') ? line.replace('"chunks":1', `"chunks":${chunks}`) : line,
+      );
+      assert.deepEqual(await errorsOf(next, spoilt), [['artifact', 's1', 'invalid_argument']]);
+      await next.close();
+    }
+    await service.close();
+  });
+
+  it('are compared by their bytes when they are copied', async () => {
+    const urls = [newUrl(), newUrl()] as const;
+    for (const [index, url] of urls.entries()) {
+      const service = new DatabaseSessionService(url, { artifacts: true });
+      await service.createSession(key);
+      await service.artifacts.put({ ...key, filename: 'a', data: new Uint8Array([index]) });
+      await service.close();
+    }
+    const outcome = await command('copy', ...urls);
+    assert.match(outcome.err, /file "a" .*TO has a different file with its version/);
   });
 
   it('are copied from one database to another, also through a file', async () => {
