@@ -7,7 +7,7 @@ import type { OptimisticDriver, SqlStatement } from 'adk-session-wasm/database';
 /** The part of a client of `@libsql/client` or `@libsql/client/web` that is used. */
 interface Client {
   batch(
-    statements: { sql: string; args: (string | number | null)[] }[],
+    statements: { sql: string; args: (string | number | Uint8Array | null)[] }[],
     mode: 'read' | 'write',
   ): Promise<{ rows: object[] }[]>;
 }

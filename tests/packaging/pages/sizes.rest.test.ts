@@ -150,32 +150,32 @@ const SIZES: readonly [
   kilobytes: number,
   measured: () => number | Promise<number>,
 ][] = [
-  ['the wasm', 129.7, () => gzipped(wasm())],
-  ['the wasm with the rules alone', 62.6, () => gzipped(wasm('rules'))],
+  ['the wasm', 131.3, () => gzipped(wasm())],
+  ['the wasm with the rules alone', 63.6, () => gzipped(wasm('rules'))],
   [
     'a page bundled with esbuild',
-    188.5,
+    194,
     () => esbuildPage('size-esbuild', main('adk-session-wasm')),
   ],
-  ['a page built with Vite', 186.5, () => vitePage('size-vite', main('adk-session-wasm'))],
-  ['a page over IndexedDB, built with Vite', 186.5, () => indexedDbPage('size-indexed-db')],
+  ['a page built with Vite', 191.5, () => vitePage('size-vite', main('adk-session-wasm'))],
+  ['a page over IndexedDB, built with Vite', 194, () => indexedDbPage('size-indexed-db')],
   [
     'a page with the slim entry and the wasm',
-    183,
+    202.5,
     async () => (await esbuildPage('size-slim', main('adk-session-wasm/slim'))) + gzipped(wasm()),
   ],
-  ['the remote client', 11.9, () => sizeBeside('remote', '', REMOTE)],
+  ['the remote client', 12.4, () => sizeBeside('remote', '', REMOTE)],
   [
     'the search',
-    5.4,
+    5.6,
     () => sizeBeside('search', '', `export { sessionSearch } from 'adk-session-wasm/search';`),
   ],
-  ['live stores', 8.4, () => sizeBeside('live', '', LIVE)],
+  ['live stores', 8.8, () => sizeBeside('live', '', LIVE)],
   ['the hooks for React', 0.9, () => sizeBeside('react', LIVE, hooksOf('react'))],
-  ['the composables for Vue', 0.9, () => sizeBeside('vue', LIVE, hooksOf('vue'))],
+  ['the composables for Vue', 0.95, () => sizeBeside('vue', LIVE, hooksOf('vue'))],
   [
     'the adapters for assistant-ui',
-    1.55,
+    1.63,
     () =>
       sizeBeside(
         'assistant-ui',
@@ -185,7 +185,7 @@ const SIZES: readonly [
   ],
   [
     'the inspector',
-    35.9,
+    36.9,
     () => sizeBeside('inspector', LIVE, `import 'adk-session-wasm/inspector';`),
   ],
   [
@@ -213,11 +213,11 @@ const PAGES: readonly [
   esbuild: readonly [number, number],
   ...parts: readonly Part[],
 ][] = [
-  ['IndexedDB', CHAT.open, [199, 226], [207, 236], 'wasm_services'],
-  ['a storage of its own', CHAT.open, [129, 150], [208, 236], 'over_storage'],
-  ['memory', CHAT.memory, [182, 182], [185, 193]],
-  ['a cache', CHAT.cache, [178, 200], [187, 212]],
-  ['HTTP', CHAT.http, [128, 154], [133, 164]],
+  ['IndexedDB', CHAT.open, [203, 239.5], [212, 250], 'wasm_services'],
+  ['a storage of its own', CHAT.open, [132, 163.5], [213, 250], 'over_storage'],
+  ['memory', CHAT.memory, [182, 193.5], [187, 206]],
+  ['a cache', CHAT.cache, [182, 212.5], [191, 226]],
+  ['HTTP', CHAT.http, [131, 168], [137, 178]],
 ];
 
 for (const [what, text, vite, esbuild, ...parts] of PAGES) {
