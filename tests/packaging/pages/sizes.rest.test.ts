@@ -152,11 +152,7 @@ const SIZES: readonly [
 ][] = [
   ['the wasm', 131.3, () => gzipped(wasm())],
   ['the wasm with the rules alone', 63.6, () => gzipped(wasm('rules'))],
-  [
-    'a page bundled with esbuild',
-    194,
-    () => esbuildPage('size-esbuild', main('adk-session-wasm')),
-  ],
+  ['a page bundled with esbuild', 194, () => esbuildPage('size-esbuild', main('adk-session-wasm'))],
   ['a page built with Vite', 191.5, () => vitePage('size-vite', main('adk-session-wasm'))],
   ['a page over IndexedDB, built with Vite', 194, () => indexedDbPage('size-indexed-db')],
   [
