@@ -234,13 +234,23 @@ export class Artifacts implements ArtifactMethods {
     }
     const owner = { ...write.key, created: witness?.created, before };
     const note = { id: this.#core.newId(), owner, reason: 'deletion', witness } as const;
-    const erased = async (): Promise<T> => {
-      const result = await work();
+    const erased = async (): Promise<() => T> => {
+      let result: T;
+      try {
+        result = await work();
+      } catch (error) {
+        if (witness !== undefined) throw error;
+        // Without a session, nothing tells whether the deletion was stored. A repetition erases.
+        return () => {
+          throw error;
+        };
+      }
       if (!isUndone(result)) await apart.erase(owner);
-      return result;
+      return () => result;
     };
     const isNoted = apart.notes !== undefined && (await this.#hasFiles(write, call));
-    return this.#noted(note, apart, erased, isNoted ? apart.notes : undefined);
+    const answer = await this.#noted(note, apart, erased, isNoted ? apart.notes : undefined);
+    return answer();
   }
 
   /** Erases files of a session that is not there. */

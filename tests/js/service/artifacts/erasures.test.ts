@@ -136,6 +136,23 @@ describe('A deletion that rejects', () => {
     });
   }
 
+  for (const database of [undefined, 'files']) {
+    const where = database === undefined ? 'without notes' : 'with notes';
+
+    it(`keeps files of a user without sessions, over a home ${where}`, async () => {
+      const { service, artifacts, put, deleteSession } = open(database);
+      await service.createSession(key);
+      await put('user:a');
+      await deleteSession();
+      const write = { kind: 'delete', what: 'user', key: user } as never;
+      await assert.rejects(
+        artifacts.during(write, {}, () => Promise.reject(lost)),
+        lost,
+      );
+      assert.deepEqual(await artifacts.listArtifactKeys(key, {}), ['user:a']);
+    });
+  }
+
   it('does not end the fork that is under way', async () => {
     const { service, artifacts, put, deleteSession } = open('files');
     await service.createSession(key);
