@@ -17,10 +17,10 @@ export function decidePut(
   known: readonly KnownVersion[],
   { facts: { id }, version }: Pick<NewFile, 'facts' | 'version'>,
 ): { readonly version: number; readonly isStored: boolean } {
-  const stored = known.find((one) =>
-    version === undefined
-      ? id !== undefined && one.id === id && !one.isDeleted
-      : one.version === version,
+  // A version with a given number takes the place of a deleted file's last one.
+  const shown = known.filter(({ isDeleted }) => !isDeleted);
+  const stored = shown.find((one) =>
+    version === undefined ? id !== undefined && one.id === id : one.version === version,
   );
   if (stored !== undefined) return { version: stored.version, isStored: true };
   const next = known.reduce((highest, one) => Math.max(highest, one.version + 1), 0);

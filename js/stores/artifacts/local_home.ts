@@ -94,9 +94,7 @@ export class LocalHome implements ArtifactHome, FilesApart {
     const { owner, name } = place;
     return this.#local.transaction('readwrite', async (transaction) => {
       const known = await recordsOf(transaction, place);
-      // A version with a given number takes the place of a deleted file's last one.
-      const shown = known.filter(({ isDeleted }) => !isDeleted);
-      const { version, isStored } = decidePut(file.version === undefined ? known : shown, file);
+      const { version, isStored } = decidePut(known, file);
       if (isStored) return known.find((one) => one.version === version)!;
       const { facts, createTime, created } = file;
       const sizes = bytes.map((part) => (part instanceof Blob ? part.size : part.byteLength));

@@ -233,7 +233,7 @@ function* store(
   { content, size, chunks, hash }: PutContent,
 ): Steps<FileVersion | undefined> {
   const { owner, name } = place;
-  const { insert, chunks: count, deleteUnused } = context.statements(fileStatements);
+  const { insert, deleteMarker, chunks: count, deleteUnused } = context.statements(fileStatements);
   yield* requireOwner(context, owner);
   const known = yield* versionsOf(context, place);
   const decision = decidePut(known, file);
@@ -248,7 +248,10 @@ function* store(
   const time = Math.floor(createTime);
   const values = { ...key, session, name, version, content, size, facts: text, time };
   const before = Math.floor(context.clock()) - UNUSED_MS;
-  yield* together([insert.of(values), deleteUnused.of({ ...key, before })], true);
+  // Only a deleted file still has the number.
+  const isTaken = known.some((one) => one.version === version);
+  const marker = isTaken ? [deleteMarker.of({ ...key, name, version })] : [];
+  yield* together([...marker, insert.of(values), deleteUnused.of({ ...key, before })], true);
   return { version, facts, size, createTime: time, hash };
 }
 

@@ -181,6 +181,14 @@ export function fileStatements(
     deleteAll: new Prepared<FileKey, never>((value) =>
       database.deleteFrom(FILES).where(ofOwner(value)).where('name', '=', value('name')),
     ),
+    deleteMarker: new Prepared<FileKey & { version: number }, never>((value) =>
+      database
+        .deleteFrom(FILES)
+        .where(ofOwner(value))
+        .where('name', '=', value('name'))
+        .where('version', '=', value('version'))
+        .where('content', 'is', null),
+    ),
     /** Deletes the chunks that no version names. `before`: only those that were put earlier. */
     deleteUnused: new Prepared<OwnerKey & { before: number }, never>((value) =>
       database

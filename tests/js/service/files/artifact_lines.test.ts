@@ -139,20 +139,24 @@ describe('Files in exported lines', () => {
     await next.close();
   });
 
-  it('come back after they were deleted', async () => {
-    const service = new InMemorySessionService({ artifacts: true });
-    await fill(service);
-    const [files, lines] = [await filesOf(service), await linesOf(service)];
-    for (const filename of ['a.png', 'empty', 'user:b']) {
-      await service.artifacts.deleteArtifact({ ...key, filename });
-    }
-    await errorsOf(service, lines);
-    assert.deepEqual(await filesOf(service), files);
-    // The next number is not that of a version.
-    const data = bytesOf(1);
-    assert.equal((await service.artifacts.put({ ...key, filename: 'a.png', data })).version, 2);
-    await service.close();
-  });
+  for (const service of [
+    new InMemorySessionService({ artifacts: true }),
+    new DatabaseSessionService('sqlite::memory:', { artifacts: true }),
+  ]) {
+    it(`come back after they were deleted from ${service.constructor.name}`, async () => {
+      await fill(service);
+      const [files, lines] = [await filesOf(service), await linesOf(service)];
+      for (const filename of ['a.png', 'empty', 'user:b']) {
+        await service.artifacts.deleteArtifact({ ...key, filename });
+      }
+      await errorsOf(service, lines);
+      assert.deepEqual(await filesOf(service), files);
+      // The next number is not that of a version.
+      const data = bytesOf(1);
+      assert.equal((await service.artifacts.put({ ...key, filename: 'a.png', data })).version, 2);
+      await service.close();
+    });
+  }
 
   it('are told if the stream ends, or goes on with something else, within one of them', async () => {
     const service = new InMemorySessionService({ artifacts: true });
