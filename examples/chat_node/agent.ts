@@ -9,7 +9,7 @@ class ScriptedModel extends BaseLlm {
     stream = false,
     signal?: AbortSignal,
   ): AsyncGenerator<LlmResponse, void> {
-    const { text = '', functionResponse } = contents.at(-1)?.parts?.at(-1) ?? {};
+    const { text = '', functionResponse } = contents.at(-1)?.parts?.[0] ?? {};
     const [, tea] = /^order (.+)/i.exec(text) ?? [];
     if (tea !== undefined) {
       const functionCall = { name: 'order_tea', args: { tea } };

@@ -11,7 +11,7 @@ const { DATABASE_URL = 'sqlite:chat.db', PORT = '8080' } = process.env;
 /** Signs the cookies. Without a secret of your own, a restart of the server signs everybody out. */
 const { SECRET = randomBytes(32).toString('hex') } = process.env;
 
-const service = new DatabaseSessionService(DATABASE_URL, { autoTitle: true });
+const service = new DatabaseSessionService(DATABASE_URL, { autoTitle: true, artifacts: true });
 await service.ping();
 const runner = new Runner({ appName: 'chat', agent, sessionService: asAdkService(service) });
 

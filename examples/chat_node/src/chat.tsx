@@ -1,5 +1,5 @@
-import type { Event, Part } from 'adk-session-wasm';
-import { useSession } from 'adk-session-wasm/react';
+import { type Event, filesOf, type MessageFile, type Part } from 'adk-session-wasm';
+import { useArtifact, useSession } from 'adk-session-wasm/react';
 import { type FormEvent, useState } from 'react';
 
 /** One conversation, as it is stored now: whoever changes it, this tab or another device. */
@@ -18,11 +18,15 @@ export function Chat() {
 
   function send(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    const text = String(new FormData(event.currentTarget).get('text'));
+    const data = new FormData(event.currentTarget);
     event.currentTarget.reset();
-    const content = { role: 'user', parts: [{ text }] };
-    if (editing === undefined) ask(chat.ask(content));
-    else attempt(chat.edit(editing.id, content));
+    const files = data.getAll('file').filter((file) => typeof file !== 'string' && file.size > 0);
+    // An edited message keeps its files by their texts.
+    const kept = editing ? filesOf(editing).map(({ part }) => editing.content!.parts![part]!) : [];
+    const content = { role: 'user', parts: [{ text: String(data.get('text')) }, ...kept] };
+    if (editing !== undefined) attempt(chat.edit(editing.id, content, { files }));
+    // A message whose files cannot be put is not shown.
+    else (files.length > 0 ? attempt : ask)(chat.ask(content, { files }));
     edit(undefined);
   }
 
@@ -32,7 +36,7 @@ export function Chat() {
     const at = events.findLastIndex(({ invocationId }) => invocationId === draft.invocationId);
     events.splice(at < 0 ? events.length : at + 1, 0, draft);
   }
-  const shown = events.filter(textOf);
+  const shown = events.filter((event) => textOf(event) || filesOf(event).length > 0);
 
   return (
     <main>
@@ -63,6 +67,9 @@ export function Chat() {
                   <b>{author}</b> {textOf(event)}
                   {interrupted && ' (stopped)'}
                 </p>
+                {filesOf(event).map((file) => (
+                  <Attached key={file.part} {...file} />
+                ))}
                 {author === 'user' && isChangeable && content?.parts?.[0]?.text && (
                   <button onClick={() => edit(event)}>Edit</button>
                 )}
@@ -125,6 +132,9 @@ export function Chat() {
             key={editing?.id}
             defaultValue={editing && textOf(editing)}
           />
+          <label className="clip">
+            📎 <input type="file" name="file" aria-label="Files" multiple />
+          </label>
           <button>{editing === undefined ? 'Send' : 'Change'}</button>
           {(run?.status === 'running' || run?.status === 'queued') && (
             <button type="button" onClick={() => attempt(chat.cancel())}>
@@ -137,9 +147,26 @@ export function Chat() {
   );
 }
 
+/** A picture under its message, or a link that saves another file. */
+function Attached({ name, version, mimeType = '' }: MessageFile) {
+  const { url, error } = useArtifact({ name, version });
+  if (url === undefined) return <span>{error ? `${name} cannot be opened.` : 'Opening…'}</span>;
+  if (/^image\/(?!svg)/.test(mimeType)) return <img src={url} alt={name} />;
+  return (
+    <a href={url} download={name}>
+      {name}
+    </a>
+  );
+}
+
 const ANSWERS: Record<string, string> = { true: 'Yes', false: 'No' };
 
 const partTextOf = ({ text, functionResponse }: Part): string =>
   text ?? ANSWERS[String(functionResponse?.response?.confirmed)] ?? '';
 
-const textOf = ({ content }: Event): string => content?.parts?.map(partTextOf).join('') ?? '';
+/** What a message says. The texts that stand for its files are left out. */
+function textOf(event: Event): string {
+  const files = filesOf(event).map(({ part }) => part);
+  const parts = event.content?.parts?.filter((_, at) => !files.includes(at));
+  return parts?.map(partTextOf).join('') ?? '';
+}
