@@ -20,7 +20,9 @@ export function Chat() {
     event.preventDefault();
     const data = new FormData(event.currentTarget);
     event.currentTarget.reset();
-    const files = data.getAll('file').filter((file) => typeof file !== 'string' && file.size > 0);
+    const given = data.getAll('file').filter((file) => file instanceof File);
+    // Without a choice, a browser sends an empty file.
+    const files = given.filter(({ size }) => size > 0);
     // An edited message keeps its files by their texts.
     const kept = editing ? filesOf(editing).map(({ part }) => editing.content!.parts![part]!) : [];
     const content = { role: 'user', parts: [{ text: String(data.get('text')) }, ...kept] };
