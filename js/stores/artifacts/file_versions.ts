@@ -112,6 +112,10 @@ const ENCODED_AT_ONCE = 0x6000;
 
 /** Encodes bytes as base64. */
 export function base64(bytes: Uint8Array): string {
+  // A model may get 15 MiB in a turn. Node's own way takes a twentieth of the time.
+  if (typeof Buffer === 'function') {
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
+  }
   let encoded = '';
   for (let at = 0; at < bytes.length; at += ENCODED_AT_ONCE) {
     encoded += btoa(String.fromCharCode(...bytes.subarray(at, at + ENCODED_AT_ONCE)));
