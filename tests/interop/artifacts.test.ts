@@ -1,9 +1,12 @@
 // A folder of files that google-adk's FileArtifactService reads and writes at the same time.
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
-import { InMemorySessionService } from '../../js/index.js';
+import { InMemorySessionService, type Part } from '../../js/index.js';
+import { DatabaseSessionService } from '../../js/service/database/index.js';
+import { liveSession } from '../../js/ui/live/index.js';
 import { isFileName } from '../../js/stores/artifacts/artifact_names.js';
 import { newFolder } from '../new_folder.js';
 import { startPython } from './python.js';
@@ -145,4 +148,24 @@ describe('A folder of files beside google-adk', () => {
         await python('delete_artifact', { filename: name });
       }
     }));
+
+  it("an agent of google-adk loads the file of a page's message", async () => {
+    const folder = newFolder();
+    const file = join(newFolder(), 'chat.db');
+    const service = new DatabaseSessionService(`sqlite:///${file}`, { artifacts: { folder } });
+    const chat = liveSession(service, key);
+    const content = { role: 'user', parts: [{ text: 'Look' }] };
+    const picture = { name: 'Bild ä.png', data: new Uint8Array([1, 2, 3]), mimeType: 'image/png' };
+    await chat.send({ author: 'user', content }, { files: [picture] });
+    await service.close();
+    const program = startPython('artifacts.py', folder);
+    const url = `sqlite+aiosqlite:///${file}`;
+    const asked = ['ask', { ...pythonKey, url, filename: 'Bild ä.png' }];
+    const parts = JSON.parse(await program.ask(asked)) as Part[];
+    await program.end();
+    const texts = parts.map(({ text }) => text);
+    assert.ok(texts.includes('[Uploaded Artifact: "Bild ä.png"]'), JSON.stringify(parts));
+    const files = parts.flatMap(({ inlineData }) => inlineData ?? []);
+    assert.deepEqual(files, [{ mimeType: 'image/png', data: 'AQID' }]);
+  });
 });
