@@ -208,7 +208,7 @@ const ADK_OPTIONS = {
 describe('the types', () => {
   before(linkFramework);
 
-  it('that the root exports have at most 72 names, with those of functions', () => {
+  it('that the root exports have at most 73 names, with those of functions', () => {
     const entry = join(install().folder, 'js/dist/index.d.ts');
     const program = ts.createProgram([entry], { types: [] });
     const source = program.getSourceFile(entry);
@@ -219,7 +219,7 @@ describe('the types', () => {
       .getExportsOfModule(module)
       .map(({ name }) => name);
     assert.ok(names.includes('Session') && names.includes('openSessionService'));
-    assert.ok(names.length <= 72, `${names.length}: ${names.join(' ')}`);
+    assert.ok(names.length <= 73, `${names.length}: ${names.join(' ')}`);
   });
 
   for (const [name, resolution] of Object.entries(RESOLUTIONS)) {

@@ -191,18 +191,35 @@ async function goOnWithRoom(): Promise<{ small: string[]; sessions: number }> {
 
 /**
  * Simulates a full quota in a browser without a quota setting: aborts each transaction at its commit, like a browser
- * without free space. All requests have succeeded, and only the transaction has an error.
+ * without free space, and that of a file at its last put, since it commits by itself. All requests have succeeded, and
+ * only the transaction has an error.
  */
 function refuseRoom(after: number): void {
   let room = after;
-  giveRoom = around(IDBTransaction.prototype, 'commit', (transaction, _values, proceed) => {
-    if (transaction.mode !== 'readwrite' || (room -= 1) >= 0) return proceed();
+  const refuse = (transaction: IDBTransaction): void => {
     const error = new DOMException('There is no room.', 'QuotaExceededError');
     Object.defineProperty(transaction, 'error', { value: error });
     const store = transaction.objectStore(transaction.objectStoreNames[0]!);
     store.getKey('nothing').onsuccess = () => transaction.abort();
-    return undefined;
+  };
+  const giveCommits = around(
+    IDBTransaction.prototype,
+    'commit',
+    (transaction, _values, proceed) => {
+      if (transaction.mode !== 'readwrite' || (room -= 1) >= 0) return proceed();
+      refuse(transaction);
+      return undefined;
+    },
+  );
+  const givePuts = around(IDBObjectStore.prototype, 'put', (store, values, proceed) => {
+    const request = proceed(...values);
+    if (room < 0 && store.name === 'bytes') refuse(store.transaction);
+    return request;
   });
+  giveRoom = () => {
+    giveCommits();
+    givePuts();
+  };
 }
 
 let giveRoom = (): void => undefined;
