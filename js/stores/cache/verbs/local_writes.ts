@@ -298,8 +298,10 @@ async function remove(
       unchanged !== undefined &&
       (view?.revision !== unchanged.revision || view.labels !== (unchanged.labels ?? ''));
     if (isOther || isChanged) return { result: { isDeleted: false }, numbers: [] };
-    // A session that nobody has changed here since it was created may have changed at the remote.
-    const ifUnchanged = view?.localId === unchanged?.revision && view?.copy?.created !== null;
+    // A session that nobody has changed here since it was created may have changed at the remote. There it would have
+    // changed too if it has labels: the deletion does not name them.
+    const isAsCreated = view?.localId === unchanged?.revision && view?.labels === '';
+    const ifUnchanged = isAsCreated && view.copy?.created !== null;
     numbers = await deleteSession(transaction, pickSessionKey(key), ifUnchanged);
   } else {
     const { what, key } = write;

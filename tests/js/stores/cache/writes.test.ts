@@ -272,3 +272,22 @@ it('a first message that arrives after the first message of another device does 
   assert.deepEqual(idsOf(read), ['e1', 'e2']);
   assert.equal(read?.title, 'e1');
 });
+
+it('a session with labels that is deleted while its creation is being sent does not come back', async () => {
+  const server = new Server();
+  const { cache } = openCache(server);
+  let answer: (() => void) | undefined;
+  server.intercept = async ({ method }) => {
+    if (method !== 'POST' || answer !== undefined) return undefined;
+    await new Promise<void>((resolve) => (answer = resolve));
+    return undefined;
+  };
+  await cache.createSession({ ...KEY, labels: { kind: 'draft' } });
+  await until(() => answer !== undefined);
+  await cache.deleteSessions({ appName: KEY.appName, labels: { kind: 'draft' } });
+  answer?.();
+  await cache.sync();
+  assert.equal(await server.service.getSession(KEY), undefined);
+  assert.equal(await cache.getSession(KEY), undefined);
+  await cache.close();
+});
