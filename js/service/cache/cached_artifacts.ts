@@ -12,7 +12,7 @@ import type {
   PutArtifactRequest,
 } from '../../values/model/artifact.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
-import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { ArtifactMethods } from '../artifacts/artifacts.js';
 import type { ArtifactService, SaveArtifactRequest } from '../invocation/running_invocation.js';
 import { OpenedFiles } from './opened_files.js';
@@ -21,13 +21,18 @@ import { OpenedFiles } from './opened_files.js';
 export interface CachedArtifactsParts {
   readonly endsWithin: typeof endsWithin;
   readonly isOutage: typeof isOutage;
-  /** Asks the files of the remote. Rejects when the local data is forgotten. */
-  readonly ask: <T>(work: (remote: Required<ArtifactService>) => Promise<T>) => Promise<T>;
-  /** Waits until the remote has a session that was created here. */
-  readonly sendSession: (
-    key: CompositeSessionKey,
+  /**
+   * Asks the files of the remote. Rejects when the local data is forgotten.
+   *
+   * @param work gets a signal that fires then too: a request that has not left before `forget` never leaves
+   * @param signal the caller's
+   * @param created a session that the remote must have first: it may have been created here
+   */
+  readonly ask: <T>(
+    work: (remote: Required<ArtifactService>, signal: HostAbortSignal) => Promise<T>,
     signal: HostAbortSignal | undefined,
-  ) => Promise<void>;
+    created?: CompositeSessionKey,
+  ) => Promise<T>;
   readonly readTimeoutMs: number;
   /** The name of the browser's Cache. Absent: nothing is kept. */
   readonly cacheName: string | undefined;
@@ -42,13 +47,11 @@ type Asked = Exclude<keyof ArtifactService, 'open' | 'put' | 'saveArtifact'>;
 /** Returns the methods. What is not kept is asked for. */
 export function cachedArtifacts(parts: CachedArtifactsParts): ArtifactMethods {
   const { ask, cacheName } = parts;
-  const sendSession = (request: ArtifactRequest): Promise<void> => {
-    const { appName, userId, sessionId } = request;
-    placeOf(request);
-    return parts.sendSession({ appName, userId, sessionId }, request.signal);
-  };
-  const asked = (method: Asked) => (request: object) =>
-    ask<unknown>((remote) => remote[method](request as never));
+  const asked = (method: Asked) => (request: Abortable) =>
+    ask<unknown>(
+      (remote, signal) => remote[method]({ ...request, signal } as never),
+      request.signal,
+    );
   const files =
     cacheName === undefined || !('caches' in globalThis) ? undefined : new OpenedFiles(cacheName);
   return {
@@ -60,15 +63,19 @@ export function cachedArtifacts(parts: CachedArtifactsParts): ArtifactMethods {
     getArtifactVersion: asked('getArtifactVersion'),
     usage: asked('usage'),
     async saveArtifact(request: SaveArtifactRequest) {
-      await sendSession(request);
-      return ask((remote) => remote.saveArtifact(request));
+      const save = (remote: ArtifactService, signal: HostAbortSignal) =>
+        remote.saveArtifact({ ...request, signal });
+      return ask(save, request.signal, sessionOf(request));
     },
     async put(request: PutArtifactRequest) {
-      await sendSession(request);
-      return ask((remote) => remote.put(request));
+      return ask(
+        (remote, signal) => remote.put({ ...request, signal }),
+        request.signal,
+        sessionOf(request),
+      );
     },
     async open(request: OpenArtifactRequest, call: Call) {
-      if (files === undefined) return ask((remote) => remote.open(request));
+      if (files === undefined) return openOf(parts, request);
       try {
         return await openWith(files, parts, request);
       } finally {
@@ -76,6 +83,20 @@ export function cachedArtifacts(parts: CachedArtifactsParts): ArtifactMethods {
       }
     },
   };
+}
+
+/** @throws SessionError `invalid_argument` for the key or the name of a file */
+function sessionOf(request: ArtifactRequest): CompositeSessionKey {
+  placeOf(request);
+  const { appName, userId, sessionId } = request;
+  return { appName, userId, sessionId };
+}
+
+function openOf(
+  { ask }: CachedArtifactsParts,
+  request: OpenArtifactRequest,
+): Promise<Blob | undefined> {
+  return ask((remote, signal) => remote.open({ ...request, signal }), request.signal);
 }
 
 async function openWith(
@@ -91,8 +112,7 @@ async function openWith(
   if (version === undefined) return undefined;
   const kept = await files.bytes(place, version);
   if (kept !== undefined) return kept.slice(start, end, kept.type);
-  const exact = { ...request, version: version.version };
-  const opened = await parts.ask((remote) => remote.open(exact));
+  const opened = await openOf(parts, { ...request, version: version.version });
   const isWhole = start === undefined && end === undefined;
   if (opened !== undefined && isWhole) await files.keepBytes(place, version, opened);
   return opened;
@@ -105,7 +125,9 @@ async function versionOf(
   request: ArtifactVersionRequest,
 ): Promise<ArtifactVersion | undefined> {
   const place = placeOf(request);
-  const asked = ask((remote) => remote.getArtifactVersion(request));
+  const ofRemote = (remote: Required<ArtifactService>, signal: HostAbortSignal) =>
+    remote.getArtifactVersion({ ...request, signal });
+  const asked = ask(ofRemote, request.signal);
   try {
     if (await endsWithin(readTimeoutMs, asked, request.signal)) {
       const version = await asked;

@@ -2,7 +2,7 @@ import { rules } from '#rules';
 import type { Call } from '../../core/call/call.js';
 import { Diagnostics } from '../../core/call/diagnostics.js';
 import { holdProgramUntil } from '../../core/call/lifetime.js';
-import { endsWithin, untilAborted } from '../../core/call/time_limit.js';
+import { endsWithin, TimeLimit, untilAborted } from '../../core/call/time_limit.js';
 import { coreOf } from '../../core/core_of.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { loadChunk } from '../../core/wasm/loader/chunk.js';
@@ -37,6 +37,22 @@ async function sendSession(
   const creations = pending.mutations(nameOf(key)).filter((each) => isOf(each, 'create'));
   const numbers = creations.map(({ number }) => number);
   await sender.confirm(key, numbers, signal);
+}
+
+/** Does work with a signal that fires as soon as one of two does. */
+async function untilEither<T>(
+  one: HostAbortSignal | undefined,
+  other: HostAbortSignal | undefined,
+  work: (either: HostAbortSignal) => Promise<T>,
+): Promise<T> {
+  // Not `AbortSignal.any`: some browsers lack it.
+  const limit = new TimeLimit(undefined);
+  for (const signal of [one, other]) if (signal !== undefined) limit.follow(signal);
+  try {
+    return await work(limit.signal);
+  } finally {
+    limit.end();
+  }
 }
 
 /**
@@ -200,8 +216,13 @@ export function openParts(options: TakenOptions) {
         const { readTimeoutMs, remote } = options;
         return cachedArtifacts({
           ...{ cacheName, forgetFiles, readTimeoutMs, endsWithin, isOutage },
-          ask: (work) => call((epoch) => epoch.remote.request(() => work(remote.artifacts))),
-          sendSession: (key, signal) => call((epoch) => sendSession(epoch, key, signal)),
+          ask: (work, signal, created) =>
+            call(async (epoch) => {
+              if (created !== undefined) await sendSession(epoch, created, signal);
+              return epoch.remote.request((_, own) =>
+                untilEither(own.signal, signal, (either) => work(remote.artifacts, either)),
+              );
+            }),
           isPresent: ({ store }) => store === epoch.store,
         });
       },

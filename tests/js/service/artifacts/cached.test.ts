@@ -4,7 +4,12 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 
 import { InMemorySessionService } from '../../../../js/index.js';
-import { type LocalStore, MemoryLocalStore } from '../../../../js/service/cache/index.js';
+import {
+  type CachedSessionService,
+  type LocalStore,
+  MemoryLocalStore,
+  signOut,
+} from '../../../../js/service/cache/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { failsWith } from '../../fails_with.js';
 import { bytesOf, FILE_BEHAVIOURS } from './behaviours.js';
@@ -143,6 +148,40 @@ describe('Files of a CachedSessionService', () => {
     server.isOffline = true;
     await assert.rejects(cache.artifacts.open({ ...KEY, filename }), failsWith('connection_lost'));
   });
+
+  for (const [title, end] of [
+    ['the local data is forgotten', ({ cache }) => cache.forget()],
+    ['the owner signs out', ({ cache }) => signOut(cache, { unsent: 'drop' })],
+    ['its caller aborts it', ({ caller }) => Promise.resolve(caller.abort())],
+  ] satisfies [
+    string,
+    (of: { cache: CachedSessionService; caller: AbortController }) => unknown,
+  ][]) {
+    it(`do not leave the device by a put that has not been sent when ${title}`, async () => {
+      const server = serverWithFiles();
+      const { cache } = openCache(server, { local: durable() });
+      await cache.createSession(KEY);
+      await cache.sync();
+      let isRead = (): void => undefined;
+      const reading = new Promise<void>((resolve) => (isRead = resolve));
+      let goOn = (): void => undefined;
+      const rest = new Promise<void>((resolve) => (goOn = resolve));
+      async function* data() {
+        yield bytesOf(5);
+        isRead();
+        await rest;
+      }
+      const caller = new AbortController();
+      const put = cache.artifacts.put({ ...KEY, filename, data: data(), signal: caller.signal });
+      const refused = assert.rejects(put, failsWith('aborted'));
+      await reading;
+      await end({ cache, caller });
+      goOn();
+      await refused;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      assert.deepEqual(await server.service.artifacts.listArtifactKeys(KEY), []);
+    });
+  }
 
   it('are of one owner', async () => {
     const server = serverWithFiles();
