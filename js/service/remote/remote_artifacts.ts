@@ -142,8 +142,13 @@ export class RemoteArtifacts implements ArtifactMethods {
       parts.push(blob);
       at += blob.size;
       etag = part.etag;
-      if (at < Math.min(last, size) && blob.size > 0) continue;
-      return new Blob(parts).slice(0, Math.max(0, last - start), blob.type);
+      if (at >= Math.min(last, size) || blob.size === 0) {
+        return new Blob(parts).slice(0, Math.max(0, last - start), blob.type);
+      }
+      if (etag !== undefined || version !== undefined) continue;
+      // Without an ETag, only its number keeps the parts to one version.
+      const newest = await this.getArtifactVersion(request, call);
+      return newest && this.open({ ...request, version: newest.version }, call);
     }
   }
 

@@ -70,29 +70,35 @@ describe('Files of a RemoteSessionService', () => {
     await remote.close();
   });
 
-  it('are of one version, also if another is put while they are read', async () => {
-    const { service, handler } = openRemote();
-    let isPut = false;
-    const remote = new RemoteSessionService({
-      url: URL_OF_SERVER,
-      fetch: async (input, init) => {
-        const response = await fetchFrom(handler)(input, init);
-        if (!isPut && response.status === 206) {
-          isPut = true;
-          await service.artifacts.put({ ...KEY, filename, data: bytesOf(6 * MIB).reverse() });
-        }
-        return response;
-      },
+  for (const [title, hasTag] of [
+    ['with an ETag', true],
+    ['from a server that tells none', false],
+  ] as const) {
+    it(`are of one version, also if another is put while they are read ${title}`, async () => {
+      const { service, handler } = openRemote();
+      let isPut = false;
+      const remote = new RemoteSessionService({
+        url: URL_OF_SERVER,
+        fetch: async (input, init) => {
+          const response = await fetchFrom(handler)(input, init);
+          if (!hasTag) response.headers.delete('etag');
+          if (!isPut && response.status === 206) {
+            isPut = true;
+            await service.artifacts.put({ ...KEY, filename, data: bytesOf(6 * MIB).reverse() });
+          }
+          return response;
+        },
+      });
+      await service.createSession(KEY);
+      await service.artifacts.put({ ...KEY, filename, data: bytesOf(5 * MIB) });
+      const blob = await remote.artifacts.open({ ...KEY, filename, start: 1, end: 5 * MIB });
+      const expected = bytesOf(6 * MIB)
+        .reverse()
+        .slice(1, 5 * MIB);
+      assert.ok(Buffer.from(await blob!.arrayBuffer()).equals(expected));
+      await remote.close();
     });
-    await service.createSession(KEY);
-    await service.artifacts.put({ ...KEY, filename, data: bytesOf(5 * MIB) });
-    const blob = await remote.artifacts.open({ ...KEY, filename, start: 1, end: 5 * MIB });
-    const expected = bytesOf(6 * MIB)
-      .reverse()
-      .slice(1, 5 * MIB);
-    assert.ok(Buffer.from(await blob!.arrayBuffer()).equals(expected));
-    await remote.close();
-  });
+  }
 
   it('above the limit of the server are refused before they are sent', async () => {
     const service = new InMemorySessionService({ artifacts: true });
