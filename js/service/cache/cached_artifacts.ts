@@ -111,7 +111,7 @@ async function openWith(
   const version = await versionOf(files, parts, whole);
   if (version === undefined) return undefined;
   const kept = await files.bytes(place, version);
-  if (kept !== undefined) return kept.slice(start, end, kept.type);
+  if (kept !== undefined) return kept.slice(start, end, version.mimeType ?? kept.type);
   const opened = await openOf(parts, { ...request, version: version.version });
   const isWhole = start === undefined && end === undefined;
   if (opened !== undefined && isWhole) await files.keepBytes(place, version, opened);
@@ -128,16 +128,17 @@ async function versionOf(
   const ofRemote = (remote: Required<ArtifactService>, signal: HostAbortSignal) =>
     remote.getArtifactVersion({ ...request, signal });
   const asked = ask(ofRemote, request.signal);
+  const keep = async (): Promise<ArtifactVersion | undefined> => {
+    const version = await asked;
+    await files.keepVersion(place, request.version, version);
+    return version;
+  };
   try {
-    if (await endsWithin(readTimeoutMs, asked, request.signal)) {
-      const version = await asked;
-      await files.keepVersion(place, request.version, version);
-      return version;
-    }
+    if (await endsWithin(readTimeoutMs, asked, request.signal)) return await keep();
   } catch (error) {
     const known = isOutage(error) ? await files.version(place, request.version) : undefined;
     if (known !== undefined) return known;
     throw error;
   }
-  return (await files.version(place, request.version)) ?? asked;
+  return (await files.version(place, request.version)) ?? keep();
 }

@@ -1,12 +1,13 @@
 /** The files that a user has opened, in the browser's Cache API: one cache an owner. */
 import type { FilePlace } from '../../stores/artifacts/artifact_names.js';
+import { hashOf } from '../../stores/artifacts/file_versions.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import type { ArtifactVersion } from '../../values/model/artifact.js';
 
 /** The most bytes of an owner. The files that were opened first go first. */
 const MOST_BYTES = 2 ** 27;
 
-/** What an entry counts besides its bytes. */
+/** What an entry counts besides the bytes of a file. */
 const ENTRY_BYTES = 2 ** 10;
 
 /** No request is sent there: a Cache needs addresses as names. */
@@ -45,30 +46,35 @@ export class OpenedFiles {
   ): Promise<void> {
     await this.#with(async (cache) => {
       const address = addressOf(place, asked);
-      if (version === undefined) await cache.delete(address);
-      else await cache.put(address, Response.json(version));
+      if (version === undefined) {
+        await cache.delete(address);
+        return;
+      }
+      const { version: number, mimeType, size, createTime, hash } = version;
+      // Not what its writer says of it, which may be long.
+      const record = JSON.stringify({ version: number, mimeType, size, createTime, hash });
+      const known = await cache.match(address);
+      if ((await known?.text()) !== record) await put(cache, address, new Blob([record]));
     });
   }
 
   async bytes(place: FilePlace, version: ArtifactVersion): Promise<Blob | undefined> {
+    const { size } = version;
     const address = bytesOf(place, version);
     if (address === undefined) return undefined;
-    return this.#with(async (cache) => (await cache.match(address))?.blob());
+    return this.#with(async (cache) => {
+      const options = { ignoreSearch: size === undefined };
+      return (await cache.match(`${address}?${size}`, options))?.blob();
+    });
   }
 
+  /** Keeps the bytes that a version's number has given, unless it is the number of another file since. */
   async keepBytes(place: FilePlace, version: ArtifactVersion, blob: Blob): Promise<void> {
     const address = bytesOf(place, version);
     if (address === undefined || blob.size > MOST_BYTES / 4) return;
-    await this.#with(async (cache) => {
-      await cache.put(address, new Response(blob));
-      const entries = await cache.keys();
-      let bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
-      for (const entry of entries) {
-        if (bytes <= MOST_BYTES) break;
-        bytes -= sizeOf(entry);
-        await cache.delete(entry);
-      }
-    });
+    const { size = blob.size, hash } = version;
+    if (size !== blob.size || (hash !== undefined && hash !== (await hashOf(blob)))) return;
+    await this.#with((cache) => put(cache, `${address}?${blob.size}`, blob));
   }
 
   async #with<T>(work: (cache: Cache) => Promise<T>): Promise<T | undefined> {
@@ -86,12 +92,28 @@ function addressOf({ owner, name }: FilePlace, version: number | undefined): str
   return `${ADDRESS}version/${encodeURIComponent(JSON.stringify(key))}`;
 }
 
-/** Without a hash, a version has its bytes alone; a service that tells no time may give its number again. */
-function bytesOf(place: FilePlace, version: ArtifactVersion): string | undefined {
-  const { hash, createTime, size = 0 } = version;
-  if (hash !== undefined) return `${ADDRESS}bytes/${hash}?${size}`;
-  if (createTime === undefined) return undefined;
-  return `${addressOf(place, version.version)}/${createTime}?${size}`;
+/**
+ * Returns the address of bytes; their size follows it. Without a hash, a version has its bytes alone; a service that tells
+ * no time may give its number again.
+ */
+function bytesOf(
+  place: FilePlace,
+  { version, hash, createTime }: ArtifactVersion,
+): string | undefined {
+  if (hash !== undefined) return `${ADDRESS}bytes/${hash}`;
+  return createTime === undefined ? undefined : `${addressOf(place, version)}/${createTime}`;
+}
+
+/** Puts an entry, and deletes the first ones that are too many. */
+async function put(cache: Cache, address: string, blob: Blob): Promise<void> {
+  await cache.put(address, new Response(blob));
+  const entries = await cache.keys();
+  let bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
+  for (const entry of entries) {
+    if (bytes <= MOST_BYTES) break;
+    bytes -= sizeOf(entry);
+    await cache.delete(entry);
+  }
 }
 
 function sizeOf({ url }: Request): number {

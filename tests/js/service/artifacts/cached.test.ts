@@ -13,7 +13,7 @@ import {
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { failsWith } from '../../fails_with.js';
 import { bytesOf, FILE_BEHAVIOURS } from './behaviours.js';
-import { KEY, openCache, OUTAGES, Server } from '../../stores/cache/fixture.js';
+import { KEY, openCache, OUTAGES, Server, until } from '../../stores/cache/fixture.js';
 
 const filename = 'dir/ä.png';
 const NAME = 'adk-session-wasm:files:ada';
@@ -30,7 +30,12 @@ class Caches {
     this.all.set(name, entries);
     const addressOf = (key: Request | string) => new Request(key).url;
     return Promise.resolve({
-      match: (key: string) => Promise.resolve(entries.get(addressOf(key))?.clone()),
+      match: (key: string, { ignoreSearch = false } = {}) => {
+        const [path] = addressOf(key).split('?');
+        const isMeant = (url: string) => ignoreSearch && url.split('?')[0] === path;
+        const found = [...entries.keys()].find(isMeant) ?? addressOf(key);
+        return Promise.resolve(entries.get(found)?.clone());
+      },
       put: (key: string, response: Response) => {
         entries.delete(addressOf(key));
         entries.set(addressOf(key), response);
@@ -41,8 +46,13 @@ class Caches {
     });
   }
 
-  delete(name: string) {
-    return Promise.resolve(this.all.delete(name));
+  /** Runs when a Cache has been deleted. */
+  onDeleted: (() => Promise<unknown>) | undefined;
+
+  async delete(name: string) {
+    const isDeleted = this.all.delete(name);
+    await this.onDeleted?.();
+    return isDeleted;
   }
 }
 
@@ -55,12 +65,27 @@ function durable(): LocalStore {
   };
 }
 
+/** A server that tells the hashes of files. */
+function serverWithHashes(): Server {
+  return new Server(new DatabaseSessionService('sqlite::memory:', { artifacts: true }));
+}
+
 function serverWithFiles(): Server {
   return new Server(new InMemorySessionService({ artifacts: true }));
 }
 
 async function bytesIn(blob: Blob | undefined): Promise<unknown> {
   return blob && [...new Uint8Array(await blob.arrayBuffer())];
+}
+
+/** Lets a server tell what `adk api_server` tells of a version. */
+function withoutSizes(server: Server): void {
+  server.intercept = async (request) => {
+    if (!request.url.endsWith('/metadata')) return undefined;
+    const response = await server.send(request);
+    const version = (await response.json()) as Record<string, unknown>;
+    return Response.json({ ...version, size: undefined });
+  };
 }
 
 describe('Files of a CachedSessionService', () => {
@@ -104,8 +129,22 @@ describe('Files of a CachedSessionService', () => {
     });
   }
 
+  it('that were opened open again offline, also if the server was slow to tell of them', async () => {
+    const server = serverWithFiles();
+    const { cache } = openCache(server, { local: durable(), readTimeoutMs: 50 });
+    await cache.createSession(KEY);
+    await cache.artifacts.put({ ...KEY, filename, data: bytesOf(5) });
+    server.intercept = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return undefined;
+    };
+    await cache.artifacts.open({ ...KEY, filename });
+    server.isOffline = true;
+    assert.equal((await cache.artifacts.open({ ...KEY, filename }))?.size, 5);
+  });
+
   it('that were opened are not sent again, and a new version is', async () => {
-    const server = new Server(new DatabaseSessionService('sqlite::memory:', { artifacts: true }));
+    const server = serverWithHashes();
     const { cache } = openCache(server, { local: durable() });
     await cache.createSession(KEY);
     const put = (size: number, name = filename) =>
@@ -183,6 +222,23 @@ describe('Files of a CachedSessionService', () => {
     });
   }
 
+  it('are forgotten if another tab opens one while the owner is forgotten', async () => {
+    const server = serverWithFiles();
+    const { cache, local } = openCache(server, { local: durable() });
+    await cache.createSession(KEY);
+    await cache.artifacts.put({ ...KEY, filename, data: bytesOf(5) });
+    const { cache: other } = openCache(server, { local });
+    await other.getSession(KEY);
+    caches.onDeleted = async () => {
+      caches.onDeleted = undefined;
+      await other.artifacts.open({ ...KEY, filename });
+      assert.ok(caches.all.has(NAME));
+    };
+    await cache.forget();
+    assert.equal(caches.onDeleted, undefined);
+    await until(() => !caches.all.has(NAME));
+  });
+
   it('are of one owner', async () => {
     const server = serverWithFiles();
     await server.service.createSession(KEY);
@@ -194,26 +250,103 @@ describe('Files of a CachedSessionService', () => {
     await assert.rejects(other.artifacts.open({ ...KEY, filename }), failsWith('connection_lost'));
   });
 
-  it('are kept up to a number of bytes: the first goes first, and a large one is not kept', async () => {
+  for (const [title, tellsSize] of [
+    ['', true],
+    [', also from a server that tells no size', false],
+  ] as const) {
+    it(`are kept up to a number of bytes: the first goes first, and a large one is not kept${title}`, async () => {
+      const server = serverWithFiles();
+      if (!tellsSize) withoutSizes(server);
+      await server.service.createSession(KEY);
+      const { cache } = openCache(server, { local: durable() });
+      const sizes = [31, 31, 31, 31, 31, 33];
+      for (const [index, size] of sizes.entries()) {
+        const name = `f${index}`;
+        const data = new Blob([new Uint8Array(size * MIB)]);
+        await server.service.artifacts.put({ ...KEY, filename: name, data });
+        // Not through HTTP in parts: only what is kept counts.
+        await cache.artifacts.open({ ...KEY, filename: name });
+      }
+      server.isOffline = true;
+      const kept = [];
+      for (const index of sizes.keys()) {
+        const opened = cache.artifacts.open({ ...KEY, filename: `f${index}` });
+        kept.push(await opened.then(Boolean, () => false));
+      }
+      assert.deepEqual(kept, [false, true, true, true, true, false]);
+    });
+  }
+
+  it('are kept up to a number of bytes with what is known of them', async () => {
     const server = serverWithFiles();
     await server.service.createSession(KEY);
     const { cache } = openCache(server, { local: durable() });
-    const sizes = [31, 31, 31, 31, 31, 33];
-    for (const [index, size] of sizes.entries()) {
-      const name = `f${index}`;
-      const data = new Blob([new Uint8Array(size * MIB)]);
-      await server.service.artifacts.put({ ...KEY, filename: name, data });
-      // Not through HTTP in parts: only what is kept counts.
+    const put = (name: string, size: number) => {
+      const data = new Blob([new Uint8Array(size)]);
+      const customMetadata = { text: 'x'.repeat(MIB / 64) };
+      return server.service.artifacts.put({ ...KEY, filename: name, data, customMetadata });
+    };
+    for (const name of ['a', 'b', 'c', 'd']) {
+      // The four leave room for 16 entries.
+      await put(name, name === 'd' ? 32 * MIB - MIB / 64 : 32 * MIB);
       await cache.artifacts.open({ ...KEY, filename: name });
     }
-    server.isOffline = true;
-    const kept = [];
-    for (const index of sizes.keys()) {
-      const opened = cache.artifacts.open({ ...KEY, filename: `f${index}` });
-      kept.push(await opened.then(Boolean, () => false));
+    for (let each = 0; each < 9; each += 1) {
+      await put(`part${each}`, 5);
+      await cache.artifacts.open({ ...KEY, filename: `part${each}`, start: 1 });
     }
-    assert.deepEqual(kept, [false, true, true, true, true, false]);
+    const entries = [...caches.all.get(NAME)!.values()];
+    const sizes = await Promise.all(entries.map(async (entry) => (await entry.blob()).size));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    assert.equal(entries.length, 16);
+    assert.ok(bytes <= 128 * MIB, `${bytes} bytes`);
   });
+
+  it('have the type of their own version, also if another file has the same bytes', async () => {
+    const server = serverWithHashes();
+    const { cache } = openCache(server, { local: durable() });
+    await cache.createSession(KEY);
+    for (const mimeType of ['image/png', 'text/csv']) {
+      const request = { ...KEY, filename: mimeType };
+      await cache.artifacts.put({ ...request, data: bytesOf(5), mimeType });
+      assert.equal((await cache.artifacts.open(request))?.type, mimeType);
+    }
+    await server.service.close();
+  });
+
+  for (const hasHash of [true, false]) {
+    const fact = hasHash ? 'hash' : 'size';
+    it(`are kept only with the ${fact} that is known of them, as a number comes again`, async () => {
+      const server = hasHash ? serverWithHashes() : serverWithFiles();
+      const { cache } = openCache(server, { local: durable(), readTimeoutMs: 50 });
+      const request = { ...KEY, filename };
+      const first = bytesOf(5);
+      const second = bytesOf(hasHash ? 5 : 6).reverse();
+      await cache.createSession(KEY);
+      await cache.artifacts.put({ ...request, data: first });
+      // What is known is kept; a part of the bytes is not.
+      await cache.artifacts.open({ ...request, start: 1 });
+      await server.service.deleteSession(KEY);
+      await server.service.createSession(KEY);
+      await server.service.artifacts.put({ ...request, data: second });
+      let goOn = (): void => undefined;
+      const waiting = new Promise<undefined>((resolve) => (goOn = () => resolve(undefined)));
+      server.intercept = ({ url }) =>
+        url.endsWith('/metadata') ? waiting : Promise.resolve(undefined);
+      assert.deepEqual(await bytesIn(await cache.artifacts.open(request)), [...second]);
+      goOn();
+      server.intercept = undefined;
+      if (hasHash) {
+        const other = { ...KEY, filename: 'other' };
+        await server.service.artifacts.put({ ...other, data: first });
+        assert.deepEqual(await bytesIn(await cache.artifacts.open(other)), [...first]);
+        await server.service.close();
+      } else {
+        server.isOffline = true;
+        await assert.rejects(cache.artifacts.open(request), failsWith('connection_lost'));
+      }
+    });
+  }
 
   it('are asked for without the Cache API, or if the browser refuses it, or over memory', async () => {
     const server = serverWithFiles();
