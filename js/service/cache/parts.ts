@@ -81,7 +81,8 @@ export function openParts(options: TakenOptions) {
     // The new epoch may lead, and has heard of no tab what it reads.
     tabs.post('opened');
     for (const listener of forgetListeners) listener();
-    run(() => ended.forget()).catch(ended.report);
+    // An open of this tab may have made the Cache again after the tab that forgets has deleted it.
+    run(() => Promise.all([ended.forget(), forgetFiles()])).catch(ended.report);
   };
   /** The browser's Cache with the files that were opened. What is in memory alone stays there. */
   const cacheName = isDurable ? `adk-session-wasm:files:${options.owner}` : undefined;
