@@ -6,7 +6,7 @@ import { withIdempotencyKey, isViewSummary } from '../../values/model/event/meta
 import { createEvent } from '../../values/model/event/create_event.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { filesOf } from '../../values/model/event/message_files.js';
-import { withFiles } from '../../values/model/event/place_files.js';
+import { namedFiles, withFiles } from '../../values/model/event/place_files.js';
 import { type EventSnapshot, isPartial } from '../../values/model/event/snapshot.js';
 import type { AdmitEvents, RewindResult, RewindWrite, RunUnderWay } from '../history_types.js';
 import { REMOVED } from '../../values/state/scope.js';
@@ -120,7 +120,11 @@ export async function admitRewind(
   const { event, message, following } = await planRewind(session, write);
   const before = [...session.events, event];
   const events = await admit(following, before, session.state, true);
-  return { admitted: { ...write, events: message === undefined ? events : events.slice(1) } };
+  if (message === undefined) return { admitted: { ...write, events } };
+  const { files } = write.message!;
+  // A client names them alone. What is told of each is from the store of the files.
+  const repeated = { ...write.message!, files: files && namedFiles(events[0] as Event, files) };
+  return { admitted: { ...write, message: repeated, events: events.slice(1) } };
 }
 
 /** Returns the run, if the session that was read has its message. */

@@ -3,6 +3,7 @@ import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { takeContent } from '../../values/model/event/parts.js';
 import type { NewEvent } from '../../values/model/event/event.js';
 import type { RevisionCheck } from '../../values/model/session.js';
+import { MAX_FILES } from '../../values/model/event/place_files.js';
 import { joinScopes } from '../../values/state/keys.js';
 import { type SharedScope, storedScopeOf } from '../../values/state/scope.js';
 import { snakeName } from '../../values/python/names.js';
@@ -148,13 +149,23 @@ export function eventsIn(call: RouteCall): NewEvent[] {
   });
 }
 
-/** Takes the files of a body: for each event, or for the only message, those that the client names. */
-export function filesIn({ body }: RouteCall): SentFiles[] {
-  const files: SentFiles[number][][] = [];
-  for (const { event = 0, ...file } of (body.files ?? []) as readonly (SentFiles[number] & {
-    readonly event?: number;
-  })[]) {
-    (files[event] ??= []).push(file);
+/**
+ * Takes the files of a body: for each event, or for the only message, those that the client names.
+ *
+ * @param messages the number of messages that may have files
+ * @throws SessionError `invalid_argument` if a file is of none of them, or one has too many
+ */
+export function filesIn({ body }: RouteCall, messages: number): SentFiles[] {
+  const files = Array.from({ length: messages }, (): SentFiles[number][] => []);
+  const given = (body.files ?? []) as readonly (SentFiles[number] & { readonly event?: number })[];
+  for (const [at, { event = 0, part, name, version }] of given.entries()) {
+    const ofEvent = files[event];
+    if (ofEvent === undefined) {
+      throw invalidValue(`files[${at}].event`, 'must be an index of the events', event);
+    }
+    if (ofEvent.push({ part, name, version }) > MAX_FILES) {
+      throw invalid('files', `has more than ${MAX_FILES} files of one message`);
+    }
   }
   return files;
 }
@@ -181,7 +192,14 @@ export async function appendBody<Result>(
   const expected = { expectedRevision, expectedEvents };
   const events = eventsIn(call);
   return appendOfClient({
-    ...{ service, key: keyOf(call), rights, events, files: filesIn(call), ...expected },
+    ...{
+      service,
+      key: keyOf(call),
+      rights,
+      events,
+      files: filesIn(call, events.length),
+      ...expected,
+    },
     append: (admitted, expected) => append(admitted, expected, events),
   });
 }

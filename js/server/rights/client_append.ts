@@ -9,7 +9,7 @@ import { SessionError, isSessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
 import { isEqualJson } from '../../values/json/equal.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
-import { withFiles } from '../../values/model/event/place_files.js';
+import { namedFiles, withFiles } from '../../values/model/event/place_files.js';
 import { snapshotEvent } from '../../values/model/event/snapshot.js';
 import type {
   Abortable,
@@ -20,7 +20,7 @@ import type {
 import type { SessionService } from '../../values/model/session_service.js';
 import { HttpRefusal } from '../http/responses.js';
 import type { TakenRights } from './authorize.js';
-import { givenWithFiles, type SentFiles, storedFiles } from './client_files.js';
+import { givenWithFiles, type SentFiles } from './client_files.js';
 import { type Answer, answersIn, foreignMemberOf, markGiven } from './client_event.js';
 import {
   hasSecrets,
@@ -203,7 +203,7 @@ async function admitAll(
     const named = files[at] ?? [];
     const isStored =
       before !== undefined &&
-      (isSame(event, before) || isSame(withFiles(event, storedFiles(before, named)), before));
+      (isSame(event, before) || isSame(withFiles(event, namedFiles(before, named)), before));
     return { event, before, named, isSame: isStored };
   });
   const fresh = compared.filter(({ isSame }) => !isSame).map(({ event }) => event);

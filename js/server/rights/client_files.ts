@@ -1,7 +1,7 @@
 /** The files that clients name in messages. The handler makes the delta and the metadata of each itself. */
 import type { ArtifactService } from '../../service/invocation/running_invocation.js';
-import type { Event, NewEvent } from '../../values/model/event/event.js';
-import { filesOf, type MessageFile } from '../../values/model/event/message_files.js';
+import type { NewEvent } from '../../values/model/event/event.js';
+import type { MessageFile } from '../../values/model/event/message_files.js';
 import { withFiles } from '../../values/model/event/place_files.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
@@ -56,11 +56,4 @@ export async function filesOfUser(
     };
   });
   return Promise.all(found);
-}
-
-/** Returns those files of a stored event that a client names. */
-export function storedFiles(stored: Event, named: SentFiles): MessageFile[] {
-  return filesOf(stored).filter((file) =>
-    named.some(({ name, version }) => name === file.name && version === file.version),
-  );
 }

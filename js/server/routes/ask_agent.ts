@@ -129,7 +129,7 @@ export function answeredMessage(
 ): ServerMessage {
   const { service, key, rights, report } = call;
   const request = { service, key, rights, expectedRevision };
-  const [files = []] = filesIn(call);
+  const [files = []] = filesIn(call, 1);
   const admit = async (): Promise<AdmittedMessage> => ({
     ...(await admitMessage(request, message, files)),
     firstTitle,

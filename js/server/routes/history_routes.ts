@@ -25,7 +25,7 @@ import type { AskedRun } from '../../values/model/asked_run.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { filesOf } from '../../values/model/event/message_files.js';
-import { withFiles } from '../../values/model/event/place_files.js';
+import { namedFiles, withFiles } from '../../values/model/event/place_files.js';
 import { takeContent } from '../../values/model/event/parts.js';
 import { isBlank, requireId } from '../../values/model/values/ids.js';
 import { HttpRefusal } from '../http/responses.js';
@@ -34,7 +34,7 @@ import { TEXT } from '../requests/parameters.js';
 import { keyOf, type Route, routeWithQuery, type RouteCall } from '../requests/route.js';
 import { respondWithSession } from '../requests/session_response.js';
 import { admitAfter } from '../rights/client_append.js';
-import { filesOfUser, type SentFiles, storedFiles } from '../rights/client_files.js';
+import { filesOfUser, type SentFiles } from '../rights/client_files.js';
 import { withWholeDelta } from '../rights/public_view.js';
 import type { ServerRuns } from '../runs/server_runs.js';
 import { requireRuns, tellRunId } from './ask_agent.js';
@@ -119,7 +119,7 @@ function rewindIn(call: RouteCall): RewindWrite {
   const { key, body } = call;
   const { marker, run, ...given } = body as unknown as RewindBody;
   const place = placeIn(given.place);
-  const [files] = filesIn(call);
+  const [files] = filesIn(call, 1);
   const message = given.message && messageIn(given.message, files);
   if ('turn' in place !== (message !== undefined)) {
     throw invalid('message', 'must be given with place.turn, and with no other place');
@@ -233,7 +233,7 @@ function rewindFor(
     const bare = made === undefined ? events : [withFiles(made, []), ...events.slice(1)];
     const admitted = await admitAfter(stored, bare, rights);
     if (made !== undefined) {
-      const given = storedFiles(made, message?.files ?? []);
+      const given = namedFiles(made, message?.files ?? []);
       const own = await filesOfUser(service, { ...key, signal }, given);
       const files = filesOf(made).map((file) => own.find(({ part }) => part === file.part) ?? file);
       admitted[0] = withFiles(admitted[0]!, files);

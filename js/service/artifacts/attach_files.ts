@@ -8,7 +8,7 @@ import type { AttachedFile } from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
 import { fileText, type MessageFile } from '../../values/model/event/message_files.js';
-import { withFiles } from '../../values/model/event/place_files.js';
+import { MAX_FILES, withFiles } from '../../values/model/event/place_files.js';
 import { partsOf } from '../../values/model/event/parts.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
@@ -123,6 +123,7 @@ function ownParts(message: Event): Part[] {
 
 function takeFiles(given: readonly AttachedFile[]): TakenFile[] {
   if (!Array.isArray(given)) throw invalid('files', 'must be a list');
+  if (given.length > MAX_FILES) throw invalid('files', `must be at most ${MAX_FILES}`);
   return given.map((file: AttachedFile, at): TakenFile => {
     const isBlob = file instanceof Blob;
     const { name, data, mimeType } = isBlob

@@ -122,7 +122,7 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
 /** The options of `edit` and `send`. */
 export interface AttachOptions {
   /**
-   * Files to attach. They are put before the message is stored; a text stands for each behind its content, and `filesOf`
+   * Files to attach, at most 100. They are put before the message is stored; a text stands for each behind its content, and `filesOf`
    * tells them. A name that no file can have, or that a file of an agent has, gets another form.
    */
   readonly files?: readonly AttachedFile[] | undefined;

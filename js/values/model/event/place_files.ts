@@ -5,6 +5,9 @@ import { createEventActions } from './create_event.js';
 import type { Event, NewEvent } from './event.js';
 import { filesOf, fileText, MESSAGE_FILES, type MessageFile, textAt } from './message_files.js';
 
+/** The most files that a client may name in a message. */
+export const MAX_FILES = 100;
+
 /**
  * Returns a message with files in place of those that it has: their metadata, and the delta of artifacts. Each stands
  * where its text does, also if that has moved. A file whose text stands nowhere is in neither.
@@ -19,8 +22,8 @@ export function withFiles<Given extends NewEvent>(
   const placed = new Map<number, MessageFile>();
   const { content } = event as Partial<Event>;
   for (const file of files) {
-    const isPlace = (at: number): boolean =>
-      !placed.has(at) && textAt(content, at) === fileText(file.name);
+    const text = fileText(file.name);
+    const isPlace = (at: number): boolean => !placed.has(at) && textAt(content, at) === text;
     const places = [file.part, ...(content?.parts?.keys() ?? [])];
     const part = places.find(isPlace);
     if (part !== undefined) placed.set(part, { ...file, part });
@@ -40,6 +43,16 @@ export function withFiles<Given extends NewEvent>(
     return withActions;
   }
   return { ...withActions, customMetadata: metadata };
+}
+
+/** Returns those files of a message that a request names. */
+export function namedFiles(
+  message: Event,
+  named: readonly Pick<MessageFile, 'name' | 'version'>[],
+): MessageFile[] {
+  return filesOf(message).filter((file) =>
+    named.some(({ name, version }) => name === file.name && version === file.version),
+  );
 }
 
 /** Returns a message whose content was changed. It has those of its files whose texts are left. */

@@ -13,6 +13,7 @@ import {
   requestTo,
   SESSION,
 } from '../fixture.js';
+import { CachedSessionService, MemoryLocalStore } from '../../../../js/service/cache/index.js';
 
 const OWN = { 'adk-session-protocol': '1.0' };
 const EVENTS = `${SESSION}/events`;
@@ -170,6 +171,25 @@ describe('A message over HTTP that names a file of its user', () => {
     deepEqual((await stored('m1'))?.actions.artifactDelta, {});
   });
 
+  it('is refused if it is none of the messages that were sent, also at a far index', async () => {
+    const { ask, stored } = await serveFiles();
+    for (const event of [1, 4e9, Number.MAX_SAFE_INTEGER]) {
+      const body = { events: [messageJson('m1')], files: [{ event, ...FILE }] };
+      deepEqual(shown(await ask(EVENTS, { body })), [400, 'invalid_argument']);
+    }
+    equal(await stored('m1'), undefined);
+  });
+
+  it('is refused with more than 100 files', async () => {
+    const { ask, stored } = await serveFiles();
+    const files = Array.from({ length: 101 }, () => FILE);
+    const answer = await ask(EVENTS, { body: { events: [messageJson('m1')], files } });
+    deepEqual(shown(answer), [400, 'invalid_argument']);
+    equal(await stored('m1'), undefined);
+    const body = { events: [messageJson('m1')], files: files.slice(1) };
+    equal((await ask(EVENTS, { body })).status, 200);
+  });
+
   it('is refused by a service without files', async () => {
     const service = new InMemorySessionService();
     const handler = sessionHandler(service, { authorize: () => ALL_RIGHTS });
@@ -232,6 +252,28 @@ describe('A rewind over HTTP', () => {
     );
     await service.artifacts.deleteArtifact({ ...KEY, filename: 'jug.png' });
     equal((await ask(REWIND, { body: { ...rewind, files } })).status, 200);
+  });
+
+  it('gets the type and the size from the handler, also over a cache', async () => {
+    const remote = new InMemorySessionService({ artifacts: true });
+    const local = new MemoryLocalStore();
+    const service = new CachedSessionService({ remote, owner: 'ada', local });
+    const handler = sessionHandler(service, { authorize: () => true });
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: messageJson('m1', ['Look.']) });
+    await service.sync();
+    const data = new Blob(['picture'], { type: 'image/png' });
+    await remote.artifacts.put({ ...KEY, filename: 'tea.png', data, author: 'user' });
+    const content = { role: 'user', parts: [{ text: 'Look.' }, { text: TEXT }] };
+    const message = { ...ids('m2'), content };
+    const files = [{ ...FILE, mimeType: 'text/html', size: 1, mood: 'good' }];
+    const body = { place: { turn: 'm1' }, marker: ids('k1'), message, files };
+    equal((await handler(requestTo(REWIND, { body, headers: OWN }))).status, 200);
+    await service.sync();
+    const { events } = await remote.getEvents({ ...KEY, eventIds: ['m2'] });
+    const { adk_session_wasm_files: stored } = events[0]!.event.customMetadata!;
+    deepEqual(stored, [{ ...FILE, mimeType: 'image/png', size: 7 }]);
+    await service.close();
   });
 
   it('is refused for a file that the user has not put', async () => {

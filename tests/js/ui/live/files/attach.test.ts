@@ -146,6 +146,13 @@ describe('A message with files', () => {
     deepEqual((await service.getSession(KEY))?.state, { topic: 'tea' });
   });
 
+  it('is refused with more than 100 files, before one is put', async () => {
+    const { service, chat } = open();
+    const files = Array.from({ length: 101 }, () => picture());
+    await rejects(chat.ask('Many.', { files }), failsWith('invalid_argument'));
+    equal(await service.getSession(KEY), undefined);
+  });
+
   it('is refused by a service without files, and by a value that is no file', async () => {
     const chat = liveSession(new InMemorySessionService(), KEY, { run: echo });
     await rejects(chat.ask('No.', { files: [picture()] }), failsWith('artifact_service_missing'));
