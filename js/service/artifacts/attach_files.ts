@@ -7,16 +7,18 @@ import { fitsUtf8 } from '../../values/json/text.js';
 import type { AttachedFile } from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
-import { fileText, type MessageFile } from '../../values/model/event/message_files.js';
+import { filesOf, fileText, type MessageFile } from '../../values/model/event/message_files.js';
 import { MAX_FILES, withFiles } from '../../values/model/event/place_files.js';
 import { partsOf } from '../../values/model/event/parts.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { isFileName } from '../../stores/artifacts/artifact_names.js';
-import { blobOf, dataOf, partOf } from '../../stores/artifacts/file_versions.js';
+import { BINARY, blobOf, dataOf, partOf } from '../../stores/artifacts/file_versions.js';
 import type { ArtifactService } from '../invocation/running_invocation.js';
 
-type Artifacts = Required<Pick<ArtifactService, 'put' | 'listArtifactVersions'>>;
+type Artifacts = Required<
+  Pick<ArtifactService, 'put' | 'listArtifactKeys' | 'listArtifactVersions'>
+>;
 
 /** A file of a caller, checked. */
 interface TakenFile {
@@ -35,46 +37,75 @@ interface Attachment {
   readonly isInline: boolean;
   /** Opens the session, or creates it. Absent: it is there. */
   readonly openSession: (() => Promise<unknown>) | undefined;
-  /** Deletes the session, if it was created for the message. */
-  readonly giveUp: () => Promise<void>;
+  /** Shows and stores the message with its files. It counts among those that need the session before this returns. */
+  readonly store: (message: Event) => Promise<Event>;
+  /** Deletes the session, if it was created for the message. @param isUsed whether it has files, or will have some */
+  readonly giveUp: (isUsed: () => Promise<boolean>) => Promise<void>;
 }
 
-/** The number of messages whose files are being put, by the handle of their session. */
-const attaching = new WeakMap<object, number>();
+/** The messages of a session whose files are being put. */
+interface Attaching {
+  count: number;
+  /** How often a file of each name was put. */
+  readonly puts: Map<string, number>;
+}
+
+/** By the handle of the session. */
+const attaching = new WeakMap<object, Attaching>();
 
 /**
- * Puts the files of a message, and returns the message with them. If that fails, the caller still has them, and a
- * session that was created for them is deleted.
+ * Puts the files of a message, and stores the message with them. If a put fails, the caller still has them, and a
+ * session that was created for them is deleted, unless somebody uses it.
  *
- * @throws SessionError `invalid_argument`; `artifact_service_missing`; `connection_lost`; any error of a put
+ * @returns the stored message
+ * @throws SessionError `invalid_argument`; `artifact_service_missing`; `connection_lost`; any error of a put, or of
+ *   storing the message
  */
 export async function attachFiles(
   message: Event,
   given: readonly AttachedFile[],
   attachment: Attachment,
 ): Promise<Event> {
-  const { service, key, handle, openSession, giveUp } = attachment;
+  const { service, key, handle, openSession, store, giveUp } = attachment;
   const files = takeFiles(given);
-  if (attachment.isInline) return withParts(message, await Promise.all(files.map(inlined)));
-  const count = (change: number): number => {
-    const next = (attaching.get(handle) ?? 0) + change;
-    attaching.set(handle, next);
-    return next;
-  };
-  count(1);
+  if (attachment.isInline) return store(withParts(message, await Promise.all(files.map(inlined))));
+  const all = attaching.get(handle) ?? { count: 0, puts: new Map<string, number>() };
+  attaching.set(handle, all);
+  all.count += 1;
+  let result: Event;
   try {
     const artifacts = artifactsOf(service);
     await openSession?.();
     // A put needs the session at the remote of a cache, and what the message follows.
     await coreOf(service)?.untilSent?.(key);
-    const result = await putFiles(artifacts, key, message, files);
-    count(-1);
-    return result;
+    result = await putFiles(artifacts, key, message, files, all.puts);
   } catch (error) {
+    all.count -= 1;
     // Another message may need the session.
-    if (count(-1) === 0 && openSession !== undefined) await giveUp().catch(() => undefined);
+    const isUsed = async (): Promise<boolean> =>
+      (await hasOtherFiles(service, key, all.puts)) || all.count > 0;
+    if (all.count === 0 && openSession !== undefined) await giveUp(isUsed).catch(() => undefined);
     throw error;
   }
+  const storing = store(result);
+  all.count -= 1;
+  return storing;
+}
+
+/** Whether a session has other files than those that were put for these messages. */
+async function hasOtherFiles(
+  service: SessionService,
+  { appName, userId, sessionId }: CompositeSessionKey,
+  puts: ReadonlyMap<string, number>,
+): Promise<boolean> {
+  const key = { appName, userId, sessionId };
+  const artifacts = findArtifacts(service);
+  for (const filename of (await artifacts?.listArtifactKeys(key)) ?? []) {
+    if (filename.startsWith('user:')) continue;
+    const versions = await artifacts!.listArtifactVersions({ ...key, filename });
+    if (versions.length > (puts.get(filename) ?? 0)) return true;
+  }
+  return false;
 }
 
 async function putFiles(
@@ -82,12 +113,18 @@ async function putFiles(
   { appName, userId, sessionId }: CompositeSessionKey,
   message: Event,
   files: readonly TakenFile[],
+  puts: Map<string, number>,
 ): Promise<Event> {
   const key = { appName, userId, sessionId };
-  const first = ownParts(message).length;
+  const own = ownParts(message);
+  const first = own.length;
   const attached: MessageFile[] = [];
   for (const [place, { name, data, mimeType }] of files.entries()) {
-    const filename = await freeName(artifacts, key, name, attached);
+    const isTaken = (filename: string): boolean =>
+      attached.some(({ name }) => name === filename) ||
+      own.some(({ text }) => text === fileText(filename));
+    const filename = await freeName(artifacts, key, name, isTaken);
+    puts.set(filename, (puts.get(filename) ?? 0) + 1);
     const displayName = filename === name ? undefined : name;
     const id = `${message.id}/${place}`;
     const put = { ...key, filename, data, mimeType, displayName, author: 'user', id };
@@ -99,14 +136,12 @@ async function putFiles(
     });
   }
   const texts = attached.map(({ name }) => ({ text: fileText(name) }));
-  return withFiles(withParts(message, texts), attached);
+  return withFiles(withParts(message, texts), [...filesOf(message), ...attached]);
 }
 
 async function inlined({ name, data, mimeType = BINARY }: TakenFile): Promise<Part> {
   return partOf({ facts: { mimeType, displayName: name } }, await blobOf(data));
 }
-
-const BINARY = 'application/octet-stream';
 
 function withParts(message: Event, added: readonly Part[]): Event {
   const parts = [...ownParts(message), ...added];
@@ -134,21 +169,29 @@ function takeFiles(given: readonly AttachedFile[]): TakenFile[] {
     if (!isBlob) requireText(`files[${at}].name`, name);
     if (mimeType !== undefined) requireText(`files[${at}].mimeType`, mimeType);
     const [, subtype = 'bin'] = /^\w+\/(\w+)$/.exec(mimeType ?? '') ?? [];
-    return { name: name ?? `file.${subtype}`, data: dataOf(data), mimeType };
+    const taken = dataOf(data);
+    // google-adk stores an empty file without a type where there is no file any more.
+    const isEmpty = taken instanceof Blob && taken.size === 0;
+    const type = isEmpty && (mimeType ?? BINARY) === BINARY ? 'text/plain' : mimeType;
+    return { name: name ?? `file.${subtype}`, data: taken, mimeType: type };
   });
 }
 
 /** @throws SessionError `artifact_service_missing` */
 function artifactsOf(service: SessionService): Artifacts {
+  const found = findArtifacts(service);
+  if (found !== undefined) return found;
+  const message = 'This service keeps no files; give it the option artifacts.';
+  throw new SessionError('artifact_service_missing', message);
+}
+
+function findArtifacts(service: SessionService): Artifacts | undefined {
   const { artifacts } = service as { readonly artifacts?: Artifacts };
   // A service of `adk-session-wasm/adk` has the core of the service that it wraps.
   const { artifacts: wrapped } = (coreOf(service) ?? {}) as {
     readonly artifacts?: { readonly service: Artifacts };
   };
-  const found = artifacts ?? wrapped?.service;
-  if (found !== undefined) return found;
-  const message = 'This service keeps no files; give it the option artifacts.';
-  throw new SessionError('artifact_service_missing', message);
+  return artifacts ?? wrapped?.service;
 }
 
 /** Returns a name that no file of an agent has, and none of this message. */
@@ -156,13 +199,13 @@ async function freeName(
   artifacts: Artifacts,
   key: CompositeSessionKey,
   given: string,
-  attached: readonly MessageFile[],
+  isTaken: (filename: string) => boolean,
 ): Promise<string> {
   const name = toFileName(given);
   const [, stem = '', ending = ''] = /^(.+?)(\.\w{1,16})?$/su.exec(name) ?? [];
   for (let count = 1; ; count += 1) {
     const filename = count === 1 ? name : `${cut(stem)}-${count}${ending}`;
-    if (attached.some(({ name }) => name === filename)) continue;
+    if (isTaken(filename)) continue;
     const versions = await artifacts.listArtifactVersions({ ...key, filename });
     if (versions.every(({ author }) => author === 'user')) return filename;
   }

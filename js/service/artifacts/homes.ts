@@ -9,6 +9,7 @@ import { GivenHome } from './given_home.js';
 
 // A file of its own would be another part of each page.
 export { attachFiles } from './attach_files.js';
+export { withFiles } from '../../values/model/event/place_files.js';
 
 /** The option `artifacts`, if it is not `false`. */
 export type ArtifactsOption = true | { readonly folder: string } | ArtifactService;

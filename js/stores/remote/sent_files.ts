@@ -12,11 +12,15 @@ export function withFilesApart(write: ReadyAppend): ReadyAppend {
   const files: NamedFile[] = [];
   const events = write.events.map((sent, at) => {
     const event = sent.text.includes(MESSAGE_FILES) ? parseEventText(sent.text) : undefined;
-    const own = event?.author === 'user' ? filesOf(event) : [];
-    if (event === undefined || own.length === 0) return sent;
+    const customMetadata = event?.customMetadata;
+    if (event === undefined || customMetadata?.[MESSAGE_FILES] === undefined) return sent;
+    const own = filesOf(event);
+    const bare = withFiles(event, []);
+    // If all texts are gone, the server leaves the metadata out, and tells so, as of the files that it adds.
+    if (own.length === 0) return { ...sent, text: JSON.stringify({ ...bare, customMetadata }) };
     for (const { part, name, version } of own)
       files.push({ ...(at > 0 && { event: at }), part, name, version });
-    return { ...sent, text: JSON.stringify(withFiles(event, [])) };
+    return { ...sent, text: JSON.stringify(bare) };
   });
-  return files.length === 0 ? write : { ...write, events, files };
+  return { ...write, events, ...(files.length > 0 && { files }) };
 }

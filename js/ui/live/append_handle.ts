@@ -106,13 +106,25 @@ export class AppendHandle<S extends object> {
     return this.#keep(openOrCreate());
   }
 
-  /** Deletes the session if this handle has created it, and nobody has changed it since. Returns whether it did. */
-  async deleteCreated(service: SessionService<S>): Promise<boolean> {
+  /**
+   * Deletes the session if this handle has created it, and nobody has changed it since. Returns whether it did.
+   *
+   * @param isNeeded asked before anything is read, and right before the session is deleted
+   * @param isUsed reads whether the session has what changes no revision, besides a title
+   */
+  async deleteCreated(
+    service: SessionService<S>,
+    isNeeded: () => boolean,
+    isUsed?: () => Promise<boolean>,
+  ): Promise<boolean> {
+    if (isNeeded()) return false;
     const revision = this.#createdRevision;
-    this.#createdRevision = undefined;
     const { deletable } = coreOf(service) ?? {};
     if (deletable === undefined || revision === undefined) return false;
     const { appName, userId, sessionId } = this.#key;
+    const stored = await service.getSession({ ...this.#key, config: { numRecentEvents: 0 } });
+    if (stored?.title !== undefined || (await isUsed?.()) === true || isNeeded()) return false;
+    this.#createdRevision = undefined;
     const unchanged = { userId, sessionId, revision, labels: undefined };
     return deletable.deleteUnchanged(appName, unchanged, {});
   }

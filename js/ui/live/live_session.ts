@@ -10,6 +10,7 @@ import type { AttachedFile } from '../../values/model/artifact.js';
 import type { Content } from '../../values/model/event/content.js';
 import { createEventActions, newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
+import { filesOf, MESSAGE_FILES } from '../../values/model/event/message_files.js';
 import { partsOf, takeContent } from '../../values/model/event/parts.js';
 import type { CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
@@ -54,10 +55,12 @@ export class LiveSessionStore<S extends object>
   }
 
   async ask(content: Content | string, options: AskOptions<S> = {}): Promise<Event> {
-    const { streaming = true, stateDelta, files } = takeOptions(options);
+    const { streaming = true, stateDelta, ...taken } = takeOptions(options);
     const actions = stateDelta && { actions: createEventActions({ stateDelta }) };
+    const files = filesIn(taken);
     const message = messageOf(content, files, actions);
-    return this.#ask(files ? await this.#attach(message, files, 'ask') : message, streaming);
+    const ask = (message: Event): Promise<Event> => this.#ask(message, streaming);
+    return files !== undefined ? this.#attach(message, files, ask, 'ask') : ask(message);
   }
 
   async answer(answers: Answers): Promise<Event> {
@@ -75,7 +78,7 @@ export class LiveSessionStore<S extends object>
   async send(given: SentEvent, options: AttachOptions = {}): Promise<Event> {
     if (this.isForgotten) throw forgottenError();
     const event = copyEvent(given);
-    const { files } = takeOptions(options);
+    const files = filesIn(takeOptions(options));
     if (event.partial === true) {
       throw invalid(
         'event.partial',
@@ -86,7 +89,12 @@ export class LiveSessionStore<S extends object>
       const message = 'A rewind has undone the invocation of the event.';
       throw new SessionError('stale_session', message, { staleReason: 'undone' });
     }
-    return this.#send(files ? await this.#attach(event, files, 'send') : event);
+    const send = (message: Event): Promise<Event> => this.#send(message);
+    if (files !== undefined) return this.#attach(event, files, send, 'send');
+    if (event.customMetadata?.[MESSAGE_FILES] === undefined) return send(event);
+    const { withFiles } = await loadChunk(() => import('../../service/artifacts/homes.js'));
+    // A copy of a stored message may have another content.
+    return send(withFiles(event, filesOf(event)));
   }
 
   async edit(
@@ -94,7 +102,7 @@ export class LiveSessionStore<S extends object>
     content: Content | string,
     options: AttachOptions = {},
   ): Promise<Event> {
-    const { files } = takeOptions(options);
+    const files = filesIn(takeOptions(options));
     const message = messageOf(content, files);
     return this.#changeTurn(eventId, message, files);
   }
@@ -183,20 +191,21 @@ export class LiveSessionStore<S extends object>
     });
   }
 
-  /** Puts the files of a message before it is shown or stored. */
+  /** Puts the files of a message before it is shown or stored. @param store shows it before it returns */
   async #attach(
     message: Event,
     files: readonly AttachedFile[],
+    store: (message: Event) => Promise<Event>,
     method?: 'ask' | 'send',
   ): Promise<Event> {
     const { attachFiles } = await loadChunk(() => import('../../service/artifacts/homes.js'));
     const service = this.use(await this.service());
     const { handle, key } = this;
     return attachFiles(message, files, {
-      ...{ service, key, handle },
+      ...{ service, key, handle, store },
       isInline: method === 'ask' && (await this.runs.isOfApiServer(service)),
       openSession: method && (() => handle.require(service, this.head.wasThere, 'if absent')),
-      giveUp: () => this.#deleteCreated(),
+      giveUp: (isUsed) => this.#deleteCreated(isUsed),
     });
   }
 
@@ -247,12 +256,12 @@ export class LiveSessionStore<S extends object>
   }
 
   /** Deletes the session if it was created for a message that was then given up, and if nobody has changed it since. */
-  async #deleteCreated(): Promise<void> {
-    // Another message may need it.
-    if (this.unsent.events.length > 0) return;
+  async #deleteCreated(isUsed?: () => Promise<boolean>): Promise<void> {
     const service = this.use(await this.service());
+    // Another message may need it.
+    const isNeeded = (): boolean => this.unsent.events.length > 0;
     // It is no error that the session stays, for example because this client may not delete it.
-    const isDeleted = await this.handle.deleteCreated(service).catch(() => false);
+    const isDeleted = await this.handle.deleteCreated(service, isNeeded, isUsed).catch(() => false);
     if (!isDeleted) return;
     this.handle.drop();
     this.setGone('missing');
@@ -268,7 +277,10 @@ export class LiveSessionStore<S extends object>
     this.runs.requireRewinds(service, edited === undefined ? 'regenerate' : 'edit');
     const run = isOfServer ? { streaming: true } : undefined;
     const { id = newEventId() } = edited ?? {};
-    const message = edited && given ? await this.#attach(edited, given) : edited;
+    // Its session is there, so nothing is deleted.
+    const keep = (message: Event): Promise<Event> => Promise.resolve(message);
+    const message =
+      edited && given !== undefined ? await this.#attach(edited, given, keep) : edited;
     const change = turnChange({ ...this.key, eventId, edited: message, run, messageId: id });
     if (this.runs.agent === undefined && !isOfServer) {
       const message = await this.#changeHistory(change);
@@ -308,6 +320,11 @@ export class LiveSessionStore<S extends object>
       await (this.reading ?? this.refresh());
     }
   }
+}
+
+/** Takes the files of a call. An empty list is none. */
+function filesIn({ files }: AttachOptions): readonly AttachedFile[] | undefined {
+  return Array.isArray(files) && files.length === 0 ? undefined : (files ?? undefined);
 }
 
 /** Takes a message. With files it may have no part of its own. @throws SessionError `invalid_argument` */

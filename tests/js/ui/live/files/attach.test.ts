@@ -146,6 +146,93 @@ describe('A message with files', () => {
     deepEqual((await service.getSession(KEY))?.state, { topic: 'tea' });
   });
 
+  it('leaves a new conversation that got a title or a file of somebody else since', async () => {
+    const uses = {
+      title: (service: InMemorySessionService) => service.updateSession(KEY, { title: 'Tea' }),
+      file: (service: InMemorySessionService) =>
+        service.artifacts.put({ ...KEY, filename: 'plan.txt', data: new Blob(['x']) }),
+      version: (service: InMemorySessionService) =>
+        service.artifacts.put({ ...KEY, filename: 'tea.png', data: new Blob(['x']) }),
+    };
+    for (const [use, run] of Object.entries(uses)) {
+      const { service, chat } = open();
+      const data = (async function* () {
+        yield new Uint8Array(1);
+        await run(service);
+        throw new Error('torn');
+      })();
+      await rejects(chat.ask('New.', { files: [picture(), { name: 'bad', data }] }), /torn/);
+      ok(await service.getSession(KEY), use);
+    }
+  });
+
+  it('leaves a new conversation that another message of the chat is about to get', async () => {
+    const { service, chat } = open();
+    // The put of the first file fails in the step in which that of the second is done.
+    const { artifacts } = service;
+    const put = artifacts.put.bind(artifacts);
+    let fail: (error: Error) => void = () => undefined;
+    artifacts.put = async (request) => {
+      if (request.filename === 'bad.png') {
+        return new Promise((_, reject) => {
+          fail = reject;
+        });
+      }
+      const version = await put(request);
+      queueMicrotask(() => fail(new Error('torn')));
+      return version;
+    };
+    const bad = chat.ask('Bad.', { files: [picture('x', 'bad.png')] });
+    const good = chat.ask('Good.', { files: [picture()] });
+    await rejects(bad, /torn/);
+    const { id } = await good;
+    ok((await service.getSession(KEY))?.events.some((event) => event.id === id));
+  });
+
+  it('is stored as one without files if the list is empty', async () => {
+    const service = new InMemorySessionService();
+    const chat = liveSession(service, KEY, { run: echo });
+    const { id } = await chat.ask('Tea?', { files: [] });
+    deepEqual(textsOf(await storedIn(service, id)), ['Tea?']);
+    const empty = { role: 'user', parts: [] };
+    await rejects(chat.ask(empty, { files: [] }), failsWith('invalid_argument'));
+    for (const files of ['', 'tea.png', picture()]) {
+      await rejects(chat.ask('No.', { files: files as never }), failsWith('invalid_argument'));
+    }
+  });
+
+  it('can be opened if the file is empty', async () => {
+    const { service, chat } = open();
+    const files = [new File([], 'a'), { name: 'b', data: new Uint8Array(0) }];
+    const sent = filesOf(await chat.ask('Empty.', { files }));
+    for (const { name: filename } of sent) {
+      const blob = await service.artifacts.open({ ...KEY, filename });
+      deepEqual([blob?.size, blob?.type], [0, 'text/plain']);
+    }
+    equal(sent.length, 2);
+  });
+
+  it('keeps its files if a copy of it is sent with others', async () => {
+    const { service, chat } = open();
+    const { id, ...first } = await chat.ask('Look.', { files: [picture()] });
+    const copy = { ...first, invocationId: 'i2' };
+    const again = await chat.send(copy, { files: [picture('x'), picture('cup', 'cup.png')] });
+    const stored = (await storedIn(service, again.id))!;
+    ok(again.id !== id);
+    deepEqual(namesOf(stored), ['tea.png', 'tea-2.png', 'cup.png']);
+    deepEqual(stored.actions.artifactDelta, { 'tea.png': 0, 'tea-2.png': 0, 'cup.png': 0 });
+  });
+
+  it('has no file any more if a copy of it is sent with another content', async () => {
+    const { service, chat } = open();
+    const { id, ...first } = await chat.ask('Look.', { files: [picture()] });
+    const content = { role: 'user', parts: [{ text: 'Never mind.' }] };
+    const again = await chat.send({ ...first, content, invocationId: 'i2' });
+    const stored = (await storedIn(service, again.id))!;
+    ok(again.id !== id);
+    deepEqual([stored.actions.artifactDelta, stored.customMetadata], [{}, undefined]);
+  });
+
   it('is refused with more than 100 files, before one is put', async () => {
     const { service, chat } = open();
     const files = Array.from({ length: 101 }, () => picture());

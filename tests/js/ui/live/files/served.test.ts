@@ -2,7 +2,12 @@
 
 import { describe, it } from 'node:test';
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
-import { type Event, filesOf, InMemorySessionService } from '../../../../../js/index.js';
+import {
+  createEventActions,
+  type Event,
+  filesOf,
+  InMemorySessionService,
+} from '../../../../../js/index.js';
 import { CachedSessionService, MemoryLocalStore } from '../../../../../js/service/cache/index.js';
 import { SessionError } from '../../../../../js/values/errors/errors.js';
 import { liveSession, type RunAgent } from '../../../../../js/ui/live/index.js';
@@ -96,6 +101,25 @@ for (const [device, open] of Object.entries(DEVICES)) {
         );
         deepEqual(Object.keys(events[0]!.event.actions.artifactDelta), names);
       }
+    });
+
+    it('may be sent again as a copy, also with another content', async () => {
+      const { chat, service, isSent } = open();
+      const { id, ...first } = await chat.send(
+        { author: 'user', content: { role: 'user', parts: [{ text: 'Look.' }] } },
+        { files: [picture()] },
+      );
+      await until(isSent);
+      const content = { role: 'user', parts: [{ text: 'Never mind.' }] };
+      const copy = await chat.send({ ...first, invocationId: 'i2' });
+      const changed = await chat.send({ ...first, content, invocationId: 'i3' });
+      await until(isSent);
+      const ids = [id, copy.id, changed.id];
+      const { events } = await service.getEvents({ ...KEY, eventIds: ids });
+      deepEqual(
+        events.map(({ event }) => event.actions.artifactDelta),
+        [{ 'tea.png': 0 }, { 'tea.png': 0 }, {}],
+      );
     });
 
     it('rejects offline, and leaves nothing', async () => {
@@ -226,6 +250,30 @@ describe('A message with files through a cache', () => {
 });
 
 describe('The handle of a remote append', () => {
+  it('may leave the metadata of files whose texts are gone', async () => {
+    const { server } = openServer();
+    const remote = server.client();
+    const session = await remote.createSession(KEY);
+    const content = { role: 'user', parts: [{ text: 'Never mind.' }] };
+    const actions = createEventActions({ artifactDelta: { 'tea.png': 0 } });
+    const customMetadata = { adk_session_wasm_files: [FILE] };
+    const event = { author: 'user', invocationId: 'i1', content, actions, customMetadata };
+    await remote.appendEvent({ session, event });
+    deepEqual(session.events[0]?.actions.artifactDelta, {});
+  });
+
+  it('keeps the files of the event of an agent', async () => {
+    const service = new InMemorySessionService({ artifacts: true });
+    const server = new Server(service, { authorize: () => ({ mayWriteAgentEvents: true }) });
+    const chat = liveSession(server.client(), KEY);
+    const content = { role: 'model', parts: [{ text: 'Look.' }] };
+    const event = { author: 'guide', content, invocationId: 'i1' };
+    const { id } = await chat.send(event, { files: [picture()] });
+    const { events } = await service.getEvents({ ...KEY, eventIds: [id] });
+    deepEqual(filesOf(events[0]!.event), [FILE]);
+    deepEqual(events[0]?.event.actions.artifactDelta, { 'tea.png': 0 });
+  });
+
   it('gets the event as the server has stored it', async () => {
     const { server, service } = openServer();
     const remote = server.client();
