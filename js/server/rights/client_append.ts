@@ -71,12 +71,12 @@ export async function appendOfClient<Result>(request: ClientAppend<Result>): Pro
   const { rights, events, expectedRevision, expectedEvents, append } = request;
   const replaces = Object.values(expectedEvents ?? {}).some((revision) => revision !== null);
   const isWhole = rights.maySeeCredentials || !events.some(hasValueInPart);
-  // Whether files can be named is asked only for an event that is not stored yet.
-  const hasFiles = request.files.some(({ length }) => length > 0);
-  const isPlain = isWhole && !hasFiles && events.every((event) => isPlainOf(event, rights));
-  if (expectedRevision === undefined && !replaces && isPlain) {
+  const isPlain = isWhole && events.every((event) => isPlainOf(event, rights));
+  const given =
+    expectedRevision === undefined && !replaces && isPlain ? await plainOf(request) : undefined;
+  if (given !== undefined) {
     try {
-      return await append(events.map(markGiven), replacingNone(events));
+      return await append(given, replacingNone(events));
     } catch (error) {
       // The events may be stored already, also those that the client expects not to be.
       if (!isSessionError(error, 'stale_session')) throw error;
@@ -103,6 +103,17 @@ export async function appendOfClient<Result>(request: ClientAppend<Result>): Pro
       refused = { error, revision };
     }
   }
+}
+
+/**
+ * Returns plain events as they are appended; `undefined` if their files cannot be named. An event that is stored needs no
+ * files any more.
+ */
+async function plainOf(request: ClientRequest): Promise<NewEvent[] | undefined> {
+  const { service, key, events, files } = request;
+  if (files.every(({ length }) => length === 0)) return events.map(markGiven);
+  const given = events.map((event, at) => givenWithFiles(service, key, event, files[at] ?? []));
+  return Promise.all(given).catch(() => undefined);
 }
 
 /**

@@ -80,6 +80,20 @@ describe('A message over HTTP that names a file of its user', () => {
     deepEqual(filesOf((await stored('m2'))!).length, 1);
   });
 
+  it('is stored while others append, if its client expects no revision', async () => {
+    const { service, ask, stored } = await serveFiles();
+    const { artifacts } = service;
+    const getVersion = artifacts.getArtifactVersion.bind(artifacts);
+    artifacts.getArtifactVersion = async (request) => {
+      const session = (await service.getSession(KEY))!;
+      await service.appendEvent({ session, event: createEvent({ author: 'guide' }) });
+      return getVersion(request);
+    };
+    const body = { events: [messageJson('m1')], files: [FILE] };
+    equal((await ask(EVENTS, { body })).status, 200);
+    equal(filesOf((await stored('m1'))!).length, 1);
+  });
+
   it('is the same when it is sent again, also if the file is deleted by then', async () => {
     const { service, ask, stored } = await serveFiles();
     const body = { events: [messageJson('m1')], files: [FILE] };
