@@ -153,7 +153,7 @@ export function findRoute(
   const wanted = method === 'HEAD' ? 'GET' : method;
   const found = matching.find(({ route }) => route.method === wanted);
   if (found === undefined) {
-    const allow = matching.map(({ route }) => route.method).join(', ');
+    const allow = [...new Set(matching.map(({ route }) => route.method))].join(', ');
     throw new HttpRefusal(405, 'Method Not Allowed', { allow });
   }
   return { route: found.route, names: namesIn(found.pattern, found.segments, isOwnClient) };

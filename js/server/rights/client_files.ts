@@ -5,6 +5,7 @@ import type { MessageFile } from '../../values/model/event/message_files.js';
 import { withFiles } from '../../values/model/event/place_files.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
+import { SessionError } from '../../values/errors/errors.js';
 import { HttpRefusal } from '../http/responses.js';
 import { markGiven } from './client_event.js';
 
@@ -29,7 +30,7 @@ export async function givenWithFiles(
 /**
  * Returns what is stored of files that a client names.
  *
- * @throws HttpRefusal 403 for one that the user has not put, there or not
+ * @throws HttpRefusal 403 for one that the user has not put, there or not; SessionError `artifact_service_missing`
  */
 export async function filesOfUser(
   service: SessionService,
@@ -38,8 +39,11 @@ export async function filesOfUser(
 ): Promise<MessageFile[]> {
   if (files.length === 0) return [];
   const { artifacts } = service as unknown as {
-    readonly artifacts: Required<Pick<ArtifactService, 'getArtifactVersion'>>;
+    readonly artifacts?: Required<Pick<ArtifactService, 'getArtifactVersion'>>;
   };
+  if (artifacts === undefined) {
+    throw new SessionError('artifact_service_missing', 'The server keeps no files.');
+  }
   const found = files.map(async ({ part, name, version }): Promise<MessageFile> => {
     const key = { appName, userId, sessionId, filename: name, version };
     const stored = await artifacts.getArtifactVersion({ ...key, ...(signal && { signal }) });

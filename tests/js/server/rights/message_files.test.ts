@@ -60,6 +60,20 @@ describe('A message over HTTP that names a file of its user', () => {
     deepEqual(told, [[0, filesOf(event)]]);
   });
 
+  it('is status 404 for a service without files', async () => {
+    class WithoutFiles extends InMemorySessionService {
+      override get artifacts() {
+        return undefined as never;
+      }
+    }
+    const service = new WithoutFiles();
+    await service.createSession(KEY);
+    const handler = sessionHandler(service, { authorize: () => true });
+    const body = { events: [messageJson('m1')], files: [FILE] };
+    const answer = await answerOf(await handler(requestTo(EVENTS, { body, headers: OWN })));
+    deepEqual(shown(answer), [404, 'artifact_service_missing']);
+  });
+
   it('has a file only where the text of that stands', async () => {
     const { ask, stored } = await serveFiles();
     const moved = messageJson('m1', [TEXT, 'Look.']);
