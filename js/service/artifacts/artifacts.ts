@@ -38,6 +38,7 @@ import {
 } from '../../stores/artifacts/artifact_names.js';
 import {
   dataOf,
+  decideAmong,
   fileOfPart,
   isTombstone,
   partOf,
@@ -119,16 +120,23 @@ export class Artifacts implements ArtifactMethods {
     const { appName, userId, sessionId } = place.owner;
     await this.#settled();
     if (sessionId === undefined || this.home.apart === undefined) {
-      return this.home.put(place, file, call);
+      return this.#put(place, file, call);
     }
     const key = { appName, userId, sessionId };
     const before = await this.#numberOf(key, call);
     if (before === undefined) throw sessionNotFound(sessionId);
-    const stored = await this.home.put(place, { ...file, created: before }, call);
+    const stored = await this.#put(place, { ...file, created: before }, call);
     const after = afterCommit(call);
     if (Object.is(await this.#numberOf(key, after), before)) return stored;
     await this.home.remove(place, stored.version, after);
     throw sessionNotFound(sessionId);
+  }
+
+  /** Stores a version. A repetition reads no bytes: they may come slowly, and may be refused by now. */
+  async #put(place: FilePlace, file: NewFile, call: Call): Promise<FileVersion> {
+    const mayBeStored = file.facts.id !== undefined || file.version !== undefined;
+    const versions = mayBeStored ? await this.home.versions(place, call) : [];
+    return decideAmong(versions, file).stored ?? this.home.put(place, file, call);
   }
 
   async loadArtifact(request: ArtifactVersionRequest, call: Call): Promise<Part | undefined> {

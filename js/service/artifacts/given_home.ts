@@ -13,7 +13,7 @@ import {
   type FilePlace,
   placeOf,
 } from '../../stores/artifacts/artifact_names.js';
-import { blobOf, decidePut, fileOfPart, partOf } from '../../stores/artifacts/file_versions.js';
+import { blobOf, decideAmong, fileOfPart, partOf } from '../../stores/artifacts/file_versions.js';
 import { ownFactsOf, withOwnFacts } from '../../stores/artifacts/own_facts.js';
 import { SessionError } from '../../values/errors/errors.js';
 import type { ArtifactUsage, ArtifactVersion } from '../../values/model/artifact.js';
@@ -39,10 +39,9 @@ export class GivenHome implements ArtifactHome, FilesApart {
   }
 
   async put(place: FilePlace, { data, facts, ...file }: NewFile): Promise<FileVersion> {
-    const stored = await this.versions(place);
-    const known = stored.map(({ version, facts }) => ({ version, id: facts.id, isDeleted: false }));
-    const decision = decidePut(known, { facts, version: file.version });
-    if (decision.isStored) return stored.find(({ version }) => version === decision.version)!;
+    const wanted = { facts, version: file.version };
+    const { stored } = decideAmong(await this.versions(place), wanted);
+    if (stored !== undefined) return stored;
     const blob = await blobOf(data);
     const { mimeType, displayName } = facts;
     const artifact = await partOf({ facts }, blob);

@@ -27,6 +27,19 @@ export function decidePut(
   return { version: version ?? next, isStored: false };
 }
 
+/** Decides as {@link decidePut} on a file that is not deleted. `stored` is the version that an earlier put has made. */
+export function decideAmong(
+  versions: readonly FileVersion[],
+  file: Pick<NewFile, 'facts' | 'version'>,
+): { readonly version: number; readonly stored: FileVersion | undefined } {
+  const known = versions.map(({ version, facts }) => ({ version, id: facts.id, isDeleted: false }));
+  const { version, isStored } = decidePut(known, file);
+  return {
+    version,
+    stored: isStored ? versions.find((one) => one.version === version) : undefined,
+  };
+}
+
 /** Takes what a caller says of a file. @throws SessionError `invalid_argument`, `unserializable` */
 export function takeFacts(given: NewFile['facts']): NewFile['facts'] {
   const { mimeType, displayName, customMetadata, author, id } = given;
@@ -121,6 +134,16 @@ export function base64(bytes: Uint8Array): string {
     encoded += btoa(String.fromCharCode(...bytes.subarray(at, at + ENCODED_AT_ONCE)));
   }
   return encoded;
+}
+
+/** Returns base64 in the alphabet for URLs, as google-adk writes it. */
+export function toUrlAlphabet(data: string): string {
+  // Of a large file, replacing takes a second.
+  if (typeof Buffer === 'function') {
+    const url = Buffer.from(data, 'base64').toString('base64url');
+    return url.padEnd(Math.ceil(url.length / 4) * 4, '=');
+  }
+  return data.replaceAll('+', '-').replaceAll('/', '_');
 }
 
 /** The bytes of a chunk: what is hashed, written and read at once. */

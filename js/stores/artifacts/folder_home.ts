@@ -3,8 +3,8 @@
  *
  * `ROOT/apps/APP/users/USER[/sessions/SESSION]/artifacts/NAME/versions/VERSION/{last part of NAME, metadata.json}`
  *
- * A version is written into `versions/.VERSION.pending`, whose creation reserves the number, and then renamed. So readers
- * find it whole or not at all. Like there, the numbers of a deleted file are given again, and a number that a killed program
+ * The bytes are written into `versions/.put-…`. Once they are there, `versions/.VERSION.pending` is created, which reserves
+ * the number, gets them, and is renamed. So readers find a version whole or not at all. Like there, the numbers of a deleted file are given again, and a number that a killed program
  * has reserved stays free. A program that ends while it deletes a session may leave the session's files. The path in the metadata, `canonicalUri`, is for others: it is never opened.
  */
 import { KeyedQueue } from '../../core/call/scheduling.js';
@@ -21,7 +21,7 @@ import {
   type NewFile,
 } from './artifact_home.js';
 import { type FileOwner, filenameOf, type FilePlace, isFileName } from './artifact_names.js';
-import { ChunkHash, chunksOf, decidePut } from './file_versions.js';
+import { ChunkHash, chunksOf, decideAmong } from './file_versions.js';
 import { codeOf, listed, type Node, nodeModules, withErrors } from './node_files.js';
 import { ownFactsOf, withOwnFacts } from './own_facts.js';
 
@@ -36,7 +36,7 @@ export class FolderHome implements ArtifactHome, FilesApart {
   readonly apart = this;
   readonly #root: string;
   readonly #node: Node;
-  /** Puts into one file wait for each other, so that an id is not stored twice. */
+  /** Puts into one file whose bytes are there wait for each other, so that an id is not stored twice. */
   readonly #puts = new KeyedQueue<string>();
 
   constructor(folder: string) {
@@ -47,20 +47,35 @@ export class FolderHome implements ArtifactHome, FilesApart {
   async put(place: FilePlace, file: NewFile): Promise<FileVersion> {
     const folder = this.#folderOf(place);
     if (folder === undefined) throw invalidValue('The key', UNFIT, place.owner);
-    return withErrors(() => this.#puts.run(folder, () => this.#put(place, folder, file)));
+    const { fs, path } = this.#node;
+    return withErrors(async () => {
+      const versions = path.join(folder, VERSIONS);
+      await fs.mkdir(versions, { recursive: true });
+      const staged = await fs.mkdtemp(path.join(versions, '.put-'));
+      try {
+        const bytes = await writeChunks(fs, path.join(staged, path.basename(folder)), file.data);
+        return await this.#puts.run(folder, () => this.#publish(place, file, { staged, ...bytes }));
+      } finally {
+        await fs.rm(staged, { recursive: true, force: true });
+      }
+    });
   }
 
-  async #put(place: FilePlace, folder: string, file: NewFile): Promise<FileVersion> {
+  /** Makes a version of bytes that are there. */
+  async #publish(
+    place: FilePlace,
+    file: Omit<NewFile, 'data'>,
+    { staged, size, hash }: StagedBytes,
+  ): Promise<FileVersion> {
     const { fs, path, url } = this.#node;
-    const stored = await this.#versions(folder);
-    const known = stored.map(({ version, facts }) => ({ version, id: facts.id, isDeleted: false }));
-    const decision = decidePut(known, file);
-    if (decision.isStored) return stored.find(({ version }) => version === decision.version)!;
+    const folder = this.#folderOf(place)!;
+    const decision = decideAmong(await this.#versions(folder), file);
+    if (decision.stored !== undefined) return decision.stored;
     const { version, pending } = await this.#reserve(folder, decision.version);
     const published = path.join(folder, VERSIONS, String(version));
     const name = path.basename(folder);
     try {
-      const { size, hash } = await writeChunks(fs, path.join(pending, name), file.data);
+      await fs.rename(path.join(staged, name), path.join(pending, name));
       const { facts, createTime } = file;
       const metadata: Metadata = {
         version,
@@ -252,6 +267,16 @@ export class FolderHome implements ArtifactHome, FilesApart {
   }
 }
 
+/** The bytes of a put, in a folder of their own. */
+interface StagedBytes extends WrittenBytes {
+  readonly staged: string;
+}
+
+interface WrittenBytes {
+  readonly size: number;
+  readonly hash: string | undefined;
+}
+
 /** What `metadata.json` has, in this order. A member that is absent is left out. */
 interface Metadata {
   readonly version: number;
@@ -300,7 +325,7 @@ async function writeChunks(
   fs: FileSystem,
   file: string,
   data: NewFile['data'],
-): Promise<{ readonly size: number; readonly hash: string | undefined }> {
+): Promise<WrittenBytes> {
   const digest = new ChunkHash();
   const handle = await fs.open(file, 'wx');
   try {

@@ -31,7 +31,8 @@ export function ownFactsOf(
   return {
     author: textOf(facts.author),
     id: textOf(facts.id),
-    hash: textOf(facts.hash),
+    // It is a tag of a response. A line break would fail there.
+    hash: /^[\da-f]{64}$/.test(textOf(facts.hash) ?? '') ? textOf(facts.hash) : undefined,
     mimeType: textOf(facts.mimeType),
     displayName: textOf(facts.displayName),
     customMetadata: Object.keys(customMetadata).length === 0 ? undefined : customMetadata,

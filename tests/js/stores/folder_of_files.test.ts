@@ -66,6 +66,30 @@ describe('A folder of files', () => {
     await service.close();
   });
 
+  it('keeps no bytes of a put that fails, and takes no hash that is none', async () => {
+    const folder = newFolder();
+    const service = over(folder);
+    await service.createSession(key);
+    await service.artifacts.saveArtifact({ ...key, filename: 'a', artifact });
+    async function* broken() {
+      yield new Uint8Array(10);
+      await Promise.reject(new Error('broken'));
+    }
+    const put = service.artifacts.put({ ...key, filename: 'a', data: broken() });
+    await assert.rejects(put, /broken/);
+    const versions = join(folder, 'apps/shop/users/ada/sessions/s1/artifacts/a/versions');
+    assert.deepEqual(readdirSync(versions), ['0']);
+    const hashOf = async () =>
+      (await service.artifacts.getArtifactVersion({ ...key, filename: 'a' }))?.hash;
+    assert.match((await hashOf())!, /^[\da-f]{64}$/);
+    for (const hash of ['a"\r\nb: c', 'A'.repeat(64), `${'a'.repeat(64)}\n`]) {
+      const metadata = { customMetadata: { adk_session_wasm: { hash } } };
+      writeFileSync(join(versions, '0/metadata.json'), JSON.stringify(metadata));
+      assert.equal(await hashOf(), undefined);
+    }
+    await service.close();
+  });
+
   it('skips a number that a killed program has reserved', async () => {
     const folder = newFolder();
     const service = over(folder);

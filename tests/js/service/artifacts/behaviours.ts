@@ -178,6 +178,24 @@ export const FILE_BEHAVIOURS: readonly (readonly [
     },
   ],
   [
+    'a put whose bytes come slowly holds up no other put of its file',
+    async (service) => {
+      await service.createSession(key);
+      let finish = (): void => undefined;
+      const rest = new Promise<void>((resolve) => (finish = resolve));
+      async function* slow() {
+        yield bytesOf(10);
+        await rest;
+      }
+      const first = service.artifacts.put({ ...key, filename, data: slow() });
+      const second = await service.artifacts.put({ ...key, filename, data: bytesOf(20) });
+      finish();
+      assert.deepEqual([second.version, (await first).version], [0, 1]);
+      assert.equal((await service.artifacts.open({ ...key, filename }))?.size, 10);
+      await service.close();
+    },
+  ],
+  [
     'a fork has all versions of the files of its session under their numbers, and none of the user is copied',
     async (service) => {
       const session = await service.createSession(key);
