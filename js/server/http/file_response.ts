@@ -23,7 +23,9 @@ export async function fileResponse(
   // A service of the user may not tell the size.
   const whole = version.size === undefined ? await open({}) : undefined;
   const size = version.size ?? whole?.size ?? 0;
-  const isOfRange = (request.headers.get('if-range') ?? etag.etag) === etag.etag;
+  // RFC 9110 defines ranges for GET alone.
+  const isOfRange =
+    request.method === 'GET' && (request.headers.get('if-range') ?? etag.etag) === etag.etag;
   const range = isOfRange ? rangeIn(request.headers.get('range'), size) : undefined;
   const { start = 0, end = size } = range ?? {};
   if (start >= end && range !== undefined) {
@@ -49,8 +51,17 @@ function typeOf({ mimeType = '' }: ArtifactVersion): { 'content-type': string } 
 
 /** Some services tell neither, and give the number of a deleted file again. */
 function etagOf({ version, hash, createTime }: ArtifactVersion): { etag?: string } {
-  const tag = hash ?? (createTime && `${version}-${createTime}`);
+  const tag = hash ?? (createTime === undefined ? undefined : `${version}-${createTime}`);
   return tag === undefined ? {} : { etag: `"${tag}"` };
+}
+
+/**
+ * Returns the tag of a version as a part of the ADK, before its bytes are loaded. Such a response shows more than bytes, so
+ * the hash alone would not do. `undefined`: the service does not tell enough.
+ */
+export function partTagOf(version: ArtifactVersion, casing: 'own' | 'python'): string | undefined {
+  const { version: number, createTime, hash = '' } = version;
+  return createTime === undefined ? undefined : `"${number}-${createTime}-${hash}-${casing}"`;
 }
 
 /** Reads the header `Range`. Another unit, several ranges and any of an empty file count as absent, as RFC 9110 allows. */

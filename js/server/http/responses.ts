@@ -37,7 +37,7 @@ function textResponse(
  * Makes the response for the JSON text of a route's value. A `GET` is answered with an `ETag`, and with status 304 if
  * the client has the same value already.
  *
- * The tag is a hash of the whole response. The session's revision alone would not do: a change of `app:` or
+ * The tag is that of the headers, or a hash of the whole response. The session's revision alone would not do: a change of `app:` or
  * `user:` state changes what the session shows, but not its revision.
  */
 export async function valueResponse(
@@ -47,7 +47,7 @@ export async function valueResponse(
 ): Promise<Response> {
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return textResponse(text, 200, headers);
-  const etag = await etagOf(text);
+  const { etag = await etagOf(text) } = headers;
   if (hasTag(request.headers.get('if-none-match'), etag)) {
     return new Response(null, { status: 304, headers: { ...COMMON_HEADERS, ...headers, etag } });
   }

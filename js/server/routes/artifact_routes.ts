@@ -7,9 +7,10 @@ import type { ArtifactVersion, ArtifactVersionRequest } from '../../values/model
 import type { Part } from '../../values/model/event/content.js';
 import type { ArtifactService } from '../../service/invocation/running_invocation.js';
 import { placeOf } from '../../stores/artifacts/artifact_names.js';
+import { toUrlAlphabet } from '../../stores/artifacts/file_versions.js';
 import { SAVE_ARTIFACT } from '../requests/artifact_schemas.js';
-import { FILE_HEADERS, fileResponse } from '../http/file_response.js';
-import { HttpRefusal } from '../http/responses.js';
+import { FILE_HEADERS, fileResponse, partTagOf } from '../http/file_response.js';
+import { COMMON_HEADERS, hasTag, HttpRefusal } from '../http/responses.js';
 import { OWN_FORM } from '../requests/client_form.js';
 import { oneOf, TEXT, WHOLE } from '../requests/parameters.js';
 import { keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
@@ -19,6 +20,13 @@ const ARTIFACTS = `${SESSION}/artifacts`;
 const FILE = `${ARTIFACTS}/{filename}`;
 
 type Files = Required<ArtifactService>;
+
+/** The body that saves a part, as its schema has checked it. */
+interface SavedPart {
+  readonly filename: string;
+  readonly artifact: JsonObject;
+  readonly id?: string;
+}
 
 /** The routes of files: those of `adk api_server`, and those that have the bytes as they are. */
 export const ARTIFACT_ROUTES: readonly Route[] = [
@@ -40,11 +48,22 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     response: 'ArtifactVersion',
     isOfApiServer: true,
     run: async (call) => {
-      const { filename, ...given } = call.body as { filename: string; artifact: Part };
+      const { filename, ...given } = call.body as unknown as SavedPart;
+      const artifact = call.form.readPart(given.artifact);
       const files = await filesOf(call);
       const request = { ...keyOf(call), filename };
-      await requireMayReplace(call, files, request);
-      const saved = { ...request, ...given, ...authorIn(call, call.body.author) };
+      requireMayName(call, request);
+      await requireMayReplace(call, files, request).catch(async (refusal: unknown) => {
+        if (given.id === undefined) throw refusal;
+        // The service reads no bytes for an id that is stored.
+        const stored = await files.put({
+          ...request,
+          id: given.id,
+          data: failing(refusal as Error),
+        });
+        requireOfUser(call, stored);
+      });
+      const saved = { ...request, ...given, artifact, ...authorIn(call, call.body.author) };
       const version = await files.saveArtifact(saved);
       return shownVersion(call, filename, await files.getArtifactVersion({ ...request, version }));
     },
@@ -126,15 +145,17 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     run: async (call) => {
       const files = await filesOf(call);
       const { author, customMetadata, ...facts } = call.query;
-      await requireMayReplace(call, files, fileOf(call));
-      return files.put({
+      requireMayName(call, fileOf(call));
+      const stored = await files.put({
         ...fileOf(call),
         ...facts,
         ...authorIn(call, author),
         customMetadata: customMetadata === undefined ? undefined : objectIn(customMetadata),
         mimeType: call.request.headers.get('content-type') ?? undefined,
-        data: call.bytes!,
+        data: checkedBytes(call, files),
       });
+      requireOfUser(call, stored);
+      return stored;
     },
   }),
   {
@@ -199,23 +220,51 @@ function versionIn(call: RouteCall): ArtifactVersionRequest {
 }
 
 /**
+ * Returns the bytes of a request. The service reads none for an `id` that is stored, so that a repetition is answered as the
+ * first request. Others may store a version while bytes come, so the rights are checked at both ends.
+ */
+async function* checkedBytes(call: RouteCall<object>, files: Files): AsyncGenerator<Uint8Array> {
+  await requireMayReplace(call, files, fileOf(call));
+  yield* call.bytes!;
+  await requireMayReplace(call, files, fileOf(call));
+}
+
+/** Bytes that cannot be read. */
+async function* failing(reason: Error): AsyncGenerator<Uint8Array> {
+  yield await Promise.reject(reason);
+}
+
+/** The id of a put may be that of another's. @throws HttpRefusal 403 */
+function requireOfUser({ rights }: RouteCall<object>, { author }: ArtifactVersion): void {
+  if (!rights.mayWriteAgentEvents && author !== 'user') throw notOfUser();
+}
+
+/** @throws HttpRefusal 403 for a file of the user that the request may not change */
+function requireMayName({ rights }: RouteCall<object>, request: ReturnType<typeof fileOf>): void {
+  const isOfUser = placeOf(request).owner.sessionId === undefined;
+  if (!isOfUser || rights.mayWriteUserState) return;
+  throw new HttpRefusal(403, 'user: files cannot be changed by this request.');
+}
+
+/**
  * Checks that a request may put another version over a file, or delete it. A file without an author may be an agent's.
  *
  * @throws HttpRefusal 403
  */
 async function requireMayReplace(
-  { rights }: RouteCall,
+  call: RouteCall<object>,
   files: Files,
   request: ReturnType<typeof fileOf>,
 ): Promise<void> {
-  const isOfUser = placeOf(request).owner.sessionId === undefined;
-  if (isOfUser && !rights.mayWriteUserState) {
-    throw new HttpRefusal(403, 'user: files cannot be changed by this request.');
-  }
-  if (rights.mayWriteAgentEvents) return;
+  requireMayName(call, request);
+  if (call.rights.mayWriteAgentEvents) return;
   const versions = await files.listArtifactVersions(request);
   if (versions.every(({ author }) => author === 'user')) return;
-  throw new HttpRefusal(403, 'This request may not replace a file that no user has written.');
+  throw notOfUser();
+}
+
+function notOfUser(): HttpRefusal {
+  return new HttpRefusal(403, 'This request may not replace a file that no user has written.');
 }
 
 /** Who writes a file: a client that may not write as an agent is a user. */
@@ -224,14 +273,25 @@ function authorIn({ rights }: RouteCall, given: unknown): { readonly author?: st
   return given === undefined ? {} : { author: given as string };
 }
 
-async function load(call: RouteCall, files: Files, request: ArtifactVersionRequest): Promise<Part> {
-  const part = await files.loadArtifact(request);
+/** Returns a part of the ADK. A client that has it already costs no bytes. */
+async function load(
+  call: RouteCall<object>,
+  files: Files,
+  request: ArtifactVersionRequest,
+): Promise<Part | Response> {
+  const found = await files.getArtifactVersion(request);
+  if (found === undefined) throw notFound();
+  const isOwn = call.form === OWN_FORM;
+  const etag = partTagOf(found, isOwn ? 'own' : 'python');
+  Object.assign(call.headers, FILE_HEADERS, etag !== undefined && { etag });
+  if (etag !== undefined && hasTag(call.request.headers.get('if-none-match'), etag)) {
+    return new Response(null, { status: 304, headers: { ...COMMON_HEADERS, ...call.headers } });
+  }
+  const part = await files.loadArtifact({ ...request, version: found.version });
   if (part === undefined) throw notFound();
-  Object.assign(call.headers, FILE_HEADERS);
   const { inlineData } = part;
-  if (call.form === OWN_FORM || inlineData?.data === undefined) return part;
-  const data = inlineData.data.replaceAll('+', '-').replaceAll('/', '_');
-  return { ...part, inlineData: { ...inlineData, data } };
+  if (isOwn || inlineData?.data === undefined) return part;
+  return { ...part, inlineData: { ...inlineData, data: toUrlAlphabet(inlineData.data) } };
 }
 
 /** Returns what is known of a version, in the form of the client. */

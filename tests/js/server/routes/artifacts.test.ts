@@ -123,6 +123,92 @@ describe('The routes of files', () => {
       assert.equal(status, 400, `${method} ${path} ${JSON.stringify(body)}`);
     }
     assert.equal((await ask(FILES, { method: 'PUT' })).status, 405);
+    const refused = await ask(`${FILES}/a/versions`, { method: 'PATCH' });
+    assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, PUT, DELETE']);
+  });
+
+  it('take a part as Python clients send it', async () => {
+    const { ask } = await served();
+    const { mimeType: mime_type, data } = PNG.inlineData;
+    const parts = [
+      { inline_data: { mime_type, data, display_name: null }, text: null, file_data: null },
+      { inlineData: { mimeType: mime_type, data, displayName: null } },
+      { inline_data: { mime_type: null, data, display_name: 'ä' } },
+    ];
+    for (const artifact of parts) {
+      const { status } = await ask(FILES, { body: { filename: 'a', artifact } });
+      assert.equal(status, 200, JSON.stringify(artifact));
+    }
+    const stored = await Promise.all(
+      [0, 1, 2].map(async (version) => (await ask(`${FILES}/a?version=${version}`)).body),
+    );
+    const mimeType = 'application/octet-stream';
+    assert.deepEqual(stored, [PNG, PNG, { inlineData: { mimeType, data, displayName: 'ä' } }]);
+  });
+
+  it('return base64 as google-adk does, for any number of bytes', async () => {
+    const { put, ask } = await served();
+    for (const [length, data] of ['_w==', '__8=', '____', '_____w=='].entries()) {
+      await put(`${FILES}/a`, new Uint8Array(length + 1).fill(255));
+      const { body } = await ask(`${FILES}/a`);
+      assert.equal((body as typeof PNG).inlineData.data, data);
+      const own = await ask(`${FILES}/a`, { headers: { 'adk-session-protocol': '1.0' } });
+      const standard = data.replaceAll('_', '/');
+      assert.equal((own.body as typeof PNG).inlineData.data, standard);
+    }
+  });
+
+  it('do not load a file again for a client that has it', async () => {
+    const { service, put, get } = await served();
+    const { artifacts } = service;
+    const type = { 'content-type': 'image/png' };
+    await put(`${FILES}/a`, 'tea', type);
+    const own = { 'adk-session-protocol': '1.0' };
+    const [first, ofOwn] = [await get(`${FILES}/a`), await get(`${FILES}/a`, own)];
+    const etag = first.headers.get('etag')!;
+    assert.notEqual(ofOwn.headers.get('etag'), etag);
+    let loads = 0;
+    const { loadArtifact } = artifacts;
+    artifacts.loadArtifact = (request) => {
+      loads += 1;
+      return loadArtifact.call(artifacts, request);
+    };
+    for (const path of ['/a', '/a?version=0', '/a/versions/0', '/a/versions/latest']) {
+      const same = await get(FILES + path, { 'if-none-match': etag });
+      assert.deepEqual([same.status, same.headers.get('etag'), await same.text()], [304, etag, '']);
+      assert.equal(same.headers.get('content-security-policy'), 'sandbox');
+    }
+    assert.equal(loads, 0);
+    // The same bytes, with another name.
+    await put(`${FILES}/a?displayName=b`, 'tea', type);
+    assert.equal((await get(`${FILES}/a`, { 'if-none-match': etag })).status, 200);
+    assert.equal(loads, 1);
+  });
+
+  it('answer HEAD with the size of the file, whatever its range', async () => {
+    const { put, handler } = await served();
+    await put(`${FILES}/a`, new Uint8Array(1000));
+    const headers = { range: 'bytes=0-9' };
+    const path = `${FILES}/a?alt=media`;
+    const response = await handler(requestTo(path, { method: 'HEAD', headers }));
+    const { status } = response;
+    const [length, range] = ['content-length', 'content-range'].map((name) =>
+      response.headers.get(name),
+    );
+    assert.deepEqual([status, length, range], [200, '1000', null]);
+  });
+
+  it('tell files of 1970 apart', async () => {
+    const service = new InMemorySessionService({ artifacts: true, clock: () => 0 });
+    await service.createSession(KEY);
+    const handler = sessionHandler(service, { authorize: () => true });
+    const tags = [];
+    for (const data of [new Uint8Array(1), new Uint8Array(2)]) {
+      await service.artifacts.put({ ...KEY, filename: 'a', data });
+      const response = await handler(requestTo(`${FILES}/a?alt=media`));
+      tags.push(response.headers.get('etag'));
+    }
+    assert.deepEqual(tags, ['"0-0"', '"1-0"']);
   });
 
   it('have status 404 without the session, or without files', async () => {
@@ -379,6 +465,52 @@ describe('The rights of requests for files', () => {
       assert.deepEqual((await ask(path)).body, artifact);
     }
     assert.equal((await ask(`${FILES}/own`, { method: 'DELETE' })).status, 200);
+  });
+
+  it('are checked once more when the bytes of a put are there', async () => {
+    const { service, handler } = await served(allowed);
+    const save = () =>
+      service.artifacts.saveArtifact({ ...KEY, filename: 'a', artifact: PNG, author: 'writer' });
+    let saved: Promise<number> | undefined;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          if (saved === undefined) controller.enqueue(new Uint8Array(1));
+          else controller.close();
+          await (saved ??= save());
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const sent = { method: 'PUT', body, duplex: 'half' };
+    const response = await handler(new Request(`http://localhost${FILES}/a`, sent));
+    assert.equal(response.status, 403);
+    const versions = await service.artifacts.listArtifactVersions({ ...KEY, filename: 'a' });
+    assert.deepEqual(
+      versions.map(({ author }) => author),
+      ['writer'],
+    );
+  });
+
+  it('are not asked for a put that is stored already, unless another has put it', async () => {
+    const { service, put, ask } = await served(allowed);
+    const save = (id?: string) =>
+      ask(FILES, { body: { filename: 'b', artifact: { text: 'tea' }, id } });
+    const saved = await save('p1');
+    const artifact = { text: 'by an agent' };
+    await service.artifacts.saveArtifact({ ...KEY, filename: 'b', artifact, id: 'p2' });
+    const savedAgain = await save('p1');
+    assert.deepEqual([savedAgain.status, savedAgain.body], [200, saved.body]);
+    for (const id of ['p2', 'p3', undefined]) assert.equal((await save(id)).status, 403);
+    assert.deepEqual(await service.artifacts.listVersions({ ...KEY, filename: 'b' }), [0, 1]);
+    const first = await put(`${FILES}/a?id=p1`, 'a');
+    const data = new Uint8Array(1);
+    await service.artifacts.put({ ...KEY, filename: 'a', data, author: 'writer', id: 'p2' });
+    const again = await put(`${FILES}/a?id=p1`, 'a');
+    assert.deepEqual([again.status, again.body], [200, first.body]);
+    for (const id of ['p2', 'p3'])
+      assert.equal((await put(`${FILES}/a?id=${id}`, 'a')).status, 403);
+    assert.deepEqual(await service.artifacts.listVersions({ ...KEY, filename: 'a' }), [0, 1]);
   });
 
   it('user: files are changed with mayWriteUserState alone, and the files of agents with mayWriteAgentEvents', async () => {
