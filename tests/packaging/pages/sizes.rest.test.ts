@@ -209,11 +209,11 @@ const PAGES: readonly [
   esbuild: readonly [number, number],
   ...parts: readonly Part[],
 ][] = [
-  ['IndexedDB', CHAT.open, [203, 239.5], [206.5, 250.5], 'wasm_services'],
-  ['a storage of its own', CHAT.open, [132, 163.5], [212, 250.5], 'over_storage'],
-  ['memory', CHAT.memory, [182, 193.5], [190, 209]],
-  ['a cache', CHAT.cache, [182, 212.5], [192.5, 231]],
-  ['HTTP', CHAT.http, [131, 168], [137, 182.5]],
+  ['IndexedDB', CHAT.open, [203.5, 240.5], [207, 252], 'wasm_services'],
+  ['a storage of its own', CHAT.open, [132, 164.5], [212, 252], 'over_storage'],
+  ['memory', CHAT.memory, [182, 194.5], [190, 209]],
+  ['a cache', CHAT.cache, [182, 214], [193, 233]],
+  ['HTTP', CHAT.http, [131, 169], [137.5, 184]],
 ];
 
 for (const [what, text, vite, esbuild, ...parts] of PAGES) {
