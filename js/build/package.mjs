@@ -84,9 +84,7 @@ for (const name of readdirSync(join(dist, 'ui/inspector'), { encoding: 'utf8', r
   writeModule(file, withOwnRuntime(file, readFileSync(join(dist, file), 'utf8')));
 }
 
-/** @param {string} name */
-const loaderFile = (name) => join(dist, 'core/wasm/loader', name);
-const alias = { '#wasm-source': loaderFile('none.js'), '#rules': loaderFile('all_part.js') };
+const alias = { '#wasm-source': join(dist, 'core/wasm/loader/none.js') };
 // Last: `ready.mjs` takes its time for that of the build.
 await bundle('slim.js', {
   alias,

@@ -1,11 +1,16 @@
-import { rules } from '#rules';
 import { loadChunk } from '../core/wasm/loader/chunk.js';
 import { loadWasm } from '../core/wasm/loading.js';
+import { isSessionError } from '../values/errors/errors.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import type { SessionService } from '../values/model/session_service.js';
+import type { StorageInfo } from '../values/model/storage_info.js';
 import type { Storage } from '../core/storage/storage.js';
 import { takeRequest } from '../core/call/call.js';
-import type { IndexedDbSessionServiceOptions } from './indexed_db_session_service.js';
+import { InMemorySessionService } from './in_memory_session_service.js';
+import {
+  IndexedDbSessionService,
+  type IndexedDbSessionServiceOptions,
+} from './indexed_db_session_service.js';
 import type { SessionServiceOptions } from './service_options.js';
 import type { StoredSessionService } from './stored_session_service.js';
 
@@ -61,13 +66,41 @@ export type OpenedSessionService<S extends object = StateShape> = SessionService
 export async function openSessionService<S extends object = StateShape>(
   options: OpenSessionServiceOptions<S>,
 ): Promise<OpenedSessionService<S>> {
-  const { storage, ...rest } = takeRequest(options);
-  // Loaded on demand: a page with a storage of its own needs no more of the wasm than the rules.
-  if (storage === 'indexeddb' || storage === 'auto' || storage === 'memory') {
-    const { openInWasm } = await loadChunk(() => import('./wasm_services.js'));
-    return openInWasm<S>(storage, rest);
+  const all = takeRequest(options);
+  if (all.storage === 'indexeddb' || all.storage === 'auto') {
+    const { storage, ...rest } = all;
+    const database = new IndexedDbSessionService<S>(rest);
+    const inMemory = () => new InMemorySessionService<S>(rest);
+    return openDatabase(storage, database, inMemory);
   }
+  const { storage, ...taken } = all;
+  await loadWasm();
+  if (storage === 'memory') return new InMemorySessionService<S>(taken);
   const { overStorage } = await loadChunk(() => import('./over_storage.js'));
-  await loadWasm(false, rules);
-  return overStorage<S>(storage, rest);
+  return overStorage<S>(storage, taken);
+}
+
+/** The methods of a service that are needed to open its database. */
+interface OpenedDatabase {
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the database. For `'auto'` returns the service in memory if there is no IndexedDB. */
+export async function openDatabase<D extends OpenedDatabase, M extends { storage: StorageInfo }>(
+  storage: 'indexeddb' | 'auto',
+  database: D,
+  inMemory: () => M,
+): Promise<D | M> {
+  try {
+    await database.ping();
+    return database;
+  } catch (error) {
+    // The error of `ping` is the useful one, so an error of `close` is ignored.
+    await database.close().catch(() => undefined);
+    if (storage === 'indexeddb' || !isSessionError(error, 'storage_unavailable')) throw error;
+    const service = inMemory();
+    service.storage.reason = error.message;
+    return service;
+  }
 }

@@ -1,4 +1,3 @@
-import { rules } from '#rules';
 import { invalid, invalidValue } from '../values/errors/invalid.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import { checkedStorage } from '../core/storage/driver/checked_storage.js';
@@ -25,7 +24,7 @@ export function overStorage<S extends object = StateShape>(
   const closing = storage.closing && parts.closing;
   const closeStorage = () => closeLast(storage);
   const feed = feedOfStorage(storage);
-  const core = new ServiceCore({ ...parts, rules, closing, closeStorage, feed }, options);
+  const core = new ServiceCore({ ...parts, closing, closeStorage, feed }, options);
   // Not before the options are accepted: a service that does not exist is never closed.
   USERS.set(storage, (USERS.get(storage) ?? 0) + 1);
   return new StoredSessionService<S>(core);

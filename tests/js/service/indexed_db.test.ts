@@ -164,7 +164,7 @@ describe('openSessionService without IndexedDB', () => {
   });
 
   it('does not hide any other failure', async () => {
-    const { openDatabase } = await import('../../../js/service/wasm_services.js');
+    const { openDatabase } = await import('../../../js/service/open_session_service.js');
     const { SESSION_ERROR_CODES, SessionError } =
       await import('../../../js/values/errors/errors.js');
     for (const code of SESSION_ERROR_CODES) {

@@ -2,15 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { bundleWithEsbuild, bundleWithVite, filesBelow, sampleOf } from '../bundles.js';
 import { page } from '../consumer.js';
 import { root, write } from '../installed.js';
 
-const NAMES =
-  'openSessionService, InMemorySessionService, IndexedDbSessionService, Template, Invocation';
+const NAMES = 'openSessionService, InMemorySessionService, Template, Invocation';
 const main = (entry: string): string =>
   `import { ${NAMES} } from '${entry}';\nglobalThis.all = { ${NAMES} };`;
 
@@ -61,23 +60,14 @@ const esbuildPage = async (name: string, text: string): Promise<number> =>
 const vitePage = async (name: string, text: string): Promise<number> =>
   gzipped(...(await byVite(name, text)).start);
 
-/** Parts of `openSessionService` that a page loads when it opens a service. */
-type Part = 'wasm_services' | 'over_storage';
-
-/** A whole page: what it loads until its first call, with the wasm of its services, and that with all that it may load later. */
-function wholePage(
-  { start, all }: Bundled,
-  parts: readonly Part[] = [],
-): { loaded: number; inAll: number } {
+/** A whole page: what it loads before its first call with the wasm of its services, and that with all chunks. */
+function wholePage({ start, all }: Bundled): { loaded: number; inAll: number } {
   const has = (file: string, build: 'wasm' | 'rules') =>
     readFileSync(file, 'latin1').includes(sampleOf(build));
-  const opened = all.filter((file) => parts.some((part) => basename(file).startsWith(part)));
-  const loaded = new Set([...start, ...opened].flatMap((file) => loadedAtStart(file)));
-  const isAtHand = [...loaded].some((file) => has(file, 'wasm'));
+  const isAtHand = start.some((file) => has(file, 'wasm'));
   const wasm = isAtHand ? [] : all.filter((file) => has(file, 'rules'));
-  for (const file of wasm.flatMap((file) => loadedAtStart(file))) loaded.add(file);
-  const later = all.filter((file) => !has(file, 'wasm') && !has(file, 'rules'));
-  return { loaded: gzipped(...loaded), inAll: gzipped(...new Set([...loaded, ...later])) };
+  const loaded = new Set([...start, ...wasm.flatMap((file) => loadedAtStart(file))]);
+  return { loaded: gzipped(...loaded), inAll: gzipped(...all) };
 }
 
 /** In both pages, so it is left out: each build of it moves the difference of their gzipped sizes by some bytes. */
@@ -87,15 +77,11 @@ const WASM = ['#wasm-source', '#rules'];
 const INDEXED_DB = `import { openSessionService, Template, Invocation } from 'adk-session-wasm';
 globalThis.all = { openSessionService, Template, Invocation };`;
 
-async function indexedDbPage(name: string): Promise<number> {
-  return wholePage(await byVite(name, INDEXED_DB), ['wasm_services']).loaded;
-}
-
 const CHAT_STORES = `import { liveSession, liveSessions } from 'adk-session-wasm/live';\n`;
 const chat = (names: string, imports: string): string =>
   `${CHAT_STORES}${imports}\nglobalThis.all = { liveSession, liveSessions, ${names} };`;
 const CHAT = {
-  open: chat('openSessionService', `import { openSessionService } from 'adk-session-wasm';`),
+  indexedDb: chat('openSessionService', `import { openSessionService } from 'adk-session-wasm';`),
   memory: `import { InMemorySessionService } from 'adk-session-wasm';
 globalThis.all = { InMemorySessionService };`,
   http: chat(
@@ -114,7 +100,6 @@ const CHUNKS = [
   './api_server_store.js',
   './conversion.js',
   './over_storage.js',
-  './wasm_services.js',
   './remote_artifacts.js',
   './cached_artifacts.js',
   '../../core/history/histories.js',
@@ -154,7 +139,7 @@ const SIZES: readonly [
   ['the wasm with the rules alone', 63.6, () => gzipped(wasm('rules'))],
   ['a page bundled with esbuild', 194, () => esbuildPage('size-esbuild', main('adk-session-wasm'))],
   ['a page built with Vite', 191.5, () => vitePage('size-vite', main('adk-session-wasm'))],
-  ['a page over IndexedDB, built with Vite', 194, () => indexedDbPage('size-indexed-db')],
+  ['a page over IndexedDB, built with Vite', 190, () => vitePage('size-indexed-db', INDEXED_DB)],
   [
     'a page with the slim entry and the wasm',
     202.5,
@@ -207,21 +192,19 @@ const PAGES: readonly [
   text: string,
   vite: readonly [number, number],
   esbuild: readonly [number, number],
-  ...parts: readonly Part[],
 ][] = [
-  ['IndexedDB', CHAT.open, [203.5, 240.5], [207, 252], 'wasm_services'],
-  ['a storage of its own', CHAT.open, [132, 164.5], [212, 252], 'over_storage'],
+  ['IndexedDB', CHAT.indexedDb, [200, 238], [206, 250]],
   ['memory', CHAT.memory, [182, 194.5], [190, 209]],
   ['a cache', CHAT.cache, [182, 214], [193, 233]],
   ['HTTP', CHAT.http, [131, 169], [137.5, 184]],
 ];
 
-for (const [what, text, vite, esbuild, ...parts] of PAGES) {
+for (const [what, text, vite, esbuild] of PAGES) {
   it(`a chat over ${what} loads at most ${vite[0]} KB before its first call with Vite, ${esbuild[0]} with esbuild`, async (t) => {
-    const name = `size-chat-${what.replaceAll(' ', '-')}`;
+    const name = `size-chat-${what.replace(' ', '-')}`;
     const bundles = [await byVite(name, text), await byEsbuild(`${name}-esbuild`, text)];
     for (const [index, [most, mostInAll]] of [vite, esbuild].entries()) {
-      const { loaded, inAll } = wholePage(bundles[index]!, parts);
+      const { loaded, inAll } = wholePage(bundles[index]!);
       t.diagnostic(`${loaded.toFixed(1)} KB, ${inAll.toFixed(1)} KB with all chunks`);
       assert.ok(loaded <= most, `${loaded} KB`);
       assert.ok(inAll <= mostInAll, `${inAll} KB with all chunks`);
@@ -235,20 +218,20 @@ it('the documents say what a page over IndexedDB loads, and how much of it is th
     Number(/IndexedDB(?: page)? loads (\d+) KB/.exec(read(file))?.[1]),
   );
   const [, ofWasm] = /of which (\d+) KB are the wasm/.exec(read('README.md')) ?? [];
-  const size = await indexedDbPage('size-documents');
+  const size = await vitePage('size-documents', INDEXED_DB);
   for (const kilobytes of stated) assert.ok(Math.abs(kilobytes - size) < 2, `${size} KB`);
   assert.ok(Math.abs(Number(ofWasm) - gzipped(wasm())) < 2, `${gzipped(wasm())} KB of wasm`);
 });
 
 it('docs/entries.md has a row for each chat, with its sizes', async () => {
   const table = readFileSync(join(root, 'docs/entries.md'), 'utf8');
-  for (const [what, text, , , ...parts] of PAGES) {
+  for (const [what, text] of PAGES) {
     const row = new RegExp(
       `^\\| ${what}.*\\| (\\d+) KB .*\\| (\\d+) KB .*\\| (\\d+) KB `,
       'm',
     ).exec(table);
     const [, loaded, , inAll] = (row ?? []).map(Number);
-    const sizes = wholePage(await byVite(`size-row-${what.replaceAll(' ', '-')}`, text), parts);
+    const sizes = wholePage(await byVite(`size-row-${what.replace(' ', '-')}`, text));
     for (const [stated, size] of [
       [loaded, sizes.loaded],
       [inAll, sizes.inAll],

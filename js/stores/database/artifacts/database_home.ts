@@ -3,6 +3,7 @@
  * to it, so whoever deletes a session deletes its files, Python too. Files of a user have none: only `deleteUser` of this
  * package deletes them.
  */
+import type { HostBlob } from '../../../values/model/host.js';
 import type { StorageCall } from '../../../values/model/diagnostic.js';
 import { sessionNotFound } from '../../../values/errors/invalid.js';
 import { SessionError } from '../../../values/errors/errors.js';
@@ -177,7 +178,7 @@ export class DatabaseHome implements ArtifactHome {
     version: number,
     { start, end }: ByteRange,
     call: Abortable,
-  ): Promise<Blob | undefined> {
+  ): Promise<HostBlob | undefined> {
     const versions = await this.#read(call, (context) => versionsOf(context, place));
     const { content, facts } = versions.find((one) => one.version === version) ?? {};
     if (content === undefined) return undefined;

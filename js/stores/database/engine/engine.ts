@@ -164,7 +164,7 @@ export interface EngineQueries {
   /** Is above 0 if a column of {@link ColumnTypes.text} contains a text, else 0. */
   readonly placeIn: (column: ColumnExpression, text: string) => RawBuilder<number>;
   /** Returns bytes as the driver takes them. Only drivers that run in Node alone may need a `Buffer`. */
-  readonly bytes: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array;
+  readonly bytes: (bytes: Uint8Array) => Uint8Array;
   /** Whether JSON columns refuse U+0000. */
   readonly refusesNul: boolean;
   /** Whether `insert` has `on conflict do nothing`. If not, Kysely writes `on duplicate key update`. */

@@ -67,22 +67,6 @@ describe('The two builds of the wasm', () => {
     assert.deepEqual(result, { states: [{ a: 1 }], compiled: { all: 0, rules: 1 } });
   });
 
-  it('a page that opens a service over a storage of its own loads the rules alone', async () => {
-    const result = await inChild<Result>(
-      `${COUNTING}
-      const { openSessionService } = await load('service/open_session_service.js');
-      const { mapStorage } = await load('../examples/map_storage.js');
-      const service = await openSessionService({ storage: mapStorage() });
-      const opened = { ...compiled };
-      const session = await service.getOrCreateSession({ ...key, state: { a: 1 } });
-      await service.appendEvent({ session, event: { author: 'user', actions: { stateDelta: { b: 2 } } } });
-      return { states: [opened, (await service.getSession(key)).state], compiled };`,
-      AS_PAGE,
-    );
-    const compiled = { all: 0, rules: 1 };
-    assert.deepEqual(result, { states: [compiled, { a: 1, b: 2 }], compiled });
-  });
-
   it('a page that has all at hand loads no rules beside it', async () => {
     const result = await inChild<Result>(
       `const { Template } = await import('adk-session-wasm');
