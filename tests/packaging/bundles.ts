@@ -37,7 +37,8 @@ export function viteConfig(folder: string, warnings: string[]): InlineConfig {
     configFile: false,
     cacheDir: join(folder, 'cache'),
     logLevel: 'warn', // else it writes its progress past the logger
-    build: { outDir: 'out' },
+    // The wasm is a text in one of the files, which Vite would warn of.
+    build: { outDir: 'out', chunkSizeWarningLimit: 600 },
     customLogger: {
       info: () => undefined,
       warn,
