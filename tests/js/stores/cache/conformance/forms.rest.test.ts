@@ -13,7 +13,6 @@ conforms('memory, read first', open, { reads: 'network-first', write: 'through' 
 const UNKNOWN: Expectations = [
   [
     /ended with ok, but should be refused as not_found/,
-    'a session that is created again has no title of the deleted one',
     'a session that never existed cannot be appended to',
     'updateState of a missing session is refused',
     'count: keys of scopes that are not named, and a missing session, are refused',
