@@ -153,7 +153,7 @@ export function eventsIn(call: RouteCall): NewEvent[] {
  * Takes the files of a body: for each event, or for the only message, those that the client names.
  *
  * @param messages the number of messages that may have files
- * @throws SessionError `invalid_argument` if a file is of none of them, or one has too many
+ * @throws SessionError `invalid_argument` if a file names no message, or a message has more than {@link MAX_FILES}
  */
 export function filesIn({ body }: RouteCall, messages: number): SentFiles[] {
   const files = Array.from({ length: messages }, (): SentFiles[number][] => []);

@@ -1,6 +1,5 @@
-/** The schemas of all responses, in the forms of all clients. */
+/** The schemas of all responses, in the forms of all clients, and of the request that saves a file. */
 import { SESSION_ERROR_CODES } from '../../values/errors/errors.js';
-import { ARTIFACT_RESPONSES } from './artifact_schemas.js';
 import { RESPONSES } from '../../stores/http/messages.js';
 import {
   FLAG,
@@ -11,6 +10,7 @@ import {
   ref,
   type Schema,
   TEXT,
+  WHOLE,
 } from '../../stores/http/schema.js';
 import { FORGET } from '../rights/authorize.js';
 
@@ -19,6 +19,32 @@ const APP = objectOf({
   ...{ isComputerUse: FLAG, agents: OBJECT },
 });
 const SECONDS: Schema = { type: 'number', description: 'Seconds since 1970.' };
+
+const TIME: Schema = {
+  type: 'number',
+  description: 'Milliseconds since 1970. Without the header adk-session-protocol, seconds.',
+};
+const FACTS = { displayName: TEXT, customMetadata: OBJECT, author: TEXT };
+
+const VERSION = objectOf(
+  { version: WHOLE },
+  { ...FACTS, mimeType: TEXT, canonicalUri: TEXT, size: WHOLE, hash: TEXT, createTime: TIME },
+);
+
+const ARTIFACT_RESPONSES = {
+  Artifact: OBJECT,
+  ArtifactNames: listOf(TEXT),
+  ArtifactNumbers: listOf(WHOLE),
+  ArtifactVersion: VERSION,
+  ArtifactVersions: listOf(VERSION),
+  ArtifactUsage: objectOf({ versions: WHOLE, bytes: WHOLE }),
+} as const;
+
+/** The body that saves a part of the ADK as a file. */
+export const SAVE_ARTIFACT = objectOf(
+  { filename: TEXT, artifact: OBJECT },
+  { customMetadata: OBJECT, author: TEXT, id: TEXT },
+);
 
 function withMembers(schema: Schema, members: Readonly<Record<string, Schema>>): Schema {
   const description = 'With the header adk-session-protocol the times are milliseconds.';

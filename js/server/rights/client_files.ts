@@ -27,6 +27,13 @@ export async function givenWithFiles(
   return withFiles(markGiven(event), await filesOfUser(service, key, files));
 }
 
+/** Returns the files of a handler's service. @throws SessionError `artifact_service_missing` */
+export function requireArtifacts(service: object): Required<ArtifactService> {
+  const { artifacts } = service as { readonly artifacts?: Required<ArtifactService> };
+  if (artifacts !== undefined) return artifacts;
+  throw new SessionError('artifact_service_missing', 'The server keeps no files.');
+}
+
 /**
  * Returns what is stored of files that a client names.
  *
@@ -38,12 +45,7 @@ export async function filesOfUser(
   files: SentFiles,
 ): Promise<MessageFile[]> {
   if (files.length === 0) return [];
-  const { artifacts } = service as unknown as {
-    readonly artifacts?: Required<Pick<ArtifactService, 'getArtifactVersion'>>;
-  };
-  if (artifacts === undefined) {
-    throw new SessionError('artifact_service_missing', 'The server keeps no files.');
-  }
+  const artifacts = requireArtifacts(service);
   const found = files.map(async ({ part, name, version }): Promise<MessageFile> => {
     const key = { appName, userId, sessionId, filename: name, version };
     const stored = await artifacts.getArtifactVersion({ ...key, ...(signal && { signal }) });

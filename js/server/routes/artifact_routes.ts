@@ -1,4 +1,3 @@
-import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { parseJson } from '../../values/json/parse.js';
@@ -8,12 +7,13 @@ import type { Part } from '../../values/model/event/content.js';
 import type { ArtifactService } from '../../service/invocation/running_invocation.js';
 import { placeOf } from '../../stores/artifacts/artifact_names.js';
 import { toUrlAlphabet } from '../../stores/artifacts/file_versions.js';
-import { SAVE_ARTIFACT } from '../requests/artifact_schemas.js';
+import { SAVE_ARTIFACT } from '../requests/schemas.js';
 import { FILE_HEADERS, fileResponse, partTagOf } from '../http/file_response.js';
 import { COMMON_HEADERS, hasTag, HttpRefusal } from '../http/responses.js';
 import { OWN_FORM } from '../requests/client_form.js';
 import { oneOf, TEXT, WHOLE } from '../requests/parameters.js';
 import { keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
+import { requireArtifacts } from '../rights/client_files.js';
 import { requireSession, SESSION } from './session_routes.js';
 
 const ARTIFACTS = `${SESSION}/artifacts`;
@@ -187,7 +187,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     summary: 'Counts the versions of all files of a user, and their bytes.',
     response: 'ArtifactUsage',
     run: ({ service, appName, userId, signal }) =>
-      filesIn(service).usage({ appName, userId, signal }),
+      requireArtifacts(service).usage({ appName, userId, signal }),
   },
 ];
 
@@ -197,15 +197,9 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
  * @throws HttpRefusal 404 without the session; SessionError `artifact_service_missing` without files
  */
 async function filesOf(call: RouteCall): Promise<Files> {
-  const files = filesIn(call.service);
+  const files = requireArtifacts(call.service);
   await requireSession(call, { numRecentEvents: 0 });
   return files;
-}
-
-function filesIn(service: object): Files {
-  const { artifacts } = service as { readonly artifacts?: Files };
-  if (artifacts !== undefined) return artifacts;
-  throw new SessionError('artifact_service_missing', 'The server keeps no files.');
 }
 
 function fileOf(call: RouteCall) {

@@ -1,8 +1,18 @@
 /** Makes the request of each kind of write, for the handler of `adk-session-wasm/server`. */
 import { SessionError } from '../../values/errors/errors.js';
 import type { Call } from '../../core/call/call.js';
-import type { CreateWrite, HandlePosition, ReadyWrite, WriteKind } from '../../core/write.js';
+import type {
+  CreateWrite,
+  HandlePosition,
+  NamedFile,
+  ReadyAppend,
+  ReadyWrite,
+  WriteKind,
+} from '../../core/write.js';
+import { parseEventText } from '../../core/storage/stored_events.js';
 import { NO_REVISIONS, type Results } from '../../core/storage/store.js';
+import { filesOf, MESSAGE_FILES } from '../../values/model/event/message_files.js';
+import { withFiles } from '../../values/model/event/place_files.js';
 import type { StateOwner } from '../../core/storage/scopes.js';
 import {
   type HttpConnection,
@@ -11,7 +21,6 @@ import {
   type RemoteRequest,
   type ServerKind,
 } from './connection/connection.js';
-import { withFilesApart } from './sent_files.js';
 import { nothingIn, readAs, responseIn, sessionReader } from './responses.js';
 
 /** How a write is sent. */
@@ -209,4 +218,25 @@ export function absentIfEmpty(text: string | undefined): string | undefined {
 function noFunctions(): SessionError {
   const message = 'Over HTTP stateDelta must be an object.';
   return new SessionError('unsupported', message, { key: 'stateDelta' });
+}
+
+/**
+ * Splits the files from the messages of an append: the server makes their deltas and metadata itself, and takes neither
+ * from a client.
+ */
+function withFilesApart(write: ReadyAppend): ReadyAppend {
+  const files: NamedFile[] = [];
+  const events = write.events.map((sent, at) => {
+    const event = sent.text.includes(MESSAGE_FILES) ? parseEventText(sent.text) : undefined;
+    const customMetadata = event?.customMetadata;
+    if (event === undefined || customMetadata?.[MESSAGE_FILES] === undefined) return sent;
+    const own = filesOf(event);
+    const bare = withFiles(event, []);
+    // If all texts are gone, the server leaves the metadata out, and tells so, as of the files that it adds.
+    if (own.length === 0) return { ...sent, text: JSON.stringify({ ...bare, customMetadata }) };
+    for (const { part, name, version } of own)
+      files.push({ ...(at > 0 && { event: at }), part, name, version });
+    return { ...sent, text: JSON.stringify(bare) };
+  });
+  return { ...write, events, ...(files.length > 0 && { files }) };
 }

@@ -29,9 +29,9 @@ export interface ListEventsRequest extends CompositeSessionKey, Abortable {
  * A page of a session's events.
  *
  * Its cursors are opaque texts. They stay valid while events are appended
- * and replaced, and end with their session. Over a
- * cache, a cursor also ends if it names an unsent event that is dropped or
- * taken back. A page at an ended cursor fails with `invalid_argument`.
+ * and replaced, and end with their session. Over a cache, a cursor
+ * also ends if it names an unsent event that is dropped or taken back. A
+ * page at an ended cursor fails with `invalid_argument`.
  */
 export interface EventsPage {
   /** The events, in append order. */

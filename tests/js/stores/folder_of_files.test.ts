@@ -66,7 +66,7 @@ describe('A folder of files', () => {
     await service.close();
   });
 
-  it('keeps no bytes of a put that fails, and takes no hash that is none', async () => {
+  it('keeps no bytes of a put that fails, and takes a hash only if it is one', async () => {
     const folder = newFolder();
     const service = over(folder);
     await service.createSession(key);

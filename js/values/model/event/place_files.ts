@@ -1,4 +1,4 @@
-/** Gives messages their files. Pages without files do not load this file. */
+/** Gives messages their files. */
 import { defineMember } from '../../members.js';
 import type { Content } from './content.js';
 import { createEventActions } from './create_event.js';

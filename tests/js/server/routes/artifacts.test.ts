@@ -315,7 +315,7 @@ describe('The routes of files', () => {
     }
   });
 
-  it('show no type that is none in a header', async () => {
+  it('show a type in a header only if it is one', async () => {
     const { service, get } = await served();
     for (const mimeType of ['a\r\nb: c', 'ä/b', '', 'html']) {
       await service.artifacts.put({ ...KEY, filename: 'a', data: new Uint8Array(1), mimeType });
