@@ -65,11 +65,13 @@ export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
     case 'read': {
       const reader = { began: journal.now(), device: device.number, owner };
       const session = await service.getSession(key);
+      const mayBeMissing =
+        journal.missing.has(name) && (await server.service.getSession(key)) === undefined;
       return () => {
         const ids = session?.events.map(({ id }) => id) ?? [];
         const problem = device.isLossy ? undefined : journal.checkRead(name, ids, reader);
         if (problem !== undefined) world.fail(`tab ${tab.number}: ${problem}`);
-        if (session !== undefined) play.addHandle(tab, name, session);
+        if (session !== undefined) play.addHandle(tab, name, session, mayBeMissing);
       };
     }
     case 'window': {
@@ -84,7 +86,7 @@ export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
     }
     case 'append':
     case 'edit': {
-      const { session } = await handleOf(play, tab, name, key);
+      const { session, mayBeMissing } = await handleOf(play, tab, name, key);
       const old = step.do === 'edit' && session.events[count % session.events.length];
       const events = Array.from({ length: step.do === 'edit' ? 1 : count }, (_, index) => {
         const own = `${value}.${index}`;
@@ -100,7 +102,8 @@ export async function call(play: Play, tab: Tab, step: Step): Promise<Check> {
         ...writesOf(actions.stateDelta, name, id),
       ]);
       const mayBeRefused = step.isRefused === true || old !== false;
-      const end = begin(writes.map((write) => ({ ...write, mayBeRefused })));
+      const isOptional = mayBeMissing;
+      const end = begin(writes.map((write) => ({ ...write, mayBeRefused, isOptional })));
       await service.appendEvents({ session, events });
       return end;
     }

@@ -81,6 +81,8 @@ export interface Handle {
   readonly session: Session;
   /** Whether it was read with all events. Offline, a read shows those of the copy. */
   readonly isWhole: boolean;
+  /** Whether the server had no session when it was read: it shows only writes that need one. */
+  readonly mayBeMissing: boolean;
 }
 
 /** A page. After a crash or a close, another `Tab` takes its place. */

@@ -166,8 +166,16 @@ export class Journal {
     const eventId = /^(e|probe)\d/.test(id) ? id : undefined;
     if (eventId === undefined && this.missing.has(session)) return true;
     return this.writes.some(
-      (write) => write.session === session && write.eventId === eventId && (write.isGivenUp || this.#isLateAnswer(write)), // prettier-ignore
+      (write) =>
+        write.session === session &&
+        write.eventId === eventId &&
+        (write.isGivenUp || this.#isLateAnswer(write) || this.#isTakenBack(write)),
     );
+  }
+
+  /** Whether it needed a session, and the server had none. */
+  #isTakenBack(write: Write): boolean {
+    return write.isOptional === true && !this.#isAccepted(write);
   }
 
   /** Whether somebody may have deleted what the write has changed, so that it need not arrive. */
@@ -308,7 +316,12 @@ export class Journal {
       if (write.isNew === true && write.session === session) firsts.set(write.eventId!, write);
     }
     for (const [id, write] of firsts) {
-      if (ids.includes(id) || write.isGivenUp || this.isDeleted(write) || this.#isLateAnswer(write)) continue; // prettier-ignore
+      const mayLack =
+        write.isGivenUp ||
+        this.isDeleted(write) ||
+        this.#isLateAnswer(write) ||
+        this.#isTakenBack(write);
+      if (ids.includes(id) || mayLack) continue;
       const { began, device, owner } = reader ?? { ...write, began: Infinity };
       const isOwn = device === write.device && owner === write.owner;
       if (!isOwn || write.ended >= began || (reader && write.isForgotten)) continue;

@@ -155,10 +155,10 @@ export class Play {
     return this.#forgotten.has(`${device.number} ${owner}`);
   }
 
-  addHandle(tab: Tab, name: string, session: Session): Handle {
+  addHandle(tab: Tab, name: string, session: Session, mayBeMissing = false): Handle {
     const oldest = this.journal.oldest.get(name);
     const isWhole = oldest === undefined || session.events[0]?.id === oldest;
-    const handle = { name, session, isWhole };
+    const handle = { name, session, isWhole, mayBeMissing };
     tab.handles.push(handle);
     return handle;
   }
