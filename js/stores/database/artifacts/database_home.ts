@@ -257,17 +257,20 @@ function* store(
 }
 
 /** Creates a session, and copies the files of another one of its user in the same step. */
-export function createWithFiles(
+export function* createWithFiles(
   context: VerbContext,
   request: StorageWriteRequest,
   decide: Decide,
   filesOf: string,
 ): Steps<void> {
-  const { appName: app, userId: user = '', sessionId: to = '' } = request.key;
+  const { appName, userId = '', sessionId: to = '' } = request.key;
   const { copy } = context.statements(fileStatements);
-  const values = { app, user, owner: filesOf, to, toSession: to };
+  const owner = { appName, userId, sessionId: filesOf };
+  // A deletion of a file between the two copies would leave a version without bytes.
+  yield* lockOwner(context, owner);
+  const values = { ...keyOf(owner), to, toSession: to };
   const copies = [copy.files.of(values), copy.chunks.of(values)];
-  return write(context, [{ request, decide }], true, undefined, copies);
+  yield* write(context, [{ request, decide }], true, undefined, copies);
 }
 
 /** Deletes a file. Its last version stays without content, so that its number is not given again. */

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { fork } from '../../../../js/core/history/index.js';
 import {
   DatabaseSessionService,
   openStorage,
@@ -104,6 +105,22 @@ for (const [name, server, sleepSql] of [
         await close();
       });
     }
+
+    it('are copied to a fork once a deletion that is under way has ended', async () => {
+      const url = await emptied(name, servers[server]);
+      const { service, slow, asleep, close } = await slowFiles(url, sleep);
+      const session = await service.getOrCreateSession(key);
+      await service.appendEvent({ session, event: { id: 'e1', invocationId: 'i1' } });
+      const x = { ...key, filename: 'x' };
+      await service.artifacts.put({ ...x, data: bytesOf(9) });
+      const removing = slow.remove({ owner: key, name: 'x' }, undefined, {});
+      await asleep;
+      await fork(service, { ...key, newSessionId: 's2', at: { eventId: 'e1' } });
+      await removing;
+      const copied = { ...key, sessionId: 's2' };
+      assert.deepEqual(await service.artifacts.listArtifactKeys(copied), []);
+      await close();
+    });
 
     it('of a user are deleted with it, also one whose put is about to end', async () => {
       const url = await emptied(name, servers[server]);
