@@ -40,57 +40,97 @@ async function killOneProfile(
   durability: 'strict' | 'relaxed',
   kills: number,
 ): Promise<string | undefined> {
+  let reason: string | undefined;
+  await killRuns(site, kills, {
+    query: (run) => ({ durability, run: `run-${run}` }),
+    check: ({ stored, givenUp }, told) => {
+      reason = givenUp;
+      if (reason === undefined) assertWhole(stored!, told);
+      return reason === undefined;
+    },
+    acknowledged: (run) => 1 + ((run * 17) % 60),
+  });
+  return reason;
+}
+
+/** Kills Chromium several times while it creates sessions with events. Each session must be whole or absent. */
+export function killCreations(site: Site, kills: number): Promise<void> {
+  return killRuns(site, kills, {
+    query: (run) => ({ creates: 'true', run: `run-${run}` }),
+    check: ({ created = {}, givenUp }, told) => {
+      // Chromium itself abandoned the database.
+      if (givenUp !== undefined) told.length = 0;
+      const lost = told.filter((id) => !Object.hasOwn(created, id));
+      assert.deepEqual(lost, [], 'acknowledged sessions are stored');
+      assertWholeCreations(created);
+    },
+    acknowledged: (run) => 1 + (run % 3),
+    waitMs: (run) => 7 * run,
+  });
+}
+
+/** Kills Chromium several times while it deletes sessions. Each session must be whole or absent. */
+export function killDeletions(site: Site, kills: number): Promise<void> {
+  return killRuns(site, kills, {
+    query: (run) => ({ creates: 'and deletes', run: `run-${run}` }),
+    check: ({ created = {} }, deleted) => {
+      const kept = deleted.filter((id) => Object.hasOwn(created, id));
+      assert.deepEqual(kept, [], 'sessions whose deletion was acknowledged are gone');
+      assertWholeCreations(created);
+    },
+    // The sixth deletion ends the request.
+    acknowledged: (run) => 1 + 2 * run,
+    waitMs: (run) => run,
+  });
+}
+
+/** Kills Chromium several times while it puts files. Each version must be whole or absent, and no bytes are left over. */
+export function killPuts(site: Site, kills: number): Promise<void> {
+  return killRuns(site, kills, {
+    query: () => ({ puts: 'true', durability: 'strict' }),
+    check: ({ puts, givenUp }, told) => {
+      // Chromium itself abandoned a database.
+      if (givenUp !== undefined) told.length = 0;
+      const { versions, torn, bytes } = puts!;
+      assert.deepEqual(torn, [], 'no version lacks bytes');
+      const lost = told.filter((version) => !versions.includes(version));
+      assert.deepEqual(lost, [], 'acknowledged versions are stored');
+      assert.equal(new Set(versions).size, versions.length, 'no number is given twice');
+      assert.equal(bytes, versions.length * FILE_BYTES, 'no bytes are left over');
+    },
+    acknowledged: (run) => 1 + ((run * 5) % 12),
+    waitMs: (run) => 7 * run,
+  });
+}
+
+/** What a page does while it is killed, and what the next one must find. */
+interface Killing {
+  /** The options of the page. */
+  readonly query: (run: number) => Record<string, string>;
+  /** Checks what a start has found. `told`: what was acknowledged before. Returns `false` to end. */
+  readonly check: (found: Found, told: string[]) => boolean | void;
+  /** The number of acknowledgements before the kill: each time at another moment. */
+  readonly acknowledged: (run: number) => number;
+  /** Milliseconds after them, to be in the middle of the next step. Default 0. */
+  readonly waitMs?: (run: number) => number;
+}
+
+/** Starts Chromium over one profile, and kills it, again and again. */
+async function killRuns(site: Site, kills: number, killing: Killing): Promise<void> {
+  const { query, check, acknowledged, waitMs = () => 0 } = killing;
   const profile = await mkdtemp(join(tmpdir(), 'killed-'));
   const told: string[] = [];
   try {
     for (let run = 0; run <= kills; run += 1) {
-      const browser = startChromium(
-        profile,
-        `${site.origin}/killed?durability=${durability}&run=run-${run}`,
-      );
+      const search = new URLSearchParams(query(run));
+      const browser = startChromium(profile, `${site.origin}/killed?${search}`);
       try {
         await site.found.atLeast(1);
-        const { stored, givenUp, error } = JSON.parse(site.found.take()[0]!) as Found;
-        assert.equal(error, undefined);
-        if (givenUp !== undefined) return givenUp;
-        assertWhole(stored!, told);
-        // Each time at another moment.
-        if (run < kills) await site.acknowledged.atLeast(1 + ((run * 17) % 60));
-      } finally {
-        await browser.kill();
-      }
-      told.push(...site.acknowledged.take());
-    }
-    return undefined;
-  } finally {
-    await rm(profile, { recursive: true, force: true });
-    site.acknowledged.take();
-  }
-}
-
-/** Kills Chromium several times while it creates sessions with events. Each session must be whole or absent. */
-export async function killCreations(site: Site, kills: number): Promise<void> {
-  const profile = await mkdtemp(join(tmpdir(), 'killed-'));
-  let told: string[] = [];
-  try {
-    for (let run = 0; run <= kills; run += 1) {
-      const browser = startChromium(profile, `${site.origin}/killed?creates=true&run=run-${run}`);
-      try {
-        await site.found.atLeast(1);
-        const { created = {}, givenUp, error } = JSON.parse(site.found.take()[0]!) as Found;
-        assert.equal(error, undefined);
-        // Chromium itself abandoned the database.
-        if (givenUp !== undefined) told = [];
-        assert.deepEqual(
-          told.filter((id) => !Object.hasOwn(created, id)),
-          [],
-          'acknowledged sessions are stored',
-        );
-        const whole = [CREATED_EVENTS, CREATED_EVENTS - 1];
-        for (const found of Object.values(created)) assert.deepEqual(found, whole);
-        if (run < kills) await site.acknowledged.atLeast(1 + (run % 3));
-        // Each time at another moment of the next creation.
-        await new Promise((resolve) => setTimeout(resolve, 7 * run));
+        const found = JSON.parse(site.found.take()[0]!) as Found;
+        assert.equal(found.error, undefined);
+        if (check(found, told) === false) return;
+        if (run < kills) await site.acknowledged.atLeast(acknowledged(run));
+        await new Promise((resolve) => setTimeout(resolve, waitMs(run)));
       } finally {
         await browser.kill();
       }
@@ -102,70 +142,9 @@ export async function killCreations(site: Site, kills: number): Promise<void> {
   }
 }
 
-/** Kills Chromium several times while it deletes sessions. Each session must be whole or absent. */
-export async function killDeletions(site: Site, kills: number): Promise<void> {
-  const profile = await mkdtemp(join(tmpdir(), 'killed-'));
-  const deleted: string[] = [];
-  try {
-    for (let run = 0; run <= kills; run += 1) {
-      const query = new URLSearchParams({ creates: 'and deletes', run: `run-${run}` });
-      const browser = startChromium(profile, `${site.origin}/killed?${query}`);
-      try {
-        await site.found.atLeast(1);
-        const { created = {}, error } = JSON.parse(site.found.take()[0]!) as Found;
-        assert.equal(error, undefined);
-        assert.deepEqual(
-          deleted.filter((id) => Object.hasOwn(created, id)),
-          [],
-          'sessions whose deletion was acknowledged are gone',
-        );
-        const whole = [CREATED_EVENTS, CREATED_EVENTS - 1];
-        for (const found of Object.values(created)) assert.deepEqual(found, whole);
-        // The sixth deletion ends the request.
-        if (run < kills) await site.acknowledged.atLeast(1 + 2 * run);
-        await new Promise((resolve) => setTimeout(resolve, run));
-      } finally {
-        await browser.kill();
-      }
-      deleted.push(...site.acknowledged.take());
-    }
-  } finally {
-    await rm(profile, { recursive: true, force: true });
-    site.acknowledged.take();
-  }
-}
-
-/** Kills Chromium several times while it puts files. Each version must be whole or absent, and no bytes are left over. */
-export async function killPuts(site: Site, kills: number): Promise<void> {
-  const profile = await mkdtemp(join(tmpdir(), 'killed-'));
-  let told: string[] = [];
-  try {
-    for (let run = 0; run <= kills; run += 1) {
-      const browser = startChromium(profile, `${site.origin}/killed?puts=true&durability=strict`);
-      try {
-        await site.found.atLeast(1);
-        const { puts, givenUp, error } = JSON.parse(site.found.take()[0]!) as Found;
-        assert.equal(error, undefined);
-        // Chromium itself abandoned a database.
-        if (givenUp !== undefined) told = [];
-        const { versions, torn, bytes } = puts!;
-        assert.deepEqual(torn, [], 'no version lacks bytes');
-        const lost = told.filter((version) => !versions.includes(version));
-        assert.deepEqual(lost, [], 'acknowledged versions are stored');
-        assert.equal(new Set(versions).size, versions.length, 'no number is given twice');
-        assert.equal(bytes, versions.length * FILE_BYTES, 'no bytes are left over');
-        if (run < kills) await site.acknowledged.atLeast(1 + ((run * 5) % 12));
-        // Each time at another moment of the next put.
-        await new Promise((resolve) => setTimeout(resolve, 7 * run));
-      } finally {
-        await browser.kill();
-      }
-      told.push(...site.acknowledged.take());
-    }
-  } finally {
-    await rm(profile, { recursive: true, force: true });
-    site.acknowledged.take();
-  }
+function assertWholeCreations(created: NonNullable<Found['created']>): void {
+  const whole = [CREATED_EVENTS, CREATED_EVENTS - 1];
+  for (const found of Object.values(created)) assert.deepEqual(found, whole);
 }
 
 interface Found {
