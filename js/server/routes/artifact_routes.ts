@@ -167,6 +167,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     isOfApiServer: true,
     run: async (call) => {
       const files = await filesOf(call);
+      requireMayName(call, fileOf(call));
       await requireMayReplace(call, files, fileOf(call));
       await files.deleteArtifact(fileOf(call));
       return null;
@@ -250,7 +251,6 @@ async function requireMayReplace(
   files: Files,
   request: ReturnType<typeof fileOf>,
 ): Promise<void> {
-  requireMayName(call, request);
   if (call.rights.mayWriteAgentEvents) return;
   const versions = await files.listArtifactVersions(request);
   if (versions.every(({ author }) => author === 'user')) return;

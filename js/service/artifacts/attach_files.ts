@@ -161,19 +161,21 @@ function takeFiles(given: readonly AttachedFile[]): TakenFile[] {
   if (given.length > MAX_FILES) throw invalid('files', `must be at most ${MAX_FILES}`);
   return given.map((file: AttachedFile, at): TakenFile => {
     const isBlob = file instanceof Blob;
-    const { name, data, mimeType } = isBlob
-      ? { name: (file as Partial<File>).name, data: file, mimeType: file.type || undefined }
-      : (Object(file) as Partial<Exclude<AttachedFile, Blob>>);
-    if (data === undefined)
+    const given: Partial<Exclude<AttachedFile, Blob>> = isBlob
+      ? { name: (file as Partial<File>).name, data: file }
+      : Object(file);
+    if (given.data === undefined)
       throw invalid(`files[${at}]`, 'must be a Blob, or have data and a name');
-    if (!isBlob) requireText(`files[${at}].name`, name);
+    if (!isBlob) requireText(`files[${at}].name`, given.name);
+    const data = dataOf(given.data);
+    const ofBlob = data instanceof Blob && data.type !== '' ? data.type : undefined;
+    const { mimeType = ofBlob } = given;
     if (mimeType !== undefined) requireText(`files[${at}].mimeType`, mimeType);
     const [, subtype = 'bin'] = /^\w+\/(\w+)$/.exec(mimeType ?? '') ?? [];
-    const taken = dataOf(data);
     // google-adk stores an empty file without a type where there is no file any more.
-    const isEmpty = taken instanceof Blob && taken.size === 0;
+    const isEmpty = data instanceof Blob && data.size === 0;
     const type = isEmpty && (mimeType ?? BINARY) === BINARY ? 'text/plain' : mimeType;
-    return { name: name ?? `file.${subtype}`, data: taken, mimeType: type };
+    return { name: given.name ?? `file.${subtype}`, data, mimeType: type };
   });
 }
 
@@ -202,7 +204,7 @@ async function freeName(
   isTaken: (filename: string) => boolean,
 ): Promise<string> {
   const name = toFileName(given);
-  const [, stem = '', ending = ''] = /^(.+?)(\.\w{1,16})?$/su.exec(name) ?? [];
+  const { stem, ending } = splitName(name);
   for (let count = 1; ; count += 1) {
     const filename = count === 1 ? name : `${cut(stem)}-${count}${ending}`;
     if (isTaken(filename)) continue;
@@ -215,9 +217,14 @@ async function freeName(
 function toFileName(given: string): string {
   if (isFileName(given) && !given.startsWith('user:')) return given;
   const flat = given.replace(/[\\/:\p{Cc}\p{Cs}]+/gu, '_').trim();
-  const [, stem = '', ending = ''] = /^(.*?)(\.\w{1,16})?$/su.exec(flat) ?? [];
+  const { stem, ending } = splitName(flat);
   const name = cut(stem) + ending;
   return isFileName(name) ? name : `file${ending}`;
+}
+
+function splitName(name: string): { readonly stem: string; readonly ending: string } {
+  const [, stem = '', ending = ''] = /^(.+?)(\.\w{1,16})?$/su.exec(name) ?? [];
+  return { stem, ending };
 }
 
 /** The most bytes of a name before its ending, so that a number fits behind it. */

@@ -6,6 +6,7 @@
 import type { Call } from '../../core/call/call.js';
 import { coreOf } from '../../core/core_of.js';
 import { SessionError } from '../../values/errors/errors.js';
+import { invalid } from '../../values/errors/invalid.js';
 import { requireText, requireWhole } from '../../values/errors/option_values.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { requireId } from '../../values/model/values/ids.js';
@@ -120,8 +121,12 @@ export class ArtifactLines {
     }
     const appName = requireId('appName', json.appName);
     const userId = requireId('userId', json.userId);
-    // The files of a user are named by any session.
-    const sessionId = json.sessionId === undefined ? 'any' : requireId('sessionId', json.sessionId);
+    const isOfUser = json.sessionId === undefined;
+    if (isOfUser && !filename.startsWith('user:')) {
+      throw invalid('artifact.filename', 'must begin with "user:" in a line without sessionId');
+    }
+    // A file of a user is named by any session.
+    const sessionId = isOfUser ? 'any' : requireId('sessionId', json.sessionId);
     const facts = requireJsonObject(artifact.facts, ['artifact', 'facts']) as FileFacts;
     const key = { appName, userId, sessionId, filename };
     const number = requireWhole('artifact.version', version as number, 0);

@@ -3,9 +3,11 @@
  *
  * `ROOT/apps/APP/users/USER[/sessions/SESSION]/artifacts/NAME/versions/VERSION/{last part of NAME, metadata.json}`
  *
- * The bytes are written into `versions/.put-…`. Once they are there, `versions/.VERSION.pending` is created, which reserves
- * the number, gets them, and is renamed. So readers find a version whole or not at all. Like there, the numbers of a deleted file are given again, and a number that a killed program
- * has reserved stays free. A program that ends while it deletes a session may leave the session's files. The path in the metadata, `canonicalUri`, is for others: it is never opened.
+ * The bytes are written into `ROOT/.puts`. Once they are there, `versions/.VERSION.pending` is created, which reserves
+ * the number, gets them, and is renamed. So readers find a version whole or not at all. Like there, the numbers of a deleted
+ * file are given again, and a number that a killed program has reserved stays free. Bytes that a killed program has left go
+ * with a put after a day. A program that ends while it deletes a session may leave the session's files. The path in the
+ * metadata, `canonicalUri`, is for others: it is never opened.
  */
 import { KeyedQueue } from '../../core/call/scheduling.js';
 import { invalidValue } from '../../values/errors/invalid.js';
@@ -27,6 +29,10 @@ import { ownFactsOf, withOwnFacts } from './own_facts.js';
 
 type FileSystem = typeof import('node:fs/promises');
 
+/** Milliseconds that the bytes of a put stay which did not end: the time that a put may take. */
+const UNUSED_MS = 24 * 60 * 60 * 1000;
+
+const PUTS = '.puts';
 const VERSIONS = 'versions';
 const METADATA = 'metadata.json';
 const RESERVED = ['apps', 'users', 'sessions', 'artifacts', 'versions'];
@@ -49,9 +55,10 @@ export class FolderHome implements ArtifactHome, FilesApart {
     if (folder === undefined) throw invalidValue('The key', UNFIT, place.owner);
     const { fs, path } = this.#node;
     return withErrors(async () => {
-      const versions = path.join(folder, VERSIONS);
-      await fs.mkdir(versions, { recursive: true });
-      const staged = await fs.mkdtemp(path.join(versions, '.put-'));
+      const puts = path.join(this.#root, PUTS);
+      await fs.mkdir(puts, { recursive: true });
+      await this.#removeOldPuts(puts);
+      const staged = await fs.mkdtemp(path.join(puts, 'put-'));
       try {
         const bytes = await writeChunks(fs, path.join(staged, path.basename(folder)), file.data);
         return await this.#puts.run(folder, () => this.#publish(place, file, { staged, ...bytes }));
@@ -59,6 +66,18 @@ export class FolderHome implements ArtifactHome, FilesApart {
         await fs.rm(staged, { recursive: true, force: true });
       }
     });
+  }
+
+  /** Removes what killed programs have left. */
+  async #removeOldPuts(puts: string): Promise<void> {
+    const { fs, path } = this.#node;
+    for (const name of await listed(fs.readdir(puts))) {
+      const staged = path.join(puts, name);
+      // Another put may be removing it.
+      const folder = await fs.stat(staged).catch(() => undefined);
+      if (folder === undefined || Date.now() - folder.mtimeMs < UNUSED_MS) continue;
+      await fs.rm(staged, { recursive: true, force: true });
+    }
   }
 
   /** Makes a version of bytes that are there. */

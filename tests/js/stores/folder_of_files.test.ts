@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -79,6 +86,7 @@ describe('A folder of files', () => {
     await assert.rejects(put, /broken/);
     const versions = join(folder, 'apps/shop/users/ada/sessions/s1/artifacts/a/versions');
     assert.deepEqual(readdirSync(versions), ['0']);
+    assert.deepEqual(readdirSync(join(folder, '.puts')), []);
     const hashOf = async () =>
       (await service.artifacts.getArtifactVersion({ ...key, filename: 'a' }))?.hash;
     assert.match((await hashOf())!, /^[\da-f]{64}$/);
@@ -87,6 +95,35 @@ describe('A folder of files', () => {
       writeFileSync(join(versions, '0/metadata.json'), JSON.stringify(metadata));
       assert.equal(await hashOf(), undefined);
     }
+    await service.close();
+  });
+
+  it('stores a put whose file is deleted while its bytes come', async () => {
+    const service = over(newFolder());
+    await service.createSession(key);
+    await service.artifacts.saveArtifact({ ...key, filename, artifact });
+    async function* slow() {
+      yield new Uint8Array(10);
+      await service.artifacts.deleteArtifact({ ...key, filename });
+    }
+    const { version } = await service.artifacts.put({ ...key, filename, data: slow() });
+    assert.equal((await service.artifacts.open({ ...key, filename, version }))?.size, 10);
+    await service.close();
+  });
+
+  it('removes the bytes that a killed program has left a day ago', async () => {
+    const folder = newFolder();
+    const service = over(folder);
+    await service.createSession(key);
+    const [old, recent] = ['put-old', 'put-recent'].map((name) => join(folder, '.puts', name));
+    for (const left of [old!, recent!]) {
+      mkdirSync(left, { recursive: true });
+      writeFileSync(join(left, 'a'), 'half');
+    }
+    const time = new Date(Date.now() - 25 * 60 * 60 * 1000);
+    utimesSync(old!, time, time);
+    await service.artifacts.saveArtifact({ ...key, filename, artifact });
+    assert.deepEqual(readdirSync(join(folder, '.puts')), ['put-recent']);
     await service.close();
   });
 

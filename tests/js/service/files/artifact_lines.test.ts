@@ -120,6 +120,17 @@ describe('Files in exported lines', () => {
     await service.close();
   });
 
+  it('are refused if they name no session, and no file of a user', async () => {
+    const service = new InMemorySessionService({ artifacts: true });
+    await fill(service);
+    const lines = (await linesOf(service)).map((line) => line.replace('"user:b"', '"b"'));
+    const next = new InMemorySessionService({ artifacts: true });
+    await next.createSession({ ...key, sessionId: 'any' });
+    assert.deepEqual(await errorsOf(next, lines), [['artifact', undefined, 'invalid_argument']]);
+    await service.close();
+    await next.close();
+  });
+
   it('are refused if a part of them is missing or is no base64', async () => {
     const service = new InMemorySessionService({ artifacts: true });
     await fill(service);

@@ -40,11 +40,13 @@ it('A message with files over adk api_server has them inline', async () => {
   const chat = liveSession(remote, KEY);
   await chat.load();
   const file = new File(['picture'], 'tea.png', { type: 'image/png' });
-  await chat.ask('What is on it?', { files: [file] });
+  const named = { name: 'cup.png', data: new Blob(['cup'], { type: 'image/png' }) };
+  await chat.ask('What is on it?', { files: [file, named] });
   const inlineData = { mimeType: 'image/png', data: btoa('picture'), displayName: 'tea.png' };
+  const cup = { mimeType: 'image/png', data: btoa('cup'), displayName: 'cup.png' };
   deepEqual(
     server.asked.map(({ newMessage }) => newMessage.parts),
-    [[{ text: 'What is on it?' }, { inlineData }]],
+    [[{ text: 'What is on it?' }, { inlineData }, { inlineData: cup }]],
   );
   await remote.close();
 });
