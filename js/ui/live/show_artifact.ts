@@ -38,8 +38,13 @@ export const LOADING_ARTIFACT: ShownArtifact = {
   error: undefined,
 };
 
-/** The types that a browser shows without running anything. A document of another type could act as the page. */
-const SHOWN_TYPES = /^(image\/(?!svg)|audio\/|video\/|application\/pdf$|text\/plain(;|$))/;
+/** Whether a browser shows a type as a picture without running anything: an SVG may have scripts. */
+export function isPicture(mimeType = ''): boolean {
+  return /^image\/(?!svg)/.test(mimeType);
+}
+
+/** The other types that a browser shows without running anything. A document of another type could act as the page. */
+const SHOWN_TYPES = /^(audio\/|video\/|application\/pdf$|text\/plain(;|$))/;
 
 /**
  * Opens a version of a file, for an `img`, a `video` or a link. Whoever shows it in React or Vue has `useArtifact`.
@@ -84,7 +89,8 @@ export function showArtifact<S extends object = StateShape>(
       throw new SessionError('not_found', `There is no file "${request.filename}".`);
     }
     if (signal.aborted) return;
-    const type = SHOWN_TYPES.test(blob.type) ? blob.type : 'application/octet-stream';
+    const isShown = isPicture(blob.type) || SHOWN_TYPES.test(blob.type);
+    const type = isShown ? blob.type : 'application/octet-stream';
     url = URL.createObjectURL(new Blob([blob], { type }));
     show({ status: 'ready', url, error: undefined });
   };

@@ -173,6 +173,8 @@ export function inspectorIn(name: BrowserName): void {
         await page.call('click', 'Open version 0 of user:page.html');
         await page.call('see', 'Save');
         assert.deepEqual(await page.call('savedNames'), ['page.html']);
+        await page.call('saveFile', 'recipe.txt');
+        await page.call('see', 'recipe.txt');
       }));
 
     it('changes the state by events', () =>

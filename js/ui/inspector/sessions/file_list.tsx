@@ -3,26 +3,31 @@ import type { ArtifactService } from '../../../service/invocation/running_invoca
 import type { ArtifactVersion } from '../../../values/model/artifact.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
-import { LOADING_ARTIFACT, showArtifact } from '../../live/show_artifact.js';
+import { isPicture, LOADING_ARTIFACT, showArtifact } from '../../live/show_artifact.js';
 import { useReading } from '../view/hooks.js';
 import { Button, ErrorNote, Items, Name } from '../view/parts.js';
 import { useEffect, useState, type VNode } from '../view/preact.js';
 import { bytesText, timeText } from '../view/text.js';
 
-/** Where a file is. */
-interface FileProps {
+/** Whose files are shown. */
+interface FileListProps {
   readonly service: GivenService<SessionService>;
   readonly keyOfSession: CompositeSessionKey;
+  /** A change reads the files again: an event tells of most of them. */
+  readonly lastUpdateTime: number | undefined;
+}
+
+interface FileProps extends FileListProps {
   readonly filename: string;
 }
 
 /** The files of a session and of its user; nothing over a service without files. */
-export function FileList(props: Omit<FileProps, 'filename'>): VNode | null {
-  const { service, keyOfSession } = props;
+export function FileList(props: FileListProps): VNode | null {
+  const { service, keyOfSession, lastUpdateTime } = props;
   const { appName, userId, sessionId } = keyOfSession;
   const { value: names = [], error } = useReading(
     async () => (await artifactsOf(service))?.listArtifactKeys(keyOfSession) ?? [],
-    [service, appName, userId, sessionId],
+    [service, appName, userId, sessionId, lastUpdateTime],
   );
   if (names.length === 0) return <ErrorNote error={error} />;
   return (
@@ -41,14 +46,14 @@ export function FileList(props: Omit<FileProps, 'filename'>): VNode | null {
 }
 
 function FileVersions(props: FileProps): VNode {
-  const { service, keyOfSession, filename } = props;
+  const { service, keyOfSession, filename, lastUpdateTime } = props;
   const [isExpanded, setExpanded] = useState(false);
   const { value: versions = [], error } = useReading(
     async () =>
       isExpanded
         ? ((await artifactsOf(service))?.listArtifactVersions({ ...keyOfSession, filename }) ?? [])
         : [],
-    [service, keyOfSession, filename, isExpanded],
+    [service, keyOfSession, filename, isExpanded, lastUpdateTime],
   );
   return (
     <>
@@ -102,10 +107,9 @@ function OpenFile(props: FileProps & { version: ArtifactVersion }): VNode {
   );
   if (error !== undefined) return <ErrorNote error={error} />;
   if (url === undefined) return <p role="status">Opening…</p>;
-  const isPicture = /^image\/(?!svg)/.test(version.mimeType ?? '');
   return (
     <div>
-      {isPicture && <img src={url} alt={filename} style="max-width: 100%" />}
+      {isPicture(version.mimeType) && <img src={url} alt={filename} style="max-width: 100%" />}
       <a href={url} download={filename.split(/[/:]/).at(-1)}>
         Save
       </a>

@@ -78,7 +78,7 @@ export function SessionDetails(props: {
         />
       </div>
       <ErrorNote error={error} />
-      <FileList service={service} keyOfSession={key} />
+      <FileList service={service} keyOfSession={key} lastUpdateTime={lastUpdateTime} />
       <BranchList live={live} />
       {info !== undefined && (
         <>

@@ -160,6 +160,21 @@ const scenarios = {
     show(service, KEY);
     await until('the session', () => shownText().includes('events held of 0'));
   },
+  /** Saves a file as an agent does, and an event with its version. */
+  async saveFile(filename: string) {
+    const { artifacts } = service as Awaited<ReturnType<typeof openSessionService>>;
+    const artifact = { text: 'A cup.' };
+    const version = await artifacts.saveArtifact({ ...KEY, filename, artifact });
+    const session = (await service.getSession(KEY))!;
+    const actions = {
+      stateDelta: {},
+      artifactDelta: { [filename]: version },
+      requestedAuthConfigs: {},
+      requestedToolConfirmations: {},
+    };
+    const event = { id: 'e1', invocationId: 'i1', author: 'guide', actions };
+    await service.appendEvent({ session, event });
+  },
   savedNames: () => (all('a[download]') as HTMLAnchorElement[]).map(({ download }) => download),
   async pictures() {
     const images = (): HTMLImageElement[] => all('img') as HTMLImageElement[];
