@@ -12,7 +12,7 @@ import type { Schema } from '../../stores/http/schema.js';
 import { HttpRefusal } from '../http/responses.js';
 import { unknownMember } from '../http/request_body.js';
 import { appendOfClient, type Expected } from '../rights/client_append.js';
-import type { SentFiles } from '../rights/client_files.js';
+import type { NamedFile } from '../../core/write.js';
 import { mayBeInPart, wholeDelta } from '../rights/public_view.js';
 import { keyOf, type RouteCall } from './route.js';
 
@@ -155,9 +155,9 @@ export function eventsIn(call: RouteCall): NewEvent[] {
  * @param messages the number of messages that may have files
  * @throws SessionError `invalid_argument` if a file names no message, or a message has more than {@link MAX_FILES}
  */
-export function filesIn({ body }: RouteCall, messages: number): SentFiles[] {
-  const files = Array.from({ length: messages }, (): SentFiles[number][] => []);
-  const given = (body.files ?? []) as readonly (SentFiles[number] & { readonly event?: number })[];
+export function filesIn({ body }: RouteCall, messages: number): NamedFile[][] {
+  const files = Array.from({ length: messages }, (): NamedFile[] => []);
+  const given = (body.files ?? []) as readonly NamedFile[];
   for (const [at, { event = 0, part, name, version }] of given.entries()) {
     const ofEvent = files[event];
     if (ofEvent === undefined) {

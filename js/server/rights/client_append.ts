@@ -1,4 +1,5 @@
 /** Admits what clients append: events, answers to calls, and messages of runs. */
+import type { NamedFile } from '../../core/write.js';
 import { EVENTS_PER_TASK, nextTask } from '../../core/call/scheduling.js';
 import { FOR_ALL, marksOf } from '../../core/history/marks.js';
 import { openCallItems } from '../../core/wasm/packed_marks.js';
@@ -20,7 +21,7 @@ import type {
 import type { SessionService } from '../../values/model/session_service.js';
 import { HttpRefusal } from '../http/responses.js';
 import type { TakenRights } from './authorize.js';
-import { givenWithFiles, type SentFiles } from './client_files.js';
+import { givenWithFiles } from './client_files.js';
 import { type Answer, answersIn, foreignMemberOf, markGiven } from './client_event.js';
 import {
   hasSecrets,
@@ -40,7 +41,7 @@ interface ClientRequest {
   readonly rights: TakenRights;
   readonly events: readonly NewEvent[];
   /** Of each event, the files that the client names. */
-  readonly files: readonly SentFiles[];
+  readonly files: readonly (readonly NamedFile[])[];
   /** The revision that the client expects. */
   readonly expectedRevision: number | undefined;
   /** The versions of stored events that the client expects. */
@@ -310,7 +311,7 @@ function isSame(event: NewEvent, stored: Event): boolean {
 export async function admitMessage(
   request: Omit<ClientRequest, 'events' | 'files' | 'expectedEvents'>,
   event: NewEvent,
-  files: SentFiles,
+  files: readonly NamedFile[],
 ): Promise<AdmittedMessage> {
   const { rights, expectedRevision, key } = request;
   const isWhole = rights.maySeeCredentials || !hasValueInPart(event);

@@ -1,5 +1,6 @@
 /** The files that clients name in messages. The handler makes the delta and the metadata of each itself. */
 import type { ArtifactService } from '../../service/invocation/running_invocation.js';
+import type { NamedFile } from '../../core/write.js';
 import type { NewEvent } from '../../values/model/event/event.js';
 import type { MessageFile } from '../../values/model/event/message_files.js';
 import { withFiles } from '../../values/model/event/place_files.js';
@@ -8,9 +9,6 @@ import type { SessionService } from '../../values/model/session_service.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { HttpRefusal } from '../http/responses.js';
 import { markGiven } from './client_event.js';
-
-/** The files of a message as a client names them. */
-export type SentFiles = readonly Pick<MessageFile, 'part' | 'name' | 'version'>[];
 
 /**
  * Returns an event of a client with its mark and its files.
@@ -22,7 +20,7 @@ export async function givenWithFiles(
   service: SessionService,
   key: CompositeSessionKey & Abortable,
   event: NewEvent,
-  files: SentFiles,
+  files: readonly NamedFile[],
 ): Promise<NewEvent> {
   return withFiles(markGiven(event), await filesOfUser(service, key, files));
 }
@@ -42,7 +40,7 @@ export function requireArtifacts(service: object): Required<ArtifactService> {
 export async function filesOfUser(
   service: SessionService,
   { appName, userId, sessionId, signal }: CompositeSessionKey & Abortable,
-  files: SentFiles,
+  files: readonly NamedFile[],
 ): Promise<MessageFile[]> {
   if (files.length === 0) return [];
   const artifacts = requireArtifacts(service);

@@ -37,7 +37,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     summary: "Lists the names of the session's files, and of the user's.",
     response: 'ArtifactNames',
     isOfApiServer: true,
-    run: async (call) => (await filesOf(call)).listArtifactKeys(keyOf(call)),
+    run: async (call) => (await requireFiles(call)).listArtifactKeys(keyOf(call)),
   },
   {
     method: 'POST',
@@ -50,7 +50,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     run: async (call) => {
       const { filename, ...given } = call.body as unknown as SavedPart;
       const artifact = call.form.readPart(given.artifact);
-      const files = await filesOf(call);
+      const files = await requireFiles(call);
       const request = { ...keyOf(call), filename };
       requireMayName(call, request);
       await requireMayReplace(call, files, request).catch(async (refusal: unknown) => {
@@ -76,7 +76,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     response: 'ArtifactVersions',
     isOfApiServer: true,
     run: async (call) => {
-      const versions = await (await filesOf(call)).listArtifactVersions(fileOf(call));
+      const versions = await (await requireFiles(call)).listArtifactVersions(fileOf(call));
       return versions.map((version) => shownVersion(call, call.file.filename, version));
     },
   },
@@ -88,7 +88,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     response: 'ArtifactVersion',
     isOfApiServer: true,
     run: async (call) => {
-      const version = await (await filesOf(call)).getArtifactVersion(versionIn(call));
+      const version = await (await requireFiles(call)).getArtifactVersion(versionRequest(call));
       return shownVersion(call, call.file.filename, version);
     },
   },
@@ -99,7 +99,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     summary: 'Returns a version, or the `latest`, as a part of the ADK.',
     response: 'Artifact',
     isOfApiServer: true,
-    run: async (call) => load(call, await filesOf(call), versionIn(call)),
+    run: async (call) => load(call, await requireFiles(call), versionRequest(call)),
   },
   {
     method: 'GET',
@@ -108,7 +108,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     summary: 'Lists the numbers of the versions of a file.',
     response: 'ArtifactNumbers',
     isOfApiServer: true,
-    run: async (call) => (await filesOf(call)).listVersions(fileOf(call)),
+    run: async (call) => (await requireFiles(call)).listVersions(fileOf(call)),
   },
   routeWithQuery({
     method: 'GET',
@@ -120,7 +120,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     response: 'Artifact',
     isOfApiServer: true,
     run: async (call) => {
-      const files = await filesOf(call);
+      const files = await requireFiles(call);
       const { version, alt } = call.query;
       const request = { ...fileOf(call), ...(version !== undefined && { version }) };
       if (alt === undefined) return load(call, files, request);
@@ -143,7 +143,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     body: 'bytes',
     response: 'ArtifactVersion',
     run: async (call) => {
-      const files = await filesOf(call);
+      const files = await requireFiles(call);
       const { author, customMetadata, ...facts } = call.query;
       requireMayName(call, fileOf(call));
       const stored = await files.put({
@@ -166,7 +166,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     response: 'Nothing',
     isOfApiServer: true,
     run: async (call) => {
-      const files = await filesOf(call);
+      const files = await requireFiles(call);
       requireMayName(call, fileOf(call));
       await requireMayReplace(call, files, fileOf(call));
       await files.deleteArtifact(fileOf(call));
@@ -179,7 +179,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     action: 'listArtifacts',
     summary: 'Counts the versions of the files of a session, and their bytes.',
     response: 'ArtifactUsage',
-    run: async (call) => (await filesOf(call)).usage(keyOf(call)),
+    run: async (call) => (await requireFiles(call)).usage(keyOf(call)),
   },
   {
     method: 'GET',
@@ -197,7 +197,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
  *
  * @throws HttpRefusal 404 without the session; SessionError `artifact_service_missing` without files
  */
-async function filesOf(call: RouteCall): Promise<Files> {
+async function requireFiles(call: RouteCall): Promise<Files> {
   const files = requireArtifacts(call.service);
   await requireSession(call, { numRecentEvents: 0 });
   return files;
@@ -208,7 +208,7 @@ function fileOf(call: RouteCall) {
 }
 
 /** @throws SessionError `invalid_argument` */
-function versionIn(call: RouteCall): ArtifactVersionRequest {
+function versionRequest(call: RouteCall): ArtifactVersionRequest {
   const { version } = call.file;
   if (version === 'latest') return fileOf(call);
   return { ...fileOf(call), version: WHOLE.read('version', [version]) };

@@ -1,4 +1,5 @@
 /** The routes of histories: branches, states, forks and rewinds. */
+import type { NamedFile } from '../../core/write.js';
 import { raceSignal } from '../../core/call/time_limit.js';
 import { fork, readBranches, stateAt, requireHistory } from '../../core/history/histories.js';
 import { takePlace } from '../../core/history/session_history.js';
@@ -34,7 +35,7 @@ import { TEXT } from '../requests/parameters.js';
 import { keyOf, type Route, routeWithQuery, type RouteCall } from '../requests/route.js';
 import { respondWithSession } from '../requests/session_response.js';
 import { admitAfter } from '../rights/client_append.js';
-import { filesOfUser, type SentFiles } from '../rights/client_files.js';
+import { filesOfUser } from '../rights/client_files.js';
 import { withWholeDelta } from '../rights/public_view.js';
 import type { ServerRuns } from '../runs/server_runs.js';
 import { requireRuns, tellRunId } from './ask_agent.js';
@@ -154,7 +155,7 @@ function placeIn(given: RewindBody['place']): RewindPlace {
 /** @param files those of the new content */
 function messageIn(
   { content, ...ids }: NonNullable<RewindBody['message']>,
-  files: SentFiles | undefined,
+  files: readonly NamedFile[] | undefined,
 ): RepeatedMessage {
   const message = idsIn('message', ids);
   if (content === undefined) return message;

@@ -5,7 +5,10 @@ import { isPlainObject } from '../../values/json/rules.js';
 import type { ArtifactVersion } from '../../values/model/artifact.js';
 
 /** The most bytes of an owner. The files that were opened first go first. */
-const MOST_BYTES = 2 ** 27;
+const MAX_BYTES = 2 ** 27;
+
+/** A larger file is not kept: it would take the place of too many others. */
+const MAX_FILE_BYTES = MAX_BYTES / 4;
 
 /** What an entry counts besides the bytes of a file. */
 const ENTRY_BYTES = 2 ** 10;
@@ -60,7 +63,7 @@ export class OpenedFiles {
 
   async bytes(place: FilePlace, version: ArtifactVersion): Promise<Blob | undefined> {
     const { size } = version;
-    const address = bytesOf(place, version);
+    const address = bytesAddress(place, version);
     if (address === undefined) return undefined;
     return this.#with(async (cache) => {
       const options = { ignoreSearch: size === undefined };
@@ -70,8 +73,8 @@ export class OpenedFiles {
 
   /** Keeps the bytes that a version's number has given, unless it is the number of another file since. */
   async keepBytes(place: FilePlace, version: ArtifactVersion, blob: Blob): Promise<void> {
-    const address = bytesOf(place, version);
-    if (address === undefined || blob.size > MOST_BYTES / 4) return;
+    const address = bytesAddress(place, version);
+    if (address === undefined || blob.size > MAX_FILE_BYTES) return;
     const { size = blob.size, hash } = version;
     if (size !== blob.size || (hash !== undefined && hash !== (await hashOf(blob)))) return;
     await this.#with((cache) => put(cache, `${address}?${blob.size}`, blob));
@@ -96,7 +99,7 @@ function addressOf({ owner, name }: FilePlace, version: number | undefined): str
  * Returns the address of bytes; their size follows it. Without a hash, a version has its bytes alone; a service that tells
  * no time may give its number again.
  */
-function bytesOf(
+function bytesAddress(
   place: FilePlace,
   { version, hash, createTime }: ArtifactVersion,
 ): string | undefined {
@@ -110,7 +113,7 @@ async function put(cache: Cache, address: string, blob: Blob): Promise<void> {
   const entries = await cache.keys();
   let bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
   for (const entry of entries) {
-    if (bytes <= MOST_BYTES) break;
+    if (bytes <= MAX_BYTES) break;
     bytes -= sizeOf(entry);
     await cache.delete(entry);
   }

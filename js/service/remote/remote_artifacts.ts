@@ -35,7 +35,7 @@ import type { ArtifactMethods } from '../artifacts/artifacts.js';
 import type { SaveArtifactRequest } from '../invocation/running_invocation.js';
 
 /** The bytes that are asked for at once: each part has the timeout of a call, and is asked for again by itself. */
-const PART_BYTES = 2 ** 22;
+const RANGE_BYTES = 2 ** 22;
 
 /** The bytes that a slow line sends in a millisecond. A host does not tell how much of a body it has sent. */
 const BYTES_PER_MS = 32;
@@ -121,32 +121,32 @@ export class RemoteArtifacts implements ArtifactMethods {
       const file = part && fileOfPart(part);
       return file?.data.slice(start, last, file.facts.mimeType);
     }
-    const parts: Blob[] = [];
+    const blobs: Blob[] = [];
     let at = start;
     let etag: string | undefined;
     for (;;) {
-      const end = Math.max(at + 1, Math.min(last, at + PART_BYTES));
+      const end = Math.max(at + 1, Math.min(last, at + RANGE_BYTES));
       const range = `bytes=${at}-${end - 1}`;
       const headers = { range, ...(etag !== undefined && { 'if-range': etag }) };
       const query = { alt: 'media', version };
       const none = 'not_found' as const;
       const get = { method: 'GET', path, query, headers, readsBytes: true, none } as const;
-      const part = await this.#connection.request(get, call, partIn).catch((error: unknown) => {
+      const read = await this.#connection.request(get, call, rangeIn).catch((error: unknown) => {
         if (isSessionError(error, 'remote') && error.status === 416) return PAST_END;
         throw error;
       });
-      if (part === undefined) return undefined;
-      const { blob, size } = part;
+      if (read === undefined) return undefined;
+      const { blob, size } = read;
       // There is another version now, or the server has sent the whole file.
       if (size === undefined) return blob.slice(start, last, blob.type);
-      parts.push(blob);
+      blobs.push(blob);
       at += blob.size;
-      etag = part.etag;
+      etag = read.etag;
       if (at >= Math.min(last, size) || blob.size === 0) {
-        return new Blob(parts).slice(0, Math.max(0, last - start), blob.type);
+        return new Blob(blobs).slice(0, Math.max(0, last - start), blob.type);
       }
       if (etag !== undefined || version !== undefined) continue;
-      // Without an ETag, only its number keeps the parts to one version.
+      // Without an ETag, only its number keeps the ranges to one version.
       const newest = await this.getArtifactVersion(request, call);
       return newest && this.open({ ...request, version: newest.version }, call);
     }
@@ -232,16 +232,16 @@ export class RemoteArtifacts implements ArtifactMethods {
 }
 
 /** What is read of a file at once. */
-interface FilePart {
+interface FileRange {
   readonly blob: Blob;
-  /** Of the file. Absent: the part is the whole file. */
+  /** The size of the file. Absent: `blob` is the whole file. */
   readonly size: number | undefined;
   readonly etag: string | undefined;
 }
 
-const PAST_END: FilePart = { blob: new Blob(), size: 0, etag: undefined };
+const PAST_END: FileRange = { blob: new Blob(), size: 0, etag: undefined };
 
-const partIn: ReadResponse<FilePart> = (content, headers) => {
+const rangeIn: ReadResponse<FileRange> = (content, headers) => {
   if (!(content instanceof Blob)) return undefined;
   const [, size] = /^bytes \d+-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? [];
   const etag = headers.get('etag') ?? undefined;
