@@ -253,7 +253,7 @@ async function unsentHits(
 
 /** Returns whether the words of a text have all words of a query. */
 function hasAll(words: string, needles: readonly string[]): boolean {
-  return countIn(words, needles) === needles.length;
+  return countIn(words, needles, needles.length) > 0;
 }
 
 /** Returns whether the title of a session is a hit. */

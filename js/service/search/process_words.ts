@@ -114,8 +114,7 @@ export class ProcessWords implements WordRows {
       const isCut = row?.words.startsWith(CUT) === true;
       if (isCut) isWhole = false;
       const isLooked = !isRemembered || marks?.has(sessionId) === true;
-      const count = isLooked ? countIn(row?.words ?? '', needles) : 0;
-      const found = count >= least ? count : 0;
+      const found = isLooked ? countIn(row?.words ?? '', needles, least) : 0;
       if (!isStale && found === 0) continue;
       sessions.push({ ...session, isStale, found, since: isCut ? undefined : row?.revision });
     }
@@ -158,7 +157,12 @@ export class ProcessWords implements WordRows {
   }
 }
 
-/** Returns how many of the needles a text contains. */
-export function countIn(words: string, needles: readonly string[]): number {
-  return needles.filter((needle) => words.includes(needle)).length;
+/** Returns how many of the needles a text contains; 0 if it does not contain `least` of them. */
+export function countIn(words: string, needles: readonly string[], least = 1): number {
+  let count = needles.length;
+  for (const needle of needles) {
+    if (!words.includes(needle)) count -= 1;
+    if (count < least) return 0;
+  }
+  return count;
 }

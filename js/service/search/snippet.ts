@@ -8,9 +8,12 @@ const LENGTH = 200;
 const BEFORE = 40;
 /** The first units of a text in which the first hit is looked for. */
 const FIRST_LENGTH = 4096;
-/** What is folded together: a letter with its marks, and the parts of one Hangul syllable. */
+/**
+ * What is folded together: a letter with its marks, and the parts of one Hangul syllable. ASCII without marks is folded
+ * letter by letter in any case, so a run of it is one match.
+ */
 const SIGN =
-  /[\u1100-\u115f][\u1160-\u11a7]?[\u11a8-\u11ff]?|[^][\p{M}\u11a8-\u11ff\uff9e\uff9f]*/gu;
+  /([\0-\x7f]+)(?![\p{M}\u11a8-\u11ff\uff9e\uff9f])|[\u1100-\u115f][\u1160-\u11a7]?[\u11a8-\u11ff]?|[^][\p{M}\u11a8-\u11ff\uff9e\uff9f]*/gu;
 
 /** A piece of a text, by UTF-16 units. */
 interface Span {
@@ -70,11 +73,13 @@ function wholeAt(text: string, place: number): number {
 function findHits(text: string, needles: readonly string[]): Span[] {
   const signs: Span[] = [];
   let folded = '';
-  for (const { 0: sign, index } of text.matchAll(SIGN)) {
-    const letters = sign.length === 1 && sign < '\x80' ? sign.toLowerCase() : fold(sign);
+  for (const { 0: sign, 1: ascii, index } of text.matchAll(SIGN)) {
+    const letters = fold(sign);
     folded += letters;
-    const span = { start: index, end: index + sign.length };
-    signs.push(...Array.from({ length: letters.length }, () => span));
+    const whole = { start: index, end: index + sign.length };
+    for (let at = index; at < index + letters.length; at += 1) {
+      signs.push(ascii === undefined ? whole : { start: at, end: at + 1 });
+    }
   }
   let words = '';
   const places: Span[] = [];

@@ -222,6 +222,8 @@ export interface EngineErrors {
 export interface TableRules {
   /** The types of the columns. @param collation that of the {@link Product} */
   readonly columnTypes: (collation: string) => ColumnTypes;
+  /** Ends the statement that creates a table whose long rows are scanned. Absent if the engine stores them as they are. */
+  readonly longRows?: RawBuilder<unknown> | undefined;
   /** Whether the columns limit the length of ids, and hold no NUL in them. */
   readonly limitsIds: boolean;
   /**

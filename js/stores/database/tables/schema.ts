@@ -134,7 +134,7 @@ export function tableStatements(
       title: word,
       remembered: 'smallint',
       words: text,
-    }),
+    }).modifyEnd(engine.tables.longRows ?? sql``),
     table(
       MUTATIONS,
       { ...session, client: id, last_number: 'bigint', created: 'bigint', update_time: 'bigint' },

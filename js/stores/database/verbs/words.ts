@@ -121,12 +121,16 @@ function wordStatements(database: Database, engine: Engine) {
     side,
     details,
     rows: cached(
-      ([needles, isRemembered]: readonly [number, boolean]) =>
+      ([needles, isRemembered, hasAll]: readonly [number, boolean, boolean]) =>
         new Prepared<Owner & Record<`needle${number}`, string>, LookedColumns['rows']>((value) => {
-          const places = Array.from({ length: needles }, (_, index) =>
-            bit(sql`${placeIn(words, value(`needle${index}`))} > 0`),
+          const has = Array.from(
+            { length: needles },
+            (_, index) => sql<boolean>`${placeIn(words, value(`needle${index}`))} > 0`,
           );
-          const sum = needles === 0 ? sql<number>`0` : sql<number>`${sql.join(places, sql` + `)}`;
+          // Where one needle is missing, the words are not searched for the next one.
+          const all = sql<number>`${sql.lit(needles)} * ${bit(sql`${sql.join(has, sql` and `)}`)}`;
+          const counts = hasAll ? [all] : has.map(bit);
+          const sum = needles === 0 ? sql<number>`0` : sql<number>`${sql.join(counts, sql` + `)}`;
           const found = isRemembered
             ? sql<number>`case when remembered = 1 then ${sum} else 0 end`
             : sum;
@@ -211,7 +215,7 @@ function* look({ statements }: VerbContext, request: LookRequest): Steps<Looked>
     made.sessions.of(owner),
     made.side.of(owner),
     made.details.of(owner),
-    made.rows([needles.length, isRemembered]).of(values),
+    made.rows([needles.length, isRemembered, least === needles.length]).of(values),
   ] as const;
   const [stored, side, details, rows] = yield* together(queries, true);
   const sideOf = bySession(side);
