@@ -46,7 +46,7 @@ export function matchWords(folded: string): IterableIterator<RegExpMatchArray> {
 /** Returns the words of a text as one text, each with a blank before it. */
 export function wordsOf(text: string): string {
   let words = '';
-  for (const [word] of matchWords(fold(text))) words += ` ${word}`;
+  for (const word of fold(text).match(WORD) ?? []) words += ` ${word}`;
   return words;
 }
 

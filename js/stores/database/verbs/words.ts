@@ -259,7 +259,9 @@ function* analyze({ database, engine }: VerbContext): Steps<void> {
 }
 
 function bySession<Row extends { readonly session_id: string }>(rows: readonly Row[]) {
-  return new Map(rows.map((row) => [row.session_id, row]));
+  const rowOf = new Map<string, Row>();
+  for (const row of rows) rowOf.set(row.session_id, row);
+  return rowOf;
 }
 
 function* read(

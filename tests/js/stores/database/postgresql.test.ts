@@ -9,6 +9,7 @@ import { sessionSearch } from '../../../../js/service/search/index.js';
 import { choosesByTime } from './cases/after_timestamp.js';
 import { eventOf } from './cases/concurrency.js';
 import { conforms } from '../../conforms.js';
+import { says } from '../../service/fixture.js';
 import { hearsOthers } from './cases/foreign_changes.js';
 import { keepsItsLimits } from './cases/limits.js';
 import { ordersAsJavaScript } from './cases/list_order.js';
@@ -71,6 +72,17 @@ it('a first search of many sessions has PostgreSQL gather statistics: else it fi
   const { appName, userId } = KEY;
   await sessionSearch(service).find({ appName, userId, query: 'tea' });
   assert.deepEqual(await postgresRows(url, analyzed), [{ tablename: 'sessions' }]);
+});
+
+it('PostgreSQL does not compress the words of a usual session: each search would decompress all of them', async () => {
+  const url = await newUrl();
+  await using service = new DatabaseSessionService(url);
+  const events = [says('tea '.repeat(1500))];
+  await service.createSession({ ...KEY, events });
+  const { appName, userId } = KEY;
+  await sessionSearch(service).find({ appName, userId, query: 'tea' });
+  const stored = 'select pg_column_size(words) > 6000 as whole from adk_session_wasm_search';
+  assert.deepEqual(await postgresRows(url, stored), [{ whole: true }]);
 });
 
 for (const time of ['infinity', '-infinity']) {
