@@ -1,7 +1,7 @@
 /** Copies to the service of a database. */
 import { isDeepStrictEqual } from 'node:util';
 import type { FileVersion } from '../stores/artifacts/artifact_home.js';
-import { hashOf } from '../stores/artifacts/file_versions.js';
+import { hashOf } from '../stores/artifacts/file_bytes.js';
 import { isSessionError } from '../values/errors/errors.js';
 import { exportSession } from '../service/files/export_sessions.js';
 import { type SessionFile, HEADER, sharedScopeOf } from '../service/files/session_file.js';

@@ -10,7 +10,7 @@ import type { RulesPlace } from '../core/wasm/loader/source.js';
 import type { StalePolicy } from '../core/wasm/protocol.js';
 import type { Feed } from '../core/watch/feed.js';
 import type { ArtifactsOption } from './artifacts/homes.js';
-import type { FilesBeside } from './artifacts/service_artifacts.js';
+import type { DefaultArtifacts } from './artifacts/service_artifacts.js';
 
 /** The options of every service of this package. */
 export interface SessionServiceOptions<S extends object = StateShape> {
@@ -67,7 +67,7 @@ export interface StoreContext {
 }
 
 /** The parts of a service besides its options. */
-export interface ServiceParts extends FilesBeside {
+export interface ServiceParts extends DefaultArtifacts {
   readonly storage: StorageInfo;
   /** The traits of the store that are known before it is loaded. */
   readonly traits?: StoreTraits | undefined;

@@ -6,7 +6,7 @@ import type { ArtifactVersion, ArtifactVersionRequest } from '../../values/model
 import type { Part } from '../../values/model/event/content.js';
 import type { ArtifactService } from '../../service/invocation/running_invocation.js';
 import { placeOf } from '../../stores/artifacts/artifact_names.js';
-import { toUrlAlphabet } from '../../stores/artifacts/file_versions.js';
+import { toUrlAlphabet } from '../../stores/artifacts/file_bytes.js';
 import { SAVE_ARTIFACT } from '../requests/schemas.js';
 import { FILE_HEADERS, fileResponse, partTagOf } from '../http/file_response.js';
 import { COMMON_HEADERS, hasTag, HttpRefusal } from '../http/responses.js';

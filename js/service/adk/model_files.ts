@@ -1,3 +1,4 @@
+import type { ArtifactVersionRequest } from '../../values/model/artifact.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Part } from '../../values/model/event/content.js';
 import { filesOf, type MessageFile } from '../../values/model/event/message_files.js';
@@ -5,7 +6,7 @@ import type { Session } from '../../values/model/session.js';
 import type { ArtifactService } from '../invocation/running_invocation.js';
 
 /** The most bytes of files that a model gets in one turn. A request of Gemini has at most 20 MB, base64 included. */
-const MOST_BYTES = 15 * 2 ** 20;
+const MAX_TURN_BYTES = 15 * 2 ** 20;
 
 /** The types that models take as bytes and as texts, by the rule of the framework's `LOAD_ARTIFACTS`. */
 const AS_BYTES = /^(image|audio|video)\/|^application\/pdf$/;
@@ -13,6 +14,7 @@ const AS_TEXT = /^text\/|^application\/(csv|json|xml)$/;
 
 /** The files that the events of a handle have, for one turn. */
 interface TurnFiles {
+  /** The bytes of the files that were read, and of those that are being read, as far as their sizes are known. */
   bytes: number;
   readonly parts: Map<string, Promise<Part | undefined>>;
   readonly events: WeakSet<Event>;
@@ -52,12 +54,13 @@ export class ModelFiles {
       if (turn.events.has(event)) continue;
       const files = filesOf(event);
       if (files.length === 0) continue;
-      const parts = files
-        .reverse()
-        .map((file): [MessageFile, Promise<Part | undefined>] => [
-          file,
-          partOf(artifacts, session, file, turn),
-        ]);
+      const parts: [MessageFile, Promise<Part | undefined>][] = [];
+      for (const file of files.reverse()) {
+        const part = partOf(artifacts, session, file, turn);
+        parts.push([file, part]);
+        // Only then it is known how much room older files have.
+        if (file.size === undefined) await part;
+      }
       lacking.push(putInto(session, event, parts, turn));
     }
     await Promise.all(lacking);
@@ -68,7 +71,7 @@ export class ModelFiles {
 function partOf(
   artifacts: Required<ArtifactService>,
   { appName, userId, id: sessionId }: Session,
-  { name: filename, version, mimeType = '', size = MOST_BYTES }: MessageFile,
+  { name: filename, version, mimeType = '', size = 0 }: MessageFile,
   turn: TurnFiles,
 ): Promise<Part | undefined> {
   const name = JSON.stringify([filename, version]);
@@ -76,24 +79,47 @@ function partOf(
   if (part !== undefined) return part;
   const type = mimeType.split(';')[0]!.trim().toLowerCase();
   const isText = AS_TEXT.test(type);
-  if (turn.bytes + size > MOST_BYTES || !(isText || AS_BYTES.test(type))) {
-    return Promise.resolve(undefined);
-  }
+  const isFull = turn.bytes + Math.max(size, 1) > MAX_TURN_BYTES;
+  if (isFull || !(isText || AS_BYTES.test(type))) return Promise.resolve(undefined);
   turn.bytes += size;
   const request = { appName, userId, sessionId, filename, version };
-  const read = async (): Promise<Part | undefined> => {
-    const blob = isText ? await artifacts.open(request) : undefined;
-    const part = isText
-      ? blob && { text: await blob.text() }
-      : await artifacts.loadArtifact(request);
-    // Another program may have stored any size.
-    const { length } = part?.text ?? part?.inlineData?.data ?? '';
-    turn.bytes += Math.max(0, (isText ? length : length * 0.75) - 2 - size);
-    return turn.bytes > MOST_BYTES ? undefined : part;
-  };
-  part = read().catch(() => undefined);
+  const read = isText ? readText(artifacts, request) : readBytes(artifacts, request);
+  part = read
+    .catch(() => undefined)
+    .then((file) => {
+      // The message may tell no size, and another program may have stored any.
+      const bytes = turn.bytes - size + (file?.bytes ?? 0);
+      const fits = bytes <= MAX_TURN_BYTES;
+      turn.bytes = fits ? bytes : turn.bytes - size;
+      return fits ? file?.part : undefined;
+    });
   turn.parts.set(name, part);
   return part;
+}
+
+/** A file that was read, and its size. */
+interface ReadPart {
+  readonly part: Part;
+  readonly bytes: number;
+}
+
+async function readText(
+  artifacts: Required<ArtifactService>,
+  request: ArtifactVersionRequest,
+): Promise<ReadPart | undefined> {
+  const blob = await artifacts.open(request);
+  return blob && { part: { text: await blob.text() }, bytes: blob.size };
+}
+
+async function readBytes(
+  artifacts: Required<ArtifactService>,
+  request: ArtifactVersionRequest,
+): Promise<ReadPart | undefined> {
+  const part = await artifacts.loadArtifact(request);
+  const { text = '', inlineData: { data = '' } = {} } = part ?? {};
+  const padding = data.indexOf('=', data.length - 2);
+  const encoded = padding === -1 ? data.length : padding;
+  return part && { part, bytes: text.length + Math.floor(encoded * 0.75) };
 }
 
 /** Replaces an event of the handle by a copy with the parts of its files. */

@@ -22,12 +22,13 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import { requireId, requireKey, requireUser } from '../../values/model/values/ids.js';
 import type {
   ArtifactHome,
+  ByteRange,
   ErasedOwner,
   ErasureNote,
   ErasureNotes,
-  FilesApart,
   FileVersion,
   NewFile,
+  SeparateFiles,
   SessionWitness,
 } from '../../stores/artifacts/artifact_home.js';
 import {
@@ -36,11 +37,11 @@ import {
   type FilePlace,
   placeOf,
 } from '../../stores/artifacts/artifact_names.js';
+import { dataOf } from '../../stores/artifacts/file_bytes.js';
 import {
-  dataOf,
-  decideAmong,
+  decidePut,
   fileOfPart,
-  isTombstone,
+  isRewoundAway,
   partOf,
   takeFacts,
   toArtifactVersion,
@@ -65,8 +66,8 @@ export type ArtifactMethods = Record<
 export class Artifacts implements ArtifactMethods {
   readonly home: ArtifactHome;
   readonly #core: FiledCore;
-  #settling: Promise<void> | undefined;
-  /** What `eraseNow` has begun to erase, until that has succeeded. */
+  #recovering: Promise<void> | undefined;
+  /** Erasures that `eraseNow` has started and that have not succeeded. */
   readonly #unerased = new Map<ErasedOwner, Promise<void>>();
 
   constructor(home: ArtifactHome, core: FiledCore) {
@@ -98,7 +99,7 @@ export class Artifacts implements ArtifactMethods {
     owner: FileOwner,
     call: Call,
   ): Promise<{ readonly place: FilePlace; readonly stored: FileVersion }[]> {
-    await this.#settled();
+    await this.#recovered();
     const names = [...(await this.home.names(owner, call))].sort();
     const places = names.map((name) => ({ owner, name }));
     const all = places.map(async (place) =>
@@ -118,17 +119,18 @@ export class Artifacts implements ArtifactMethods {
    */
   async #store(place: FilePlace, file: NewFile, call: Call): Promise<FileVersion> {
     const { appName, userId, sessionId } = place.owner;
-    await this.#settled();
-    if (sessionId === undefined || this.home.apart === undefined) {
+    const { separate } = this.home;
+    await this.#recovered();
+    if (sessionId === undefined || separate === undefined) {
       return this.#put(place, file, call);
     }
     const key = { appName, userId, sessionId };
-    const before = await this.#numberOf(key, call);
+    const before = await this.#createdOf(key, call);
     if (before === undefined) throw sessionNotFound(sessionId);
     const stored = await this.#put(place, { ...file, created: before }, call);
     const after = afterCommit(call);
-    if (Object.is(await this.#numberOf(key, after), before)) return stored;
-    await this.home.remove(place, stored.version, after);
+    if (Object.is(await this.#createdOf(key, after), before)) return stored;
+    await separate.takeBack?.(place, stored.version);
     throw sessionNotFound(sessionId);
   }
 
@@ -136,34 +138,46 @@ export class Artifacts implements ArtifactMethods {
   async #put(place: FilePlace, file: NewFile, call: Call): Promise<FileVersion> {
     const mayBeStored = file.facts.id !== undefined || file.version !== undefined;
     const versions = mayBeStored ? await this.home.versions(place, call) : [];
-    return decideAmong(versions, file).stored ?? this.home.put(place, file, call);
+    return decidePut(versions, file).stored ?? this.home.put(place, file, call);
   }
 
   async loadArtifact(request: ArtifactVersionRequest, call: Call): Promise<Part | undefined> {
-    const { place, stored } = await this.#find(request, call);
-    if (stored === undefined) return undefined;
-    const range = { start: 0, end: stored.size };
-    const blob = await this.home.open(place, stored.version, range, call);
-    if (blob === undefined || isTombstone(stored, blob.size)) return undefined;
-    return partOf(stored, blob);
+    const opened = await this.#openVersion(request, { start: 0, end: Infinity }, call);
+    return opened && partOf(opened.stored, opened.blob);
   }
 
   async open(request: OpenArtifactRequest, call: Call): Promise<HostBlob | undefined> {
-    const first = optionalCount('start', request.start) ?? 0;
-    const last = optionalCount('end', request.end) ?? Infinity;
-    const { place, stored } = await this.#find(request, call);
-    if (stored === undefined || isTombstone(stored, stored.size)) return undefined;
-    const end = Math.min(last, stored.size);
-    const start = Math.min(first, end);
-    const blob = await this.home.open(place, stored.version, { start, end }, call);
+    const start = optionalCount('start', request.start) ?? 0;
+    const end = optionalCount('end', request.end) ?? Infinity;
+    const { blob } = (await this.#openVersion(request, { start, end }, call)) ?? {};
     // A text that was saved as a part has no type.
     return blob?.type === '' ? blob.slice(0, blob.size, 'text/plain') : blob;
+  }
+
+  /** Opens a range of a version, cut at its end. Returns `undefined` also if google-adk has rewound the file away. */
+  async #openVersion(
+    request: ArtifactVersionRequest,
+    { start, end }: ByteRange,
+    call: Call,
+  ): Promise<{ readonly stored: FileVersion; readonly blob: Blob } | undefined> {
+    const { place, stored } = await this.#find(request, call);
+    if (stored === undefined) return undefined;
+    const { version, facts, size } = stored;
+    // A given service may not tell the size. It reads each file whole, and only the bytes tell whether there are some.
+    const isSizeKnown = Number.isFinite(size);
+    const last = Math.min(end, size);
+    const range = isSizeKnown ? { start: Math.min(start, last), end: last } : WHOLE;
+    const blob = await this.home.open(place, version, range, call);
+    if (blob === undefined) return undefined;
+    if (isRewoundAway(facts.mimeType ?? blob.type, isSizeKnown ? size : blob.size))
+      return undefined;
+    return { stored, blob: isSizeKnown ? blob : blob.slice(start, end, blob.type) };
   }
 
   async listArtifactKeys(request: CompositeSessionKey, call: Call): Promise<string[]> {
     requireKey(request);
     const { appName, userId, sessionId } = request;
-    await this.#settled();
+    await this.#recovered();
     const owners = [sessionId, undefined].map((sessionId) => ({ appName, userId, sessionId }));
     const names = owners.map(async (owner) =>
       (await this.home.names(owner, call)).map((name) => filenameOf(owner, name)),
@@ -173,8 +187,8 @@ export class Artifacts implements ArtifactMethods {
 
   async deleteArtifact(request: ArtifactRequest, call: Call): Promise<void> {
     const place = placeOf(request);
-    await this.#settled();
-    await this.home.remove(place, undefined, call);
+    await this.#recovered();
+    await this.home.delete(place, call);
   }
 
   async listVersions(request: ArtifactRequest, call: Call): Promise<number[]> {
@@ -193,17 +207,17 @@ export class Artifacts implements ArtifactMethods {
     return stored && toArtifactVersion(stored);
   }
 
-  async usage(request: ArtifactUsageRequest): Promise<ArtifactUsage> {
+  async usage(request: ArtifactUsageRequest, call: Call): Promise<ArtifactUsage> {
     const { appName, userId, sessionId } = request;
     requireUser(request);
     if (sessionId !== undefined) requireId('sessionId', sessionId);
-    await this.#settled();
-    return this.home.usage({ appName, userId, sessionId });
+    await this.#recovered();
+    return this.home.usage({ appName, userId, sessionId }, call);
   }
 
   async #versions(request: ArtifactRequest, call: Call): Promise<readonly FileVersion[]> {
     const place = placeOf(request);
-    await this.#settled();
+    await this.#recovered();
     return this.home.versions(place, call);
   }
 
@@ -228,52 +242,57 @@ export class Artifacts implements ArtifactMethods {
 
   async #deleteWith<T>(write: DeleteWrite, call: Call, work: () => Promise<T>): Promise<T> {
     const isOfSessions = write.what === 'session' || write.what === 'user';
-    const { apart } = this.home;
-    if (apart === undefined || !isOfSessions) return work();
-    await this.#settled();
+    const { separate } = this.home;
+    if (separate === undefined || !isOfSessions) return work();
+    await this.#recovered();
     // As the home, it asks the device: the clock of the service may be the caller's.
     const before = Date.now();
     const witness = await this.#witnessOf(write, call);
     if (write.what === 'session' && witness === undefined) {
       const result = await work();
       // An earlier deletion may have failed after it had deleted the session. A note would tell.
-      if (apart.notes === undefined) await this.#eraseUnowned(write.key, apart, afterCommit(call));
+      if (separate.notes === undefined)
+        await this.#eraseUnowned(write.key, separate, afterCommit(call));
       return result;
     }
     const owner = { ...write.key, created: witness?.created, before };
     const note = { id: this.#core.newId(), owner, reason: 'deletion', witness } as const;
-    const erased = async (): Promise<() => T> => {
+    const erased = async (): Promise<{ readonly result: T } | { readonly error: unknown }> => {
       let result: T;
       try {
         result = await work();
       } catch (error) {
         if (witness !== undefined) throw error;
-        // Without a session, nothing tells whether the deletion was stored. A repetition erases.
-        return () => {
-          throw error;
-        };
+        // Without a session, nobody can tell whether the deletion was stored. So nothing is erased, and a repeated call
+        // erases.
+        return { error };
       }
-      if (!isUndone(result)) await apart.erase(owner);
-      return () => result;
+      if (!isUndone(result)) await separate.erase(owner);
+      return { result };
     };
-    const isNoted = apart.notes !== undefined && (await this.#hasFiles(write, call));
-    const answer = await this.#noted(note, apart, erased, isNoted ? apart.notes : undefined);
-    return answer();
+    const isNoted = separate.notes !== undefined && (await this.#hasFiles(write, call));
+    const outcome = await this.#noted(note, separate, erased, isNoted ? separate.notes : undefined);
+    if ('error' in outcome) throw outcome.error;
+    return outcome.result;
   }
 
   /** Erases files of a session that is not there. */
-  async #eraseUnowned(key: CompositeSessionKey, apart: FilesApart, call: Call): Promise<void> {
-    if ((await this.#numberOf(key, call)) === undefined) await apart.erase(key);
+  async #eraseUnowned(
+    key: CompositeSessionKey,
+    separate: SeparateFiles,
+    call: Call,
+  ): Promise<void> {
+    if ((await this.#createdOf(key, call)) === undefined) await separate.erase(key);
   }
 
   /**
-   * Does work that ends with its files erased or copied. If it fails, it may be stored all the same: the session tells.
+   * Runs a deletion or a fork. If it fails, its outcome is unknown: the session decides whether the files are erased.
    *
-   * @param notes where the note is kept meanwhile, if it is
+   * @param notes stores the note while `work` runs; absent: no note
    */
   async #noted<T>(
     note: ErasureNote,
-    apart: FilesApart,
+    separate: SeparateFiles,
     work: () => Promise<T>,
     notes: ErasureNotes | undefined,
   ): Promise<T> {
@@ -282,7 +301,7 @@ export class Artifacts implements ArtifactMethods {
         return await work();
       } catch (error) {
         // The caller gets the first error. If this fails too, the note stays.
-        await this.#finish(note, apart).catch(() => undefined);
+        await this.#finish(note, separate).catch(() => undefined);
         throw error;
       }
     };
@@ -291,12 +310,12 @@ export class Artifacts implements ArtifactMethods {
       return await notes.during(note, finished);
     } catch (error) {
       // The next call finishes the note.
-      this.#settling = undefined;
+      this.#recovering = undefined;
       throw error;
     }
   }
 
-  /** A note takes two transactions. Most sessions have no files. */
+  /** Whether a deletion needs a note, which costs two transactions. */
   async #hasFiles({ what, key }: DeleteWrite, call: Call): Promise<boolean> {
     return what !== 'session' || (await this.home.names(key, call)).length > 0;
   }
@@ -305,7 +324,7 @@ export class Artifacts implements ArtifactMethods {
     if (write.what === 'user') return this.#anyOf(write.key, call);
     if (write.what !== 'session') return undefined;
     const { key } = write;
-    const created = await this.#numberOf(key, call);
+    const created = await this.#createdOf(key, call);
     return created === undefined ? undefined : { key, created };
   }
 
@@ -316,22 +335,22 @@ export class Artifacts implements ArtifactMethods {
     call: Call,
     work: () => Promise<T>,
   ): Promise<T> {
-    const { apart } = this.home;
-    if (apart === undefined) return work();
-    await this.#settled();
+    const { separate } = this.home;
+    if (separate === undefined) return work();
+    await this.#recovered();
     // It is the fork that an earlier call has made, or another session, whose files it does not get.
-    if ((await this.#numberOf(to, call)) !== undefined) return work();
+    if ((await this.#createdOf(to, call)) !== undefined) return work();
     const note = { id: this.#core.newId(), owner: to, reason: 'fork' } as const;
     const copied = async (): Promise<T> => {
-      await apart.copy(from, to, call);
+      await separate.copy(from, to, call);
       return work();
     };
-    return this.#noted(note, apart, copied, apart.notes);
+    return this.#noted(note, separate, copied, separate.notes);
   }
 
   /** Begins to erase: memory has done it when this returns. The next call waits, and tries again after a failure. */
   eraseNow(owner: ErasedOwner): void {
-    const erasing = this.home.apart?.erase(owner);
+    const erasing = this.home.separate?.erase(owner);
     if (erasing === undefined) return;
     this.#unerased.set(owner, erasing);
     erasing.then(
@@ -340,46 +359,46 @@ export class Artifacts implements ArtifactMethods {
     );
   }
 
-  async #eraseAgain(apart: FilesApart): Promise<void> {
+  async #eraseAgain(separate: SeparateFiles): Promise<void> {
     for (const [owner, erasing] of this.#unerased) {
-      await erasing.catch(() => apart.erase(owner));
+      await erasing.catch(() => separate.erase(owner));
       this.#unerased.delete(owner);
     }
   }
 
-  /** Finishes what programs before have left, once, and what a call has left. A later call tries again after a failure. */
-  #settled(): Promise<void> {
-    const { apart } = this.home;
-    if (apart === undefined) return Promise.resolve();
-    if (apart.notes === undefined) return this.#eraseAgain(apart);
-    return (this.#settling ??= this.#settle(apart, apart.notes).catch((error: unknown) => {
-      this.#settling = undefined;
+  /** Erases what an interrupted program or a failed call has left. Runs once; runs again after a failure. */
+  #recovered(): Promise<void> {
+    const { separate } = this.home;
+    if (separate === undefined) return Promise.resolve();
+    if (separate.notes === undefined) return this.#eraseAgain(separate);
+    return (this.#recovering ??= this.#recover(separate, separate.notes).catch((error: unknown) => {
+      this.#recovering = undefined;
       throw error;
     }));
   }
 
-  async #settle(apart: FilesApart, notes: ErasureNotes): Promise<void> {
+  async #recover(separate: SeparateFiles, notes: ErasureNotes): Promise<void> {
     for (const note of await notes.abandoned()) {
-      await this.#finish(note, apart);
+      await this.#finish(note, separate);
       await notes.delete(note);
     }
   }
 
-  async #finish({ owner, reason, witness }: ErasureNote, apart: FilesApart): Promise<void> {
+  async #finish({ owner, reason, witness }: ErasureNote, separate: SeparateFiles): Promise<void> {
     if (reason === 'fork') {
       const { appName, userId, sessionId } = owner;
-      const number = await this.#numberOf({ appName, userId, sessionId: sessionId! }, {});
+      const number = await this.#createdOf({ appName, userId, sessionId: sessionId! }, {});
       if (number !== undefined) return;
     } else if (witness !== undefined) {
-      const number = await this.#numberOf(witness.key, {});
+      const number = await this.#createdOf(witness.key, {});
       // Some storages number no sessions.
       if (number === witness.created || Number.isNaN(number)) return;
     }
-    await apart.erase(owner);
+    await separate.erase(owner);
   }
 
   /** Returns the number of a session, which no other session with its id has; `undefined` if there is none. */
-  async #numberOf(key: CompositeSessionKey, call: Call): Promise<number | undefined> {
+  async #createdOf(key: CompositeSessionKey, call: Call): Promise<number | undefined> {
     const head = { kind: 'window', key, last: 0 } as const;
     const read = await this.#core.callStore<SessionHead | undefined>(call, (store) =>
       store.read(head, call),
@@ -404,6 +423,9 @@ export class Artifacts implements ArtifactMethods {
     await this.home.close?.();
   }
 }
+
+/** The range of a whole file whose size is not known. */
+const WHOLE: ByteRange = { start: 0, end: Infinity };
 
 /** Whether a deletion has deleted nothing, because the session had changed. */
 function isUndone(result: unknown): boolean {

@@ -13,7 +13,8 @@ import { partsOf } from '../../values/model/event/parts.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { isFileName } from '../../stores/artifacts/artifact_names.js';
-import { BINARY, blobOf, dataOf, partOf } from '../../stores/artifacts/file_versions.js';
+import { blobOf, dataOf } from '../../stores/artifacts/file_bytes.js';
+import { BINARY, partOf } from '../../stores/artifacts/file_versions.js';
 import type { ArtifactService } from '../invocation/running_invocation.js';
 
 type Artifacts = Required<

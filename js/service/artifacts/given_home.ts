@@ -3,9 +3,9 @@ import {
   type ByteRange,
   copyFiles,
   type ErasedOwner,
-  type FilesApart,
   type FileVersion,
   type NewFile,
+  type SeparateFiles,
 } from '../../stores/artifacts/artifact_home.js';
 import {
   type FileOwner,
@@ -13,7 +13,8 @@ import {
   type FilePlace,
   placeOf,
 } from '../../stores/artifacts/artifact_names.js';
-import { blobOf, decideAmong, fileOfPart, partOf } from '../../stores/artifacts/file_versions.js';
+import { blobOf } from '../../stores/artifacts/file_bytes.js';
+import { fileOfPart, partOf } from '../../stores/artifacts/file_versions.js';
 import { ownFactsOf, withOwnFacts } from '../../stores/artifacts/own_facts.js';
 import { SessionError } from '../../values/errors/errors.js';
 import type { ArtifactUsage, ArtifactVersion } from '../../values/model/artifact.js';
@@ -29,8 +30,8 @@ const ANY_SESSION = 'user-files';
  * numbers if versions are missing. What a program leaves when it ends during a deletion stays, and so do the files of
  * sessions when their user is deleted: the service lists files of one session alone.
  */
-export class GivenHome implements ArtifactHome, FilesApart {
-  readonly apart = this;
+export class GivenHome implements ArtifactHome, SeparateFiles {
+  readonly separate = this;
   readonly #service: Required<ArtifactService>;
 
   constructor(service: ArtifactService) {
@@ -38,19 +39,17 @@ export class GivenHome implements ArtifactHome, FilesApart {
     this.#service = service as Required<ArtifactService>;
   }
 
-  async put(place: FilePlace, { data, facts, ...file }: NewFile): Promise<FileVersion> {
-    const wanted = { facts, version: file.version };
-    const { stored } = decideAmong(await this.versions(place), wanted);
-    if (stored !== undefined) return stored;
+  async put(place: FilePlace, { data, facts, createTime }: NewFile): Promise<FileVersion> {
     const blob = await blobOf(data);
+    const { size } = blob;
     const { mimeType, displayName } = facts;
     const artifact = await partOf({ facts }, blob);
-    const customMetadata = withOwnFacts(facts, { mimeType, displayName });
-    const request = { ...requestOf(place), artifact };
-    const version = await this.#service.saveArtifact(
-      customMetadata === undefined ? request : { ...request, customMetadata },
-    );
-    return { version, facts, size: blob.size, createTime: file.createTime };
+    // Google Cloud Storage takes only texts as values of metadata.
+    const customMetadata = withOwnFacts(facts, { mimeType, displayName, size }, JSON.stringify);
+    const version = await this.#service.saveArtifact({
+      ...{ ...requestOf(place), artifact, customMetadata },
+    });
+    return { version, facts, size, createTime };
   }
 
   async versions(place: FilePlace): Promise<readonly FileVersion[]> {
@@ -79,9 +78,8 @@ export class GivenHome implements ArtifactHome, FilesApart {
     return data.slice(range.start, range.end, facts.mimeType);
   }
 
-  async remove(place: FilePlace, version: number | undefined): Promise<void> {
-    // It cannot take one version back.
-    if (version === undefined) await this.#service.deleteArtifact(requestOf(place));
+  async delete(place: FilePlace): Promise<void> {
+    await this.#service.deleteArtifact(requestOf(place));
   }
 
   usage(): Promise<ArtifactUsage> {
@@ -91,7 +89,7 @@ export class GivenHome implements ArtifactHome, FilesApart {
 
   async erase({ appName, userId, sessionId }: ErasedOwner): Promise<void> {
     const owner = { appName, userId, sessionId };
-    for (const name of await this.names(owner)) await this.remove({ owner, name }, undefined);
+    for (const name of await this.names(owner)) await this.delete({ owner, name });
   }
 
   copy(from: CompositeSessionKey, to: CompositeSessionKey, call: Abortable): Promise<void> {
@@ -105,9 +103,12 @@ function requestOf({ owner, name }: FilePlace): CompositeSessionKey & { filename
 }
 
 function toFileVersion(stored: ArtifactVersion): FileVersion {
-  const { version, size = Infinity, createTime = NaN } = stored;
-  const { hash, ...own } = ownFactsOf(stored.customMetadata);
-  const mimeType = own.mimeType ?? stored.mimeType;
+  const { version, createTime = NaN } = stored;
+  const { hash, size = Infinity, ...own } = ownFactsOf(stored.customMetadata);
+  // Some services tell this type for a text too. The part that they load tells which it is.
+  const isPlain = /^text\/plain(;|$)/i.test(stored.mimeType ?? '');
+  const mimeType = own.mimeType ?? (isPlain ? undefined : stored.mimeType);
   const displayName = own.displayName ?? stored.displayName;
-  return { version, facts: { ...own, mimeType, displayName }, size, createTime, hash };
+  const facts = { ...own, mimeType, displayName };
+  return { version, facts, size: stored.size ?? size, createTime, hash };
 }

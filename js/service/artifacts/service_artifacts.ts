@@ -29,7 +29,7 @@ const METHODS: readonly ArtifactMethod[] = [
 ];
 
 /** What a service has for the option `artifacts: true`. */
-export interface FilesBeside {
+export interface DefaultArtifacts {
   /** Opens the home beside the sessions. Absent: there is none. */
   readonly openArtifacts?: OpenHome | undefined;
   /** Loads the methods of the server that the sessions are on, which deletes and copies files with them. */
@@ -41,16 +41,16 @@ export class ServiceArtifacts {
   readonly service: Required<ArtifactService>;
   readonly #load: () => Promise<ArtifactMethods | Artifacts>;
   readonly #isOfServer: boolean;
-  /** Whether what erases without waiting, a service in memory, has its files there too. */
-  readonly #isOfMemory: boolean;
+  /** Whether the files are in the home beside the sessions, which a service in memory has in memory too. */
+  readonly #isDefaultHome: boolean;
   #loading: Promise<ArtifactMethods | Artifacts> | undefined;
   #loaded: ArtifactMethods | Artifacts | undefined;
 
   /** @throws SessionError `invalid_argument` if the option is not valid */
-  constructor(option: ArtifactsOption, beside: FilesBeside, core: FiledCore) {
+  constructor(option: ArtifactsOption, beside: DefaultArtifacts, core: FiledCore) {
     const { openArtifacts: openHome, loadArtifacts } = beside;
     this.#isOfServer = option === true && loadArtifacts !== undefined;
-    this.#isOfMemory = option === true;
+    this.#isDefaultHome = option === true;
     if (!this.#isOfServer) requireOption(option, openHome);
     this.#load = async () => {
       if (this.#isOfServer) return loadArtifacts!(core);
@@ -68,8 +68,8 @@ export class ServiceArtifacts {
     this.service = service as Required<ArtifactService>;
   }
 
-  /** Loads what has the files. Returns `undefined` if it is a server. */
-  async home(): Promise<Artifacts | undefined> {
+  /** Loads the artifacts. Returns `undefined` if they are on a server. */
+  async localArtifacts(): Promise<Artifacts | undefined> {
     return this.#isOfServer ? undefined : ((await this.#open()) as Artifacts);
   }
 
@@ -86,7 +86,7 @@ export class ServiceArtifacts {
 
   /** Stores a deletion or a fork by `work`, with the files. */
   async during<T>(write: ReadyWrite<WriteKind>, call: Call, work: () => Promise<T>): Promise<T> {
-    const artifacts = await untilAborted(call.signal, this.home());
+    const artifacts = await untilAborted(call.signal, this.localArtifacts());
     return artifacts === undefined ? work() : artifacts.during(write, call, work);
   }
 
@@ -94,7 +94,7 @@ export class ServiceArtifacts {
   eraseNow(owner: ErasedOwner): void {
     const loaded = this.#loaded as Artifacts | undefined;
     if (loaded !== undefined) return loaded.eraseNow(owner);
-    if (this.#isOfMemory) return;
+    if (this.#isDefaultHome) return;
     const erase = (artifacts: ArtifactMethods | Artifacts): void =>
       (artifacts as Artifacts).eraseNow(owner);
     this.#open().then(erase).catch(reportUncaught);

@@ -1,6 +1,6 @@
 /** The files that a user has opened, in the browser's Cache API: one cache an owner. */
 import type { FilePlace } from '../../stores/artifacts/artifact_names.js';
-import { hashOf } from '../../stores/artifacts/file_versions.js';
+import { hashOf } from '../../stores/artifacts/file_bytes.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import type { ArtifactVersion } from '../../values/model/artifact.js';
 

@@ -13,7 +13,7 @@ import { requireId } from '../../values/model/values/ids.js';
 import { requireTime } from '../../values/model/values/time.js';
 import { filenameOf, type FileOwner } from '../../stores/artifacts/artifact_names.js';
 import type { FileFacts, FileVersion } from '../../stores/artifacts/artifact_home.js';
-import { base64, bytesOf, CHUNK_BYTES } from '../../stores/artifacts/file_versions.js';
+import { base64, bytesOf, CHUNK_BYTES } from '../../stores/artifacts/file_bytes.js';
 import type { Artifacts } from '../artifacts/artifacts.js';
 import type { ServiceCore } from '../service_core.js';
 import { requireJsonObject } from './recorded_session.js';
@@ -22,7 +22,7 @@ import type { SessionFile } from './session_file.js';
 /** Returns the files of a service; `undefined` if it has none, or if they are on a server. */
 export async function artifactsOf(service: SessionService): Promise<Artifacts | undefined> {
   const core = coreOf(service) as ServiceCore | undefined;
-  return core?.artifacts?.home();
+  return core?.artifacts?.localArtifacts();
 }
 
 /** Yields the lines with the files of a session, or of a user. */

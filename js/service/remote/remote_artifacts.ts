@@ -1,13 +1,7 @@
 /** The files on a server: the methods of an artifact service, over HTTP. The first call of `service.artifacts` loads it. */
 import type { Call } from '../../core/call/call.js';
-import {
-  BINARY,
-  blobOf,
-  dataOf,
-  fileOfPart,
-  partOf,
-  takeFacts,
-} from '../../stores/artifacts/file_versions.js';
+import { blobOf, dataOf } from '../../stores/artifacts/file_bytes.js';
+import { BINARY, fileOfPart, partOf, takeFacts } from '../../stores/artifacts/file_versions.js';
 import { placeOf } from '../../stores/artifacts/artifact_names.js';
 import type {
   HttpConnection,

@@ -46,13 +46,11 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** A version as a home has it: also the last one of a deleted file, so that its number is not given again. */
-export interface KnownVersion {
-  readonly version: number;
-  /** The id of its put. */
-  readonly id: string | undefined;
-  readonly isDeleted: boolean;
-}
+/** A version as a home has it. */
+export type KnownVersion = Pick<FileVersion, 'version' | 'facts'> & {
+  /** Whether it is the tombstone of a deleted file: its last version, so that its number is not given again. */
+  readonly isDeleted?: boolean;
+};
 
 /** Whose files are erased: a session's, or without `sessionId` all files of a user, those of sessions included. */
 export interface ErasedOwner extends Pick<FileOwner, 'appName' | 'userId'> {
@@ -100,13 +98,15 @@ export interface ErasureNotes {
 }
 
 /** What a home does whose files are not stored with the sessions. */
-export interface FilesApart {
+export interface SeparateFiles {
   /** Absent if the files end with the program, or if a program that ends during a deletion leaves files. */
   readonly notes?: ErasureNotes | undefined;
   /** Erases all files of an owner. */
   erase(owner: ErasedOwner): Promise<void>;
   /** Copies all files of a session, with their numbers. Those that the other session has stay. */
   copy(from: CompositeSessionKey, to: CompositeSessionKey, call: Abortable): Promise<void>;
+  /** Removes one version, whose session was deleted during its put. Absent if the home cannot. */
+  takeBack?(place: FilePlace, version: number): Promise<void>;
 }
 
 /** Keeps files. */
@@ -115,8 +115,11 @@ export interface ArtifactHome {
    * Absent if a put fails with `not_found` if there is no session, and sessions are deleted and forked with their files.
    * Otherwise the caller sees to all that.
    */
-  readonly apart?: FilesApart | undefined;
-  /** Stores a version, whole or not at all. Returns the version as it is stored. */
+  readonly separate?: SeparateFiles | undefined;
+  /**
+   * Stores a version, whole or not at all. Returns the version as it is stored. The caller has looked for an earlier put
+   * with its id or number. A home that decides within the step that stores the version looks again.
+   */
   put(place: FilePlace, file: NewFile, call: Abortable): Promise<FileVersion>;
   /** Returns the versions of a file that is not deleted, in order. */
   versions(place: FilePlace, call: Abortable): Promise<readonly FileVersion[]>;
@@ -129,9 +132,9 @@ export interface ArtifactHome {
     range: ByteRange,
     call: Abortable,
   ): Promise<HostBlob | undefined>;
-  /** Deletes a file. With a version, takes that one back, as far as the home can. */
-  remove(place: FilePlace, version: number | undefined, call: Abortable): Promise<void>;
-  usage(request: ArtifactUsageRequest): Promise<ArtifactUsage>;
+  /** Deletes a file. */
+  delete(place: FilePlace, call: Abortable): Promise<void>;
+  usage(request: ArtifactUsageRequest, call: Abortable): Promise<ArtifactUsage>;
   close?(): void | Promise<void>;
 }
 
@@ -143,13 +146,14 @@ export async function copyFiles(
   call: Abortable,
 ): Promise<void> {
   for (const name of await home.names(from, call)) {
-    for (const { version, size: end, facts, createTime } of await home.versions(
-      { owner: from, name },
-      call,
-    )) {
-      const data = await home.open({ owner: from, name }, version, { start: 0, end }, call);
+    const source = { owner: from, name };
+    const target = { owner: to, name };
+    const stored = await home.versions(target, call);
+    for (const { version, size: end, facts, createTime } of await home.versions(source, call)) {
+      if (stored.some((one) => one.version === version)) continue;
+      const data = await home.open(source, version, { start: 0, end }, call);
       if (data === undefined) continue;
-      await home.put({ owner: to, name }, { data, facts, createTime, version }, call);
+      await home.put(target, { data, facts, createTime, version }, call);
     }
   }
 }

@@ -18,12 +18,13 @@ import {
   type ByteRange,
   copyFiles,
   type ErasedOwner,
-  type FilesApart,
   type FileVersion,
   type NewFile,
+  type SeparateFiles,
 } from './artifact_home.js';
 import { type FileOwner, filenameOf, type FilePlace, isFileName } from './artifact_names.js';
-import { ChunkHash, chunksOf, decideAmong } from './file_versions.js';
+import { ChunkHash, chunksOf } from './file_bytes.js';
+import { decidePut } from './file_versions.js';
 import { codeOf, listed, type Node, nodeModules, withErrors } from './node_files.js';
 import { ownFactsOf, withOwnFacts } from './own_facts.js';
 
@@ -38,8 +39,8 @@ const METADATA = 'metadata.json';
 const RESERVED = ['apps', 'users', 'sessions', 'artifacts', 'versions'];
 
 /** Keeps files in a folder. */
-export class FolderHome implements ArtifactHome, FilesApart {
-  readonly apart = this;
+export class FolderHome implements ArtifactHome, SeparateFiles {
+  readonly separate = this;
   readonly #root: string;
   readonly #node: Node;
   /** Puts into one file whose bytes are there wait for each other, so that an id is not stored twice. */
@@ -88,7 +89,7 @@ export class FolderHome implements ArtifactHome, FilesApart {
   ): Promise<FileVersion> {
     const { fs, path, url } = this.#node;
     const folder = this.#folderOf(place)!;
-    const decision = decideAmong(await this.#versions(folder), file);
+    const decision = decidePut(await this.#versions(folder), file);
     if (decision.stored !== undefined) return decision.stored;
     const { version, pending } = await this.#reserve(folder, decision.version);
     const published = path.join(folder, VERSIONS, String(version));
@@ -210,11 +211,20 @@ export class FolderHome implements ArtifactHome, FilesApart {
     return blob?.slice(start, end, stored.facts.mimeType);
   }
 
-  async remove(place: FilePlace, version: number | undefined): Promise<void> {
+  delete(place: FilePlace): Promise<void> {
+    return this.#remove(place, '');
+  }
+
+  takeBack(place: FilePlace, version: number): Promise<void> {
+    return this.#remove(place, String(version));
+  }
+
+  /** @param version empty: all versions */
+  async #remove(place: FilePlace, version: string): Promise<void> {
     const folder = this.#folderOf(place);
     if (folder === undefined) return;
     const { fs, path } = this.#node;
-    const removed = path.join(folder, VERSIONS, version === undefined ? '' : String(version));
+    const removed = path.join(folder, VERSIONS, version);
     await withErrors(async () => {
       await fs.rm(removed, { recursive: true, force: true });
       await this.#prune(path.join(folder, VERSIONS), this.#scopeOf(place.owner)!);

@@ -14,13 +14,13 @@ import type {
   ErasedOwner,
   ErasureNote,
   ErasureNotes,
-  FilesApart,
   FileVersion,
-  KnownVersion,
   NewFile,
+  SeparateFiles,
 } from './artifact_home.js';
 import type { FileOwner, FilePlace } from './artifact_names.js';
-import { blobOf, CHUNK_BYTES, chunksOf, decidePut } from './file_versions.js';
+import { blobOf, CHUNK_BYTES, chunksOf } from './file_bytes.js';
+import { decidePut } from './file_versions.js';
 
 /** The object stores: what is known of each version, the bytes, and the notes of what is being erased. */
 export const FILE_STORES = ['files', 'bytes', 'notes'] as const;
@@ -28,14 +28,16 @@ export const FILE_STORES = ['files', 'bytes', 'notes'] as const;
 type FileStore = (typeof FILE_STORES)[number];
 type Transaction = LocalTransaction<FileStore>;
 
-/** A record of `files`. The last version of a deleted file stays, without bytes. */
-interface FileRecord extends FileVersion, KnownVersion {
+/** A record of `files`. */
+interface FileRecord extends FileVersion {
   readonly owner: FileOwner;
   readonly name: string;
   /** The number of the session that it was stored for; a fork copies files before its session has one. */
   readonly created: number | undefined;
   /** When the record was stored, by the clock of the device. Imports and copies keep an earlier `createTime`. */
   readonly storedAt: number;
+  /** Whether it is the tombstone of a deleted file: its last version, without bytes. */
+  readonly isDeleted: boolean;
   /** The number of chunks in `bytes`. 0: the bytes are one Blob there. */
   readonly chunks: number;
 }
@@ -45,8 +47,8 @@ interface FileRecord extends FileVersion, KnownVersion {
  * program that ends leaves one without the other, and a browser keeps a Blob on the disk. WebKit's private windows
  * refuse Blobs, and get chunks in their place.
  */
-export class LocalHome implements ArtifactHome, FilesApart {
-  readonly apart = this;
+export class LocalHome implements ArtifactHome, SeparateFiles {
+  readonly separate = this;
   readonly notes: ErasureNotes | undefined;
   readonly #local: LocalStore<FileStore>;
   #takesBlobs: Promise<boolean> | undefined;
@@ -93,15 +95,15 @@ export class LocalHome implements ArtifactHome, FilesApart {
   ): Promise<FileVersion> {
     const { owner, name } = place;
     return this.#local.transaction('readwrite', async (transaction) => {
-      const known = await recordsOf(transaction, place);
-      const { version, isStored } = decidePut(known, file);
-      if (isStored) return known.find((one) => one.version === version)!;
+      const { version, stored } = decidePut(await recordsOf(transaction, place), file);
+      if (stored !== undefined) return stored;
       const { facts, createTime, created } = file;
       const sizes = bytes.map((part) => (part instanceof Blob ? part.size : part.byteLength));
       const size = sizes.reduce((sum, length) => sum + length, 0);
-      const { id } = facts;
-      const stored = { version, facts, createTime, size, id, isDeleted: false, chunks };
-      const record: FileRecord = { ...stored, owner, name, created, storedAt: Date.now() };
+      const record: FileRecord = {
+        ...{ owner, name, version, facts, size, createTime, created, chunks },
+        ...{ storedAt: Date.now(), isDeleted: false },
+      };
       await putFile(transaction, record, bytes);
       return record;
     });
@@ -135,15 +137,21 @@ export class LocalHome implements ArtifactHome, FilesApart {
     });
   }
 
-  async remove(place: FilePlace, version: number | undefined): Promise<void> {
-    await this.#local.transaction('readwrite', async (transaction) => {
+  delete(place: FilePlace): Promise<void> {
+    return this.#local.transaction('readwrite', async (transaction) => {
       const records = await recordsOf(transaction, place);
+      for (const record of records) await removeFile(transaction, record);
       const last = records.at(-1);
-      const isMeant = (one: FileRecord): boolean =>
-        version === undefined || one.version === version;
-      for (const record of records.filter(isMeant)) await removeFile(transaction, record);
-      if (version !== undefined || last === undefined) return;
+      if (last === undefined) return;
       await putFile(transaction, { ...last, isDeleted: true, chunks: 0 }, []);
+    });
+  }
+
+  takeBack(place: FilePlace, version: number): Promise<void> {
+    return this.#local.transaction('readwrite', async (transaction) => {
+      const records = await recordsOf(transaction, place);
+      const record = records.find((one) => one.version === version);
+      if (record !== undefined) await removeFile(transaction, record);
     });
   }
 
@@ -255,7 +263,7 @@ async function list(transaction: Transaction, range: LocalRange): Promise<FileRe
   return (await transaction.list('files', range)) as FileRecord[];
 }
 
-/** Returns the versions of a file in order, that of a deleted file included. */
+/** Returns the versions of a file in order, its tombstone included. */
 function recordsOf(transaction: Transaction, { owner, name }: FilePlace): Promise<FileRecord[]> {
   return list(transaction, rangeOf([...keyOf(owner), name]));
 }

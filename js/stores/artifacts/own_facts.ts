@@ -1,4 +1,5 @@
 /** What we keep of a file where others have no place for it: in a member of its custom metadata. */
+import { isPlainObject } from '../../values/json/rules.js';
 import type { FileFacts } from './artifact_home.js';
 
 const OWN = 'adk_session_wasm';
@@ -10,24 +11,31 @@ export interface OwnFacts {
   readonly hash?: string | undefined;
   readonly mimeType?: string | undefined;
   readonly displayName?: string | undefined;
+  /** In bytes. */
+  readonly size?: number | undefined;
 }
 
-/** Returns the metadata of a file together with what only we know of it; `undefined` if there is neither. */
+/**
+ * Returns the metadata of a file together with what only we know of it; `undefined` if there is neither.
+ *
+ * @param encode makes the value of the member
+ */
 export function withOwnFacts(
   { customMetadata, author, id }: FileFacts,
   added: Omit<OwnFacts, 'author' | 'id'>,
+  encode: (own: OwnFacts) => unknown = (own) => own,
 ): Record<string, unknown> | undefined {
   const own: OwnFacts = { author, id, ...added };
   if (Object.values(own).every((value) => value === undefined)) return customMetadata;
-  return { ...customMetadata, [OWN]: own };
+  return { ...customMetadata, [OWN]: encode(own) };
 }
 
-/** Takes the metadata apart again. Others may have written anything. */
+/** Separates the metadata of a caller from what only we know. Others may have written anything. */
 export function ownFactsOf(
   stored: Record<string, unknown> | undefined,
 ): OwnFacts & Pick<FileFacts, 'customMetadata'> {
   const { [OWN]: own, ...customMetadata } = stored ?? {};
-  const facts = Object(own) as Readonly<Record<string, unknown>>;
+  const facts = factsIn(own);
   return {
     author: textOf(facts.author),
     id: textOf(facts.id),
@@ -35,8 +43,20 @@ export function ownFactsOf(
     hash: /^[\da-f]{64}$/.test(textOf(facts.hash) ?? '') ? textOf(facts.hash) : undefined,
     mimeType: textOf(facts.mimeType),
     displayName: textOf(facts.displayName),
+    size: Number.isSafeInteger(facts.size) ? Math.max(0, facts.size as number) : undefined,
     customMetadata: Object.keys(customMetadata).length === 0 ? undefined : customMetadata,
   };
+}
+
+/** Takes the member: an object, or its JSON text. */
+function factsIn(own: unknown): Readonly<Record<string, unknown>> {
+  let facts = own;
+  try {
+    if (typeof own === 'string') facts = JSON.parse(own);
+  } catch {
+    // Others have written it.
+  }
+  return isPlainObject(facts) ? facts : {};
 }
 
 function textOf(value: unknown): string | undefined {

@@ -14,18 +14,12 @@ import type {
   ByteRange,
   FileFacts,
   FileVersion,
-  KnownVersion,
   NewFile,
 } from '../../artifacts/artifact_home.js';
 import type { Decide, StorageWriteRequest } from '../../../core/storage/requests.js';
 import type { FileOwner, FilePlace } from '../../artifacts/artifact_names.js';
-import {
-  CHUNK_BYTES,
-  ChunkHash,
-  chunksOf,
-  decidePut,
-  hashOf,
-} from '../../artifacts/file_versions.js';
+import { CHUNK_BYTES, ChunkHash, chunksOf, hashOf } from '../../artifacts/file_bytes.js';
+import { decidePut } from '../../artifacts/file_versions.js';
 import type { StoredTime } from '../engine/engine.js';
 import { type Steps, together } from '../engine/prepared.js';
 import { currentRowsStatements } from '../statements/current_rows_statements.js';
@@ -62,8 +56,10 @@ interface PutContent {
 }
 
 /** A version with the name of its bytes. */
-interface StoredFile extends FileVersion, KnownVersion {
+interface StoredFile extends FileVersion {
+  /** Absent: it is the tombstone of a deleted file. */
   readonly content: string | undefined;
+  readonly isDeleted: boolean;
 }
 
 /** Keeps files in a database. */
@@ -80,12 +76,12 @@ export class DatabaseHome implements ArtifactHome {
     const { data } = file;
     const hash = data instanceof Blob ? await hashOf(data) : undefined;
     // Only bytes that can be read again are hashed before, and shared.
-    const known = hash === undefined ? undefined : await this.#find(place, file, hash, call);
-    if (known !== undefined && 'version' in known) return known;
+    const existing = hash === undefined ? undefined : await this.#find(place, file, hash, call);
+    if (existing !== undefined && 'version' in existing) return existing;
     const { sessionId } = place.owner;
     const isStream = !(data instanceof Blob);
     const before = isStream && (await this.#sessionTime(place.owner, call));
-    const put = known ?? (await this.#putChunks(place.owner, data, hash, call));
+    const put = existing ?? (await this.#putChunks(place.owner, data, hash, call));
     const stored = await this.#write(call, (context) => store(context, place, file, put));
     if (stored !== undefined) return stored;
     if (isStream) {
@@ -113,9 +109,8 @@ export class DatabaseHome implements ArtifactHome {
     const size = (file.data as Blob).size;
     return this.#write(call, function* (context): Steps<StoredFile | PutContent | undefined> {
       yield* requireOwner(context, place.owner);
-      const known = yield* versionsOf(context, place);
-      const { version, isStored } = decidePut(known, file);
-      if (isStored) return known.find((one) => one.version === version);
+      const { stored } = decidePut(yield* versionsOf(context, place), file);
+      if (stored !== undefined) return stored;
       const key = { ...keyOf(place.owner), content: hash };
       const [row] = yield* context.statements(fileStatements).chunks.run(key);
       const chunks = Math.ceil(size / CHUNK_BYTES);
@@ -128,14 +123,14 @@ export class DatabaseHome implements ArtifactHome {
   async #putChunks(
     owner: FileOwner,
     data: NewFile['data'],
-    known: string | undefined,
+    hash: string | undefined,
     call: Abortable,
   ): Promise<PutContent> {
-    const content = known ?? this.#newId();
+    const content = hash ?? this.#newId();
     const digest = new ChunkHash();
     let [size, chunks] = [0, 0];
     for await (const chunk of chunksOf(data)) {
-      if (known === undefined) await digest.add(chunk);
+      if (hash === undefined) await digest.add(chunk);
       const position = chunks;
       await this.#write(call, function* (context): Steps<void> {
         yield* requireOwner(context, owner);
@@ -148,7 +143,7 @@ export class DatabaseHome implements ArtifactHome {
       size += chunk.length;
       chunks += 1;
     }
-    return { content, size, chunks, hash: known ?? (await digest.end()) };
+    return { content, size, chunks, hash: hash ?? (await digest.end()) };
   }
 
   /** Returns when the session of a file was created; `undefined` without one. */
@@ -196,14 +191,16 @@ export class DatabaseHome implements ArtifactHome {
     return new Blob(parts).slice(start - offset, end - offset, facts?.mimeType);
   }
 
-  async remove(place: FilePlace, version: number | undefined, call: Abortable): Promise<void> {
-    // No put is taken back: a session and its files are stored together.
-    if (version === undefined) await this.#write(call, (context) => remove(context, place));
+  delete(place: FilePlace, call: Abortable): Promise<void> {
+    return this.#write(call, (context) => deleteFile(context, place));
   }
 
-  async usage({ appName, userId, sessionId }: ArtifactUsageRequest): Promise<ArtifactUsage> {
+  async usage(
+    { appName, userId, sessionId }: ArtifactUsageRequest,
+    call: Abortable,
+  ): Promise<ArtifactUsage> {
     const owner = { appName, userId, sessionId };
-    const [row] = await this.#read({}, function* (context): Steps<
+    const [row] = await this.#read(call, function* (context): Steps<
       readonly { versions: number | string; bytes: number | string | null }[]
     > {
       if (!fits(context, owner)) return [];
@@ -234,12 +231,16 @@ function* store(
   { content, size, chunks, hash }: PutContent,
 ): Steps<FileVersion | undefined> {
   const { owner, name } = place;
-  const { insert, deleteMarker, chunks: count, deleteUnused } = context.statements(fileStatements);
+  const {
+    insert,
+    deleteTombstone,
+    chunks: count,
+    deleteUnused,
+  } = context.statements(fileStatements);
   yield* requireOwner(context, owner);
-  const known = yield* versionsOf(context, place);
-  const decision = decidePut(known, file);
-  const { version } = decision;
-  if (decision.isStored) return known.find((one) => one.version === version);
+  const versions = yield* versionsOf(context, place);
+  const { version, stored } = decidePut(versions, file);
+  if (stored !== undefined) return stored;
   const key = keyOf(owner);
   const [row] = yield* count.run({ ...key, content });
   if (Number(row?.count ?? 0) !== chunks) return undefined;
@@ -249,10 +250,10 @@ function* store(
   const time = Math.floor(createTime);
   const values = { ...key, session, name, version, content, size, facts: text, time };
   const before = Math.floor(context.clock()) - UNUSED_MS;
-  // Only a deleted file still has the number.
-  const isTaken = known.some((one) => one.version === version);
-  const marker = isTaken ? [deleteMarker.of({ ...key, name, version })] : [];
-  yield* together([...marker, insert.of(values), deleteUnused.of({ ...key, before })], true);
+  // Only the tombstone of a deleted file still has the number.
+  const isTaken = versions.some((one) => one.version === version);
+  const tombstone = isTaken ? [deleteTombstone.of({ ...key, name, version })] : [];
+  yield* together([...tombstone, insert.of(values), deleteUnused.of({ ...key, before })], true);
   return { version, facts, size, createTime: time, hash };
 }
 
@@ -268,29 +269,29 @@ export function* createWithFiles(
   const owner = { appName, userId, sessionId: filesOf };
   // A deletion of a file between the two copies would leave a version without bytes.
   yield* lockOwner(context, owner);
-  const values = { ...keyOf(owner), to, toSession: to };
+  const values = { ...keyOf(owner), to };
   const copies = [copy.files.of(values), copy.chunks.of(values)];
   yield* write(context, [{ request, decide }], true, undefined, copies);
 }
 
-/** Deletes a file. Its last version stays without content, so that its number is not given again. */
-function* remove(context: VerbContext, place: FilePlace): Steps<void> {
+/** Deletes a file. Its last version stays as a tombstone, so that its number is not given again. */
+function* deleteFile(context: VerbContext, place: FilePlace): Steps<void> {
   const { owner, name } = place;
   if (!fits(context, owner)) return;
   const { insert, deleteAll, deleteUnusedContent } = context.statements(fileStatements);
   yield* lockOwner(context, owner);
-  const known = yield* versionsOf(context, place);
-  const last = known.at(-1);
+  const versions = yield* versionsOf(context, place);
+  const last = versions.at(-1);
   if (last === undefined || last.isDeleted) return;
   const key = keyOf(owner);
   const { version, createTime: time } = last;
   const session = owner.sessionId ?? null;
-  const marker = { content: null, size: 0, facts: NO_FACTS };
-  const contents = new Set(known.flatMap(({ content }) => content ?? []));
+  const tombstone = { content: null, size: 0, facts: NO_FACTS };
+  const contents = new Set(versions.flatMap(({ content }) => content ?? []));
   yield* together(
     [
       deleteAll.of({ ...key, name }),
-      insert.of({ ...key, session, name, version, time, ...marker }),
+      insert.of({ ...key, session, name, version, time, ...tombstone }),
       ...[...contents].map((content) => deleteUnusedContent.of({ ...key, content })),
     ],
     true,
@@ -303,7 +304,7 @@ interface StoredFacts {
   readonly hash?: string | undefined;
 }
 
-/** Returns the versions of a file in order, that of a deleted file included. */
+/** Returns the versions of a file in order, its tombstone included. */
 function* versionsOf(context: VerbContext, { owner, name }: FilePlace): Steps<StoredFile[]> {
   if (!fits(context, owner)) return [];
   const { versions } = context.statements(fileStatements);
@@ -319,7 +320,6 @@ function storedFile(row: FileColumns): StoredFile {
     size: Number(row.size),
     createTime: Number(row.create_time),
     content: row.content ?? undefined,
-    id: facts.id,
     isDeleted: row.content === null,
   };
 }

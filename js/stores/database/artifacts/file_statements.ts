@@ -181,7 +181,7 @@ export function fileStatements(
     deleteAll: new Prepared<FileKey, never>((value) =>
       database.deleteFrom(FILES).where(ofOwner(value)).where('name', '=', value('name')),
     ),
-    deleteMarker: new Prepared<FileKey & { version: number }, never>((value) =>
+    deleteTombstone: new Prepared<FileKey & { version: number }, never>((value) =>
       database
         .deleteFrom(FILES)
         .where(ofOwner(value))
@@ -206,10 +206,10 @@ export function fileStatements(
     ),
     /** Copy the files of a session to another one. */
     copy: {
-      files: new Prepared<OwnerKey & { to: string; toSession: string }, never>((value) =>
+      files: new Prepared<OwnerKey & { to: string }, never>((value) =>
         copyRows(FILES, ['name', 'version', 'content', 'size', 'facts', 'create_time'], value),
       ),
-      chunks: new Prepared<OwnerKey & { to: string; toSession: string }, never>((value) =>
+      chunks: new Prepared<OwnerKey & { to: string }, never>((value) =>
         copyRows(FILE_CHUNKS, ['content', 'position', 'bytes', 'create_time'], value),
       ),
     },
@@ -218,12 +218,12 @@ export function fileStatements(
   function copyRows(
     table: typeof FILES | typeof FILE_CHUNKS,
     columns: readonly string[],
-    value: (name: 'app' | 'user' | 'owner' | 'to' | 'toSession') => string,
+    value: (name: 'app' | 'user' | 'owner' | 'to') => string,
   ) {
     const copied = sql.join(columns.map((column) => sql.ref(column)));
     const statement = sql<never>`insert into ${sql.table(table)}
       (app_name, user_id, owner, session_id, ${copied})
-      select app_name, user_id, ${value('to')}, ${value('toSession')}, ${copied}
+      select app_name, user_id, ${value('to')}, ${value('to')}, ${copied}
       from ${sql.table(table)} where ${ofOwner(value)}`;
     return { compile: () => statement.compile(database) };
   }

@@ -8,12 +8,8 @@ import { VertexAiSessionService } from '../../../../js/service/vertex/index.js';
 import { newFolder } from '../../../new_folder.js';
 import { MapStorage } from '../map_storage.js';
 import { fork } from '../../../../js/core/history/index.js';
-import {
-  chunksOf,
-  CHUNK_BYTES,
-  decidePut,
-  hashOf,
-} from '../../../../js/stores/artifacts/file_versions.js';
+import { chunksOf, CHUNK_BYTES, hashOf } from '../../../../js/stores/artifacts/file_bytes.js';
+import { decidePut } from '../../../../js/stores/artifacts/file_versions.js';
 import { isFileName } from '../../../../js/stores/artifacts/artifact_names.js';
 import { runs } from '../../../properties.js';
 import { failsWith } from '../../fails_with.js';
@@ -179,18 +175,19 @@ describe('The rules of files', () => {
     const put = fc.record({ id: fc.option(fc.constantFrom('a', 'b', 'c'), { nil: undefined }) });
     fc.assert(
       fc.property(fc.array(fc.oneof(put, fc.constant('delete' as const))), (steps) => {
-        let known: { version: number; id: string | undefined; isDeleted: boolean }[] = [];
+        let known: { version: number; facts: { id: string | undefined }; isDeleted: boolean }[] =
+          [];
         const given = new Set<number>();
         for (const step of steps) {
           if (step === 'delete') {
             known = known.slice(-1).map((last) => ({ ...last, isDeleted: true }));
             continue;
           }
-          const { version, isStored } = decidePut(known, { facts: step });
-          assert.equal(given.has(version), isStored);
+          const { version, stored } = decidePut(known, { facts: step });
+          assert.equal(given.has(version), stored !== undefined);
           given.add(version);
-          if (isStored) assert.equal(known.find((one) => one.version === version)?.id, step.id);
-          else known = [...known, { version, id: step.id, isDeleted: false }];
+          if (stored !== undefined) assert.equal(stored.facts.id, step.id);
+          else known = [...known, { version, facts: step, isDeleted: false }];
         }
       }),
       runs(300),

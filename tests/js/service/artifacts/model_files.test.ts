@@ -139,6 +139,44 @@ describe('The files of a message, for the model of a Runner', () => {
     assert.equal((await partsSeen(service)).filter(({ inlineData }) => inlineData).length, 1);
   });
 
+  it('take 15 MiB also if messages do not tell their sizes', async () => {
+    const service = await filled();
+    const session = (await service.getSession(key))!;
+    for (const [filename, size] of [
+      ['oldest.png', 2],
+      ['old.png', 8],
+      ['middle.png', 4],
+      ['new.png', 6],
+    ] as const) {
+      const file = { ...key, filename, data: mebibytes(size), mimeType: PNG };
+      const { version } = await service.artifacts.put(file);
+      const files = [{ part: 1, name: filename, version, mimeType: PNG }];
+      await service.appendEvent({ session, event: messageWith(files) });
+    }
+    const seen = (await partsSeen(service)).map(
+      ({ inlineData, text }) => text ?? inlineData?.mimeType,
+    );
+    assert.deepEqual(seen, [
+      ...['Look', '[Uploaded Artifact: "oldest.png"]', PNG],
+      ...['Look', '[Uploaded Artifact: "old.png"]'],
+      ...['Look', '[Uploaded Artifact: "middle.png"]', PNG],
+      ...['Look', '[Uploaded Artifact: "new.png"]', PNG],
+      'Now',
+    ]);
+  });
+
+  it('have the room of a file of an unknown size that cannot be read', async () => {
+    const service = await filled();
+    const session = (await service.getSession(key))!;
+    const file = { ...key, filename: 'a.png', data: new Uint8Array([7]), mimeType: PNG };
+    const { version } = await service.artifacts.put(file);
+    const files = ['a.png', 'gone.png'].map((name, at) => ({
+      ...{ part: at + 1, name, version, mimeType: PNG },
+    }));
+    await service.appendEvent({ session, event: messageWith(files) });
+    assert.equal((await partsSeen(service)).filter(({ inlineData }) => inlineData).length, 1);
+  });
+
   it('are texts for the model if they are texts, and left out if models do not take their type', async () => {
     const service = await filled();
     const csv = { filename: 'a.csv', data: new Blob(['a,b']), mimeType: 'text/csv; charset=utf-8' };

@@ -96,10 +96,10 @@ for (const [name, server, sleepSql] of [
         const { service, slow, asleep, close } = await slowFiles(url, sleep);
         const put = async () => (await service.artifacts.put({ ...x!, data: bytesOf(9) })).version;
         assert.equal(await put(), 0);
-        const removing = slow.remove({ owner, name: 'x' }, undefined, {});
+        const deleting = slow.delete({ owner, name: 'x' }, {});
         await asleep;
         assert.equal(await put(), 1);
-        await removing;
+        await deleting;
         assert.equal(await put(), 2);
         assert.equal((await service.artifacts.open(x!))?.size, 9);
         await close();
@@ -113,10 +113,10 @@ for (const [name, server, sleepSql] of [
       await service.appendEvent({ session, event: { id: 'e1', invocationId: 'i1' } });
       const x = { ...key, filename: 'x' };
       await service.artifacts.put({ ...x, data: bytesOf(9) });
-      const removing = slow.remove({ owner: key, name: 'x' }, undefined, {});
+      const deleting = slow.delete({ owner: key, name: 'x' }, {});
       await asleep;
       await fork(service, { ...key, newSessionId: 's2', at: { eventId: 'e1' } });
-      await removing;
+      await deleting;
       const copied = { ...key, sessionId: 's2' };
       assert.deepEqual(await service.artifacts.listArtifactKeys(copied), []);
       await close();
