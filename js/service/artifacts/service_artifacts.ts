@@ -47,8 +47,11 @@ export class ServiceArtifacts {
   #loaded: ArtifactMethods | Artifacts | undefined;
 
   /** @throws SessionError `invalid_argument` if the option is not valid */
-  constructor(option: ArtifactsOption, beside: DefaultArtifacts, core: FiledCore) {
-    const { openArtifacts: openHome, loadArtifacts } = beside;
+  constructor(
+    option: ArtifactsOption,
+    { openArtifacts: openHome, loadArtifacts }: DefaultArtifacts,
+    core: FiledCore,
+  ) {
     this.#isOfServer = option === true && loadArtifacts !== undefined;
     this.#isDefaultHome = option === true;
     if (!this.#isOfServer) requireOption(option, openHome);
@@ -74,14 +77,13 @@ export class ServiceArtifacts {
   }
 
   #open(): Promise<ArtifactMethods | Artifacts> {
-    this.#loading ??= this.#load().then(
+    return (this.#loading ??= this.#load().then(
       (artifacts) => (this.#loaded = artifacts),
       (error: unknown) => {
         this.#loading = undefined;
         throw error;
       },
-    );
-    return this.#loading;
+    ));
   }
 
   /** Stores a deletion or a fork by `work`, with the files. */
@@ -95,9 +97,9 @@ export class ServiceArtifacts {
     const loaded = this.#loaded as Artifacts | undefined;
     if (loaded !== undefined) return loaded.eraseNow(owner);
     if (this.#isDefaultHome) return;
-    const erase = (artifacts: ArtifactMethods | Artifacts): void =>
-      (artifacts as Artifacts).eraseNow(owner);
-    this.#open().then(erase).catch(reportUncaught);
+    this.#open()
+      .then((artifacts) => (artifacts as Artifacts).eraseNow(owner))
+      .catch(reportUncaught);
   }
 
   async close(): Promise<void> {

@@ -124,7 +124,7 @@ describe('A given artifact service', () => {
     ] as const) {
       const blob = await artifacts.open({ ...key, filename, start, end });
       assert.equal(blob?.type, BINARY);
-      assert.deepEqual([...new Uint8Array(await blob!.arrayBuffer())], bytes);
+      assert.deepEqual([...new Uint8Array(await blob.arrayBuffer())], bytes);
     }
   });
 
