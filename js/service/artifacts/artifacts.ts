@@ -163,15 +163,15 @@ export class Artifacts implements ArtifactMethods {
     const { place, stored } = await this.#find(request, call);
     if (stored === undefined) return undefined;
     const { version, facts, size } = stored;
-    // A given service may not tell the size. It reads each file whole, and only the bytes tell whether there are some.
-    const isSizeKnown = Number.isFinite(size);
+    // A given service may not tell the size: only the bytes tell whether there are some.
+    const { readsWhole = false } = this.home;
     const last = Math.min(end, size);
-    const range = isSizeKnown ? { start: Math.min(start, last), end: last } : WHOLE;
+    const range = readsWhole ? WHOLE : { start: Math.min(start, last), end: last };
     const blob = await this.home.open(place, version, range, call);
     if (blob === undefined) return undefined;
-    if (isRewoundAway(facts.mimeType ?? blob.type, isSizeKnown ? size : blob.size))
-      return undefined;
-    return { stored, blob: isSizeKnown ? blob : blob.slice(start, end, blob.type) };
+    const wholeSize = readsWhole ? blob.size : size;
+    if (isRewoundAway(facts.mimeType ?? blob.type, wholeSize)) return undefined;
+    return { stored, blob: readsWhole ? blob.slice(start, end, blob.type) : blob };
   }
 
   async listArtifactKeys(request: CompositeSessionKey, call: Call): Promise<string[]> {
@@ -424,7 +424,7 @@ export class Artifacts implements ArtifactMethods {
   }
 }
 
-/** The range of a whole file whose size is not known. */
+/** The range of a whole file, for a home that reads it whole. */
 const WHOLE: ByteRange = { start: 0, end: Infinity };
 
 /** Whether a deletion has deleted nothing, because the session had changed. */

@@ -32,6 +32,7 @@ const ANY_SESSION = 'user-files';
  */
 export class GivenHome implements ArtifactHome, SeparateFiles {
   readonly separate = this;
+  readonly readsWhole = true;
   readonly #service: Required<ArtifactService>;
 
   constructor(service: ArtifactService) {

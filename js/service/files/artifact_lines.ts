@@ -35,12 +35,11 @@ export async function* artifactLines(
     const { version, facts, createTime, size } = stored;
     const filename = filenameOf(owner, place.name);
     const { home } = artifacts!;
-    // A service of `@google/adk` tells neither size nor time, and reads a file as a whole.
-    const isKnown = Number.isFinite(size);
-    const whole = isKnown
-      ? undefined
-      : await home.open(place, version, { start: 0, end: size }, call);
-    const length = isKnown ? size : whole?.size;
+    // A service of `@google/adk` may tell neither size nor time.
+    const { readsWhole = false } = home;
+    const all = { start: 0, end: Infinity };
+    const whole = readsWhole ? await home.open(place, version, all, call) : undefined;
+    const length = readsWhole ? whole?.size : size;
     if (length === undefined) continue;
     const time = Number.isFinite(createTime) ? createTime : Date.now();
     const chunks = Math.max(1, Math.ceil(length / CHUNK_BYTES));

@@ -116,6 +116,8 @@ export interface ArtifactHome {
    * Otherwise the caller sees to all that.
    */
   readonly separate?: SeparateFiles | undefined;
+  /** Whether `open` reads the whole file for each range of it. Its range may end behind the file. */
+  readonly readsWhole?: boolean;
   /**
    * Stores a version, whole or not at all. Returns the version as it is stored. The caller has looked for an earlier put
    * with its id or number. A home that decides within the step that stores the version looks again.
@@ -149,8 +151,9 @@ export async function copyFiles(
     const source = { owner: from, name };
     const target = { owner: to, name };
     const stored = await home.versions(target, call);
-    for (const { version, size: end, facts, createTime } of await home.versions(source, call)) {
+    for (const { version, size, facts, createTime } of await home.versions(source, call)) {
       if (stored.some((one) => one.version === version)) continue;
+      const end = home.readsWhole === true ? Infinity : size;
       const data = await home.open(source, version, { start: 0, end }, call);
       if (data === undefined) continue;
       await home.put(target, { data, facts, createTime, version }, call);

@@ -12,6 +12,7 @@ import {
 } from '@google/adk';
 import { fork } from '../../../../js/core/history/index.js';
 import { InMemorySessionService } from '../../../../js/index.js';
+import { exportSessions } from '../../../../js/service/files/index.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const filename = 'a.txt';
@@ -41,7 +42,7 @@ class BucketService extends InMemoryArtifactService {
     request: LoadArtifactRequest,
   ): Promise<ArtifactVersion | undefined> {
     const stored = await super.getArtifactVersion(request);
-    const mimeType = (await this.loadArtifact(request))?.inlineData?.mimeType ?? 'text/plain';
+    const mimeType = (await super.loadArtifact(request))?.inlineData?.mimeType ?? 'text/plain';
     return stored && { ...stored, mimeType };
   }
 }
@@ -126,6 +127,27 @@ describe('A given artifact service', () => {
       assert.equal(blob?.type, BINARY);
       assert.deepEqual([...new Uint8Array(await blob.arrayBuffer())], bytes);
     }
+  });
+
+  it('reads a file once for an export, and once for a range, whatever size the metadata tells', async () => {
+    const { given, service, artifacts } = await opened();
+    const size = 2 ** 20 + 3;
+    await artifacts.put({ ...key, filename, data: new Uint8Array(size) });
+    const artifact = { inlineData: { mimeType: BINARY, data: 'AAECAw==' } };
+    const customMetadata = { adk_session_wasm: '{"size":1}' };
+    await given.saveArtifact({ ...key, filename, artifact, customMetadata });
+    let loads = 0;
+    const load = given.loadArtifact.bind(given);
+    given.loadArtifact = (request) => {
+      loads += 1;
+      return load(request);
+    };
+    const lines: string[] = [];
+    for await (const line of exportSessions(service, { appName: 'shop' })) lines.push(line);
+    assert.equal(lines.filter((line) => line.includes('"artifact"')).length, 3);
+    assert.equal(loads, 2);
+    assert.equal((await artifacts.open({ ...key, filename, start: 1 }))?.size, 3);
+    assert.equal(loads, 3);
   });
 
   it('lists versions before a put only if the put has an id, and once', async () => {
