@@ -251,8 +251,9 @@ export class Artifacts implements ArtifactMethods {
     if (write.what === 'session' && witness === undefined) {
       const result = await work();
       // An earlier deletion may have failed after it had deleted the session. A note would tell.
-      if (separate.notes === undefined)
+      if (separate.notes === undefined) {
         await this.#eraseUnowned(write.key, separate, afterCommit(call));
+      }
       return result;
     }
     const owner = { ...write.key, created: witness?.created, before };
@@ -387,12 +388,12 @@ export class Artifacts implements ArtifactMethods {
   async #finish({ owner, reason, witness }: ErasureNote, separate: SeparateFiles): Promise<void> {
     if (reason === 'fork') {
       const { appName, userId, sessionId } = owner;
-      const number = await this.#createdOf({ appName, userId, sessionId: sessionId! }, {});
-      if (number !== undefined) return;
+      const created = await this.#createdOf({ appName, userId, sessionId: sessionId! }, {});
+      if (created !== undefined) return;
     } else if (witness !== undefined) {
-      const number = await this.#createdOf(witness.key, {});
+      const created = await this.#createdOf(witness.key, {});
       // Some storages number no sessions.
-      if (number === witness.created || Number.isNaN(number)) return;
+      if (created === witness.created || Number.isNaN(created)) return;
     }
     await separate.erase(owner);
   }

@@ -143,7 +143,8 @@ export class LocalHome implements ArtifactHome, SeparateFiles {
       for (const record of records) await removeFile(transaction, record);
       const last = records.at(-1);
       if (last === undefined) return;
-      await putFile(transaction, { ...last, isDeleted: true, chunks: 0 }, []);
+      const tombstone = { ...last, facts: {}, size: 0, isDeleted: true, chunks: 0 };
+      await putFile(transaction, tombstone, []);
     });
   }
 
