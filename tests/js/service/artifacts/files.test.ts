@@ -10,6 +10,8 @@ import { MapStorage } from '../map_storage.js';
 import { fork } from '../../../../js/core/history/index.js';
 import { chunksOf, CHUNK_BYTES, hashOf } from '../../../../js/stores/artifacts/file_bytes.js';
 import { decidePut } from '../../../../js/stores/artifacts/file_versions.js';
+import { FILE_STORES, LocalHome } from '../../../../js/stores/artifacts/local_home.js';
+import { MemoryLocalStore } from '../../../../js/stores/cache/local_store/memory_local_store.js';
 import { isFileName } from '../../../../js/stores/artifacts/artifact_names.js';
 import { runs } from '../../../properties.js';
 import { failsWith } from '../../fails_with.js';
@@ -139,6 +141,24 @@ describe('Files of an InMemorySessionService', () => {
     await assert.rejects(fork(service, request), failsWith('not_found'));
     await service.createSession({ ...key, sessionId: 's2' });
     assert.deepEqual(await service.artifacts.listArtifactKeys({ ...key, sessionId: 's2' }), []);
+  });
+});
+
+describe('A deleted file in memory', () => {
+  it('leaves a number, and nothing that its writer said of it', async () => {
+    const local = new MemoryLocalStore(FILE_STORES);
+    const home = new LocalHome(local, undefined);
+    const place = { owner: { appName: 'shop', userId: 'ada', sessionId: 's1' }, name: 'a' };
+    const facts = { author: 'user', customMetadata: { secret: true } };
+    await home.put(place, { data: new Blob(['abc']), facts, createTime: 1 });
+    await home.delete(place);
+    const all = { from: ['shop'], to: ['shop\0'] };
+    const [files, bytes] = await local.transaction('readonly', (transaction) =>
+      Promise.all([transaction.list('files', all), transaction.list('bytes', all)]),
+    );
+    const [tombstone] = files as { version: number; facts: object; size: number }[];
+    assert.deepEqual([tombstone?.version, tombstone?.facts, tombstone?.size], [0, {}, 0]);
+    assert.deepEqual(bytes, []);
   });
 });
 
