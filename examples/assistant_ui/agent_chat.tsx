@@ -1,31 +1,28 @@
-// A chat with agents: assistant-ui shows a live session, with edits, new answers and arrows.
+// A chat with agents: assistant-ui shows a live session, with files, edits, new answers and arrows.
 
 import {
   ActionBarPrimitive,
-  type AppendMessage,
   AssistantRuntimeProvider,
+  type Attachment,
   ComposerPrimitive,
   MessagePrimitive,
   ThreadPrimitive,
   useAuiState,
   useExternalStoreRuntime,
 } from '@assistant-ui/react';
-import { type Event, openSessionService } from 'adk-session-wasm';
+import { openSessionService } from 'adk-session-wasm';
+import { sessionAttachments } from 'adk-session-wasm/assistant-ui';
 import type { RunAgent } from 'adk-session-wasm/live';
-import { SessionProvider, useSession } from 'adk-session-wasm/react';
+import { SessionProvider, useArtifact, useSession } from 'adk-session-wasm/react';
+import { useMemo } from 'react';
 
-const service = openSessionService({ storage: 'auto', name: 'my-agent-chat' });
+const service = openSessionService({ storage: 'auto', name: 'my-agent-chat', artifacts: true });
 
 /** Run your agent here, or a `Runner` by `runWith`. */
 const run: RunAgent = async function* ({ message: { content } }) {
   const text = `You said: ${content?.parts?.[0]?.text}`;
   yield { author: 'guide', content: { role: 'model', parts: [{ text }] } };
 };
-
-const contentOf = ({ content: [part] }: AppendMessage) => ({
-  role: 'user',
-  parts: [{ text: part?.type === 'text' ? part.text : '' }],
-});
 
 /** The arrows between the versions of a turn, at its message. */
 function TurnPicker() {
@@ -52,38 +49,54 @@ function TurnPicker() {
   );
 }
 
+/** A file of a message: a picture, or a link that saves it. */
+function Attached({ name, type, content }: Attachment) {
+  const artifact = content?.find((part) => part.type === 'data');
+  const { url } = useArtifact(artifact?.data);
+  if (type === 'image') return <img src={url} alt={name} />;
+  return (
+    <a href={url} download={name}>
+      {name}
+    </a>
+  );
+}
+
+const Message = () => (
+  <MessagePrimitive.Root>
+    <MessagePrimitive.Parts components={{ Text: ({ text }) => <p>{text}</p> }} />
+    <MessagePrimitive.Attachments>
+      {({ attachment }) => <Attached {...attachment} />}
+    </MessagePrimitive.Attachments>
+    <TurnPicker />
+    <ActionBarPrimitive.Root>
+      <ActionBarPrimitive.Reload>Again</ActionBarPrimitive.Reload>
+    </ActionBarPrimitive.Root>
+  </MessagePrimitive.Root>
+);
+
 function Thread() {
   const { session, store } = useSession();
+  const attachments = useMemo(() => sessionAttachments(store), [store]);
+  const { convertMessage, onNew, onEdit } = attachments;
   const runtime = useExternalStoreRuntime({
     messages: [...session.events, ...session.drafts],
-    convertMessage: ({ id, author, content }: Event) => ({
-      id,
-      role: author === 'user' ? 'user' : 'assistant',
-      content: content?.parts?.map(({ text = '' }) => text).join('') ?? '',
-    }),
     isRunning: session.run?.status === 'running',
-    onNew: async (message) => void (await store.ask(contentOf(message))),
-    // `sourceId` is the edited message, `parentId` the one that is answered again.
-    onEdit: async (message) => {
-      await store.edit(message.sourceId ?? '', contentOf(message));
-    },
+    convertMessage,
+    onNew,
+    onEdit,
     onReload: async (parentId) => void (await store.regenerate(parentId ?? '')),
     onCancel: () => store.cancel(),
+    adapters: { attachments },
   });
-  const Message = () => (
-    <MessagePrimitive.Root>
-      <MessagePrimitive.Parts components={{ Text: ({ text }) => <p>{text}</p> }} />
-      <TurnPicker />
-      <ActionBarPrimitive.Root>
-        <ActionBarPrimitive.Reload>Again</ActionBarPrimitive.Reload>
-      </ActionBarPrimitive.Root>
-    </MessagePrimitive.Root>
-  );
   return (
     <AssistantRuntimeProvider runtime={runtime}>
       <ThreadPrimitive.Root>
         <ThreadPrimitive.Messages>{() => <Message />}</ThreadPrimitive.Messages>
         <ComposerPrimitive.Root>
+          <ComposerPrimitive.Attachments>
+            {({ attachment }) => <b>{attachment.name}</b>}
+          </ComposerPrimitive.Attachments>
+          <ComposerPrimitive.AddAttachment>Add files</ComposerPrimitive.AddAttachment>
           <ComposerPrimitive.Input />
           <ComposerPrimitive.Send>Send</ComposerPrimitive.Send>
         </ComposerPrimitive.Root>

@@ -5,11 +5,25 @@ import { readSession } from '../../core/history/session_history.js';
 import { viewOf } from '../../core/history/view.js';
 import type { Content, Part } from '../../values/model/event/content.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
+import {
+  filesOf,
+  fileText,
+  MESSAGE_FILES,
+  type MessageFile,
+} from '../../values/model/event/message_files.js';
+import { withFiles } from '../../values/model/event/place_files.js';
 import type { CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { GivenItem, GivenMessage, GivenPart } from './messages.js';
 import { messagesOf } from './messages_of_events.js';
-import { messageMetadataOf, eventPartOf, responsePartOf } from './parts.js';
+import {
+  membersOf,
+  messageMetadataOf,
+  eventPartOf,
+  partsOf,
+  responsePartOf,
+  textOf,
+} from './parts.js';
 
 export { messagesOf } from './messages_of_events.js';
 export { viewOf } from '../../core/history/view.js';
@@ -95,7 +109,7 @@ export function eventsOf({ message, parentId }: GivenItem, agentName: string): N
       })),
     }),
   };
-  return contents.map((content, index) => ({
+  const events = contents.map((content, index): NewEvent => ({
     id: index === 0 ? id : `${id}-${index}`,
     invocationId: `e-${id}`,
     author: isUser ? role : agentName,
@@ -105,6 +119,19 @@ export function eventsOf({ message, parentId }: GivenItem, agentName: string): N
     customMetadata: { ...metadata.custom, assistantUi },
     ...(isIncomplete && index === contents.length - 1 && failureOf(status)),
   }));
+  // An edited message keeps the files of the one that was loaded.
+  const files = attachments.flatMap(({ content }) => content.flatMap(artifactOf));
+  return events.map((event) => withFiles(event, files));
+}
+
+/** Returns the file that a part of an attachment names, if it names one. */
+function artifactOf({ type, name, data }: GivenPart): MessageFile[] {
+  const file = membersOf(data);
+  const parts = [{ text: fileText(textOf(file.name) ?? '') }];
+  const customMetadata = { [MESSAGE_FILES]: [{ ...file, part: 0 }] };
+  return type === 'data' && name === 'artifact'
+    ? filesOf({ content: { parts }, customMetadata })
+    : [];
 }
 
 /** Returns empty events in place of those of the message that it has no more. */
@@ -150,8 +177,4 @@ function failureOf({ reason, error }: NonNullable<GivenMessage['status']>): Part
 
 function isUnanswered(part: GivenPart): boolean {
   return part.type === 'tool-call' && responsePartOf(part) === undefined;
-}
-
-function partsOf(content: readonly GivenPart[]): Part[] {
-  return content.map(eventPartOf).filter((part) => part !== undefined);
 }

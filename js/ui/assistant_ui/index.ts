@@ -4,6 +4,8 @@
  *
  * @module adk-session-wasm/assistant-ui
  */
+export { sessionAttachments } from './attachments.js';
+export type { SessionAttachments } from './attachments.js';
 export { sessionHistory } from './history.js';
 export type { AssistantSessions, SessionHistory, SessionHistoryOptions } from './history.js';
 export { sessionThreadList } from './thread_list.js';

@@ -2,6 +2,7 @@
  * Messages in the shape of `@assistant-ui/react`. The types are our own, so that nobody needs that package to compile.
  * What is stored is assignable to its types, and its types to what is given.
  */
+import type { MessageFile } from '../../values/model/event/message_files.js';
 import type { JsonValue } from '../../values/model/session.js';
 
 /** A text of a user or a model. */
@@ -34,6 +35,14 @@ export interface FilePart {
   readonly filename?: string;
 }
 
+/** A file of the message, which is kept as an artifact. */
+export interface ArtifactPart {
+  readonly type: 'data';
+  readonly name: 'artifact';
+  /** Which one: for `useArtifact` or `showArtifact`. */
+  readonly data: MessageFile;
+}
+
 /** A call of a tool, with its result once there is one. */
 export interface ToolCallPart {
   readonly type: 'tool-call';
@@ -47,12 +56,12 @@ export interface ToolCallPart {
 }
 
 /** A part of a user's message. */
-export type UserPart = TextPart | ImagePart | FilePart;
+export type UserPart = TextPart | ImagePart | FilePart | ArtifactPart;
 /** A part of an assistant's message. */
 export type AssistantPart = UserPart | ReasoningPart | ToolCallPart;
 
 /** What a file was attached as. */
-interface AttachmentName {
+export interface AttachmentName {
   readonly id: string;
   /** `'image'`, `'document'` or `'file'`. */
   readonly type: string;
@@ -115,9 +124,11 @@ export interface LinkedMessage {
 /** A part of a message of assistant-ui, of any type. */
 export interface GivenPart {
   readonly type: string;
+  readonly name?: string;
   readonly text?: string;
   readonly image?: string;
-  readonly data?: string;
+  /** Of a file the text that {@link FilePart} tells. Parts of other types have anything. */
+  readonly data?: unknown;
   readonly mimeType?: string;
   readonly filename?: string;
   readonly toolCallId?: string;

@@ -3,22 +3,20 @@ import type { Event } from '../../values/model/event/event.js';
 import type {
   AssistantMessage,
   AssistantPart,
-  Attachment,
   MessageMetadata,
   MessageStatus,
   LinkedMessage,
   ToolCallPart,
   UserMessage,
-  UserPart,
 } from './messages.js';
 import {
   listOf,
   messageMetadataOf,
   membersOf,
-  messagePartOf,
   resultOf,
+  shownPartsOf,
   textOf,
-  toolCallOf,
+  userContentOf,
 } from './parts.js';
 
 /** A message to which more events may belong. */
@@ -73,7 +71,7 @@ export function messagesOf(
     delete custom.assistantUi;
     const mark = messageMetadataOf(event);
     const parts = listOf(event.content?.parts).map((part): Part => membersOf(part));
-    const content = parts.map(assistantPartOf).filter((part) => part !== undefined);
+    const content = shownPartsOf(event);
     let draft = mark === undefined ? continued(newest, event) : drafts.get(mark.messageId);
     const calls =
       mark === undefined ? agentCalls : (draft?.calls ?? new Map<string, FunctionCallPosition[]>());
@@ -154,23 +152,9 @@ function setResult(calls: FunctionCallPositions, given: Part['functionResponse']
   content[position] = { ...(content[position] as ToolCallPart), ...resultOf(response) };
 }
 
-function assistantPartOf({ thought, functionCall, ...part }: Part): AssistantPart | undefined {
-  if (functionCall) return toolCallOf(functionCall);
-  const shown = messagePartOf(part);
-  return thought === true && shown?.type === 'text' ? { ...shown, type: 'reasoning' } : shown;
-}
-
 function userMessage({ id, createdAt, content, mark, custom }: UnfinishedMessage): UserMessage {
-  const isOfUser = ({ type }: AssistantPart) => type !== 'tool-call' && type !== 'reasoning';
-  const parts = content.filter(isOfUser) as UserPart[];
-  const marks = mark?.attachments ?? [];
-  const own = parts.length - marks.reduce((sum, { length }) => sum + length, 0);
-  const attachments = marks.map(({ length, ...name }): Attachment => ({
-    ...name,
-    status: { type: 'complete' },
-    content: parts.splice(own, length),
-  }));
-  return { id, createdAt, role: 'user', content: parts, attachments, metadata: { custom } };
+  const shown = userContentOf(id, content, mark?.attachments);
+  return { id, createdAt, role: 'user', ...shown, metadata: { custom } };
 }
 
 function assistantMessage({

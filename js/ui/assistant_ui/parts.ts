@@ -1,8 +1,12 @@
 import { isObject } from '../../values/json/rules.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
+import { filesOf, fileText } from '../../values/model/event/message_files.js';
 import type { JsonValue } from '../../values/model/session.js';
 import type {
+  ArtifactPart,
+  AssistantPart,
+  Attachment,
   GivenPart,
   ToolCallPart,
   UserPart,
@@ -16,8 +20,14 @@ export function eventPartOf(part: GivenPart): Part | undefined {
   if (type === 'text') return { text };
   if (type === 'reasoning') return { text, thought: true };
   if (type === 'image') return filePart(part.image ?? '', 'image/*', filename);
-  if (type === 'file') return filePart(part.data ?? '', part.mimeType ?? UNKNOWN_TYPE, filename);
+  if (type === 'file')
+    return filePart(textOf(part.data) ?? '', part.mimeType ?? UNKNOWN_TYPE, filename);
   return type === 'tool-call' ? { functionCall: { id, name, args: { ...part.args } } } : undefined;
+}
+
+/** Returns the parts of an event that those of a message become. */
+export function partsOf(content: readonly GivenPart[]): Part[] {
+  return content.map(eventPartOf).filter((part) => part !== undefined);
 }
 
 /** Returns the part of an event with the result of a call; `undefined` if the call has none. */
@@ -50,6 +60,65 @@ export function messagePartOf({ text, inlineData, fileData }: Part): UserPart | 
   return mimeType.startsWith('image/')
     ? { type: 'image', image: fileUri ?? `data:${mimeType};base64,${data}`, ...name }
     : { type: 'file', data: (fileUri ?? data)!, mimeType, ...name };
+}
+
+/** Returns the parts of a message that the parts of an event become. A file of a user's message is an artifact. */
+export function shownPartsOf(event: Event): AssistantPart[] {
+  const files = event.author === 'user' ? filesOf(event) : [];
+  const shownPartOf = (given: unknown, at: number): AssistantPart | undefined => {
+    const data = files.find(({ part }) => part === at);
+    return data ? { type: 'data', name: 'artifact', data } : assistantPartOf(membersOf(given));
+  };
+  const parts = listOf(event.content?.parts).map(shownPartOf);
+  return parts.filter((part) => part !== undefined);
+}
+
+function assistantPartOf({ thought, functionCall, ...part }: Part): AssistantPart | undefined {
+  if (functionCall) return toolCallOf(functionCall);
+  const shown = messagePartOf(part);
+  return thought === true && shown?.type === 'text' ? { ...shown, type: 'reasoning' } : shown;
+}
+
+/** Returns the content of a user's message, and its attachments: its files, and the parts that `marks` tells. */
+export function userContentOf(
+  id: string,
+  shown: readonly AssistantPart[],
+  marks: NonNullable<MessageMetadata['attachments']> = [],
+): { content: UserPart[]; attachments: Attachment[] } {
+  const parts = shown.filter((part) => part.type !== 'tool-call' && part.type !== 'reasoning');
+  const own = parts.length - marks.reduce((sum, { length }) => sum + length, 0);
+  const attached = marks.map(({ length, ...name }) => ({
+    ...name,
+    status: COMPLETE,
+    content: parts.splice(own, length).flatMap(attachedPartsOf),
+  }));
+  const files = parts.filter((part) => part.type === 'data').map((part) => attachmentOf(id, part));
+  const content = parts.filter(({ type }) => type !== 'data');
+  return { content, attachments: [...files, ...attached] };
+}
+
+const COMPLETE = { type: 'complete' } as const;
+
+function attachmentOf(id: string, artifact: ArtifactPart): Attachment {
+  const { part, name, mimeType } = artifact.data;
+  return {
+    id: `${id}/${part}`,
+    type: attachmentType(mimeType),
+    name,
+    contentType: mimeType,
+    status: COMPLETE,
+    content: attachedPartsOf(artifact),
+  };
+}
+
+/** With the text that stands for a file: it stays in a message that is edited. */
+function attachedPartsOf(part: UserPart): UserPart[] {
+  return part.type === 'data' ? [{ type: 'text', text: fileText(part.data.name) }, part] : [part];
+}
+
+/** Returns the type of an attachment. `showArtifact` shows no SVG. @param mimeType an IANA media type */
+export function attachmentType(mimeType = ''): 'image' | 'file' {
+  return /^image\/(?!svg)/.test(mimeType) ? 'image' : 'file';
 }
 
 /** Returns the call of a message that a part of an event becomes. */

@@ -122,11 +122,17 @@ export class AppendHandle<S extends object> {
     const { deletable } = coreOf(service) ?? {};
     if (deletable === undefined || revision === undefined) return false;
     const { appName, userId, sessionId } = this.#key;
-    const stored = await service.getSession({ ...this.#key, config: { numRecentEvents: 0 } });
+    const read = () => service.getSession({ ...this.#key, config: { numRecentEvents: 0 } });
+    const stored = await read();
     if (stored?.title !== undefined || (await isUsed?.()) === true || isNeeded()) return false;
     this.#createdRevision = undefined;
     const unchanged = { userId, sessionId, revision, labels: undefined };
-    return deletable.deleteUnchanged(appName, unchanged, {});
+    try {
+      return await deletable.deleteUnchanged(appName, unchanged, {});
+    } catch {
+      // It may be deleted all the same: its files are erased after it, and an answer may be lost.
+      return (await read()) === undefined;
+    }
   }
 
   /**

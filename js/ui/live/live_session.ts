@@ -263,6 +263,8 @@ export class LiveSessionStore<S extends object>
     // It is no error that the session stays, for example because this client may not delete it.
     const isDeleted = await this.handle.deleteCreated(service, isNeeded, isUsed).catch(() => false);
     if (!isDeleted) return;
+    // A read that began before may still find the session. Another one would then take it for deleted by somebody else.
+    await this.reading;
     this.handle.drop();
     this.setGone('missing');
   }

@@ -21,6 +21,8 @@ interface AssistantScenarios extends Record<string, (...values: never[]) => unkn
   end(how: 'Archive' | 'Delete'): Promise<string[]>;
   stored(): Promise<unknown[]>;
   switchAnswers(): Promise<string[][]>;
+  attach(): Promise<unknown[]>;
+  editAttached(): Promise<unknown[]>;
   exchange(): Promise<{
     shown: unknown[][];
     loaded: unknown[][];
@@ -139,7 +141,31 @@ describe('assistant-ui over sessions', () => {
         ]);
       });
 
+      it('puts the file of the composer, which has it again if that fails', async () => {
+        await tab.open(`${site.origin}/`);
+        const text = 'What is on it?';
+        const turn = [[text, `You said: ${text}`], [], ''];
+        const picture = ['tea.png', 1, 'blob:'];
+        const stored = [[text, '[Uploaded Artifact: "tea.png"]'], { 'tea.png': 0 }];
+        assert.deepEqual(await tab.call('attach'), [
+          ...[[[], ['tea.png'], text], null],
+          ...[turn, picture, turn, picture],
+          ...[stored, stored, []],
+        ]);
+      });
+
+      it('edits a message with those files that are still attached, and a new one', async () => {
+        await tab.open(`${site.origin}/`);
+        const attachments = [
+          ['file', 'b.txt'],
+          ['file', 'c.txt'],
+        ];
+        const texts = ['Edited', ...['b.txt', 'c.txt'].map((n) => `[Uploaded Artifact: "${n}"]`)];
+        assert.deepEqual(await tab.call('editAttached'), [attachments, texts, []]);
+      });
+
       it('keeps images, attachments, calls of tools, and branches', async () => {
+        await tab.open(`${site.origin}/`);
         const { shown, loaded, branches, stored, errors } = await tab.call('exchange');
         assert.deepEqual(loaded, shown);
         assert.deepEqual([shown[0]?.length, shown[1]?.length], [2, 2]);

@@ -161,7 +161,7 @@ const SIZES: readonly [
       sizeBeside(
         'assistant-ui',
         '',
-        `export { sessionHistory, sessionThreadList } from 'adk-session-wasm/assistant-ui';`,
+        `export { sessionAttachments, sessionHistory, sessionThreadList } from 'adk-session-wasm/assistant-ui';`,
       ),
   ],
   [

@@ -1,10 +1,12 @@
 import {
+  sessionAttachments,
   sessionHistory,
   type SessionHistory,
   type SessionThread,
   sessionThreadList,
   type SessionThreadList,
 } from '../../../js/ui/assistant_ui/index.js';
+import type { LiveSession } from '../../../js/ui/live/index.js';
 import { compiled, describe, is, it } from '../expect.js';
 import { key, service } from '../shop.js';
 
@@ -41,6 +43,12 @@ describe('The types of the adapters for assistant-ui', () => {
         await history.append({ message, parentId });
         await history.update({ message, parentId });
       }
+      const attachments = sessionAttachments({} as LiveSession<{ topic?: string }>);
+      const pending = await attachments.add({ file: new File([], 'a.txt') });
+      is<File>()((await attachments.send(pending)).file);
+      is<void>()(await attachments.onNew({ sourceId: null, content: [], attachments: [] }));
+      // @ts-expect-error a Blob has no name
+      await attachments.add({ file: new Blob([]) });
       // @ts-expect-error without a user
       sessionThreadList({ service, appName });
       // @ts-expect-error nobody else stores

@@ -6,18 +6,26 @@ import {
   type ChatModelAdapter,
   type ThreadMessage,
   useAui,
+  useExternalStoreRuntime,
   useLocalRuntime,
   useRemoteThreadListRuntime,
 } from '@assistant-ui/react';
 import { openSessionService } from 'adk-session-wasm';
-import { sessionHistory, sessionThreadList } from 'adk-session-wasm/assistant-ui';
-import { StrictMode, useMemo } from 'react';
+import {
+  sessionAttachments,
+  sessionHistory,
+  sessionThreadList,
+} from 'adk-session-wasm/assistant-ui';
+import { type LiveSession, liveSession, type RunAgent } from 'adk-session-wasm/live';
+import { StrictMode, useMemo, useSyncExternalStore } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { exposeScenarios } from '../../expose_scenarios.js';
 import { AgentChat } from './agent_chat.js';
 import { Chat } from './chat.js';
 
 const PIXEL = 'data:image/gif;base64,R0lGODlhAQABAAAAACw=';
+
+let runtime: AssistantRuntime;
 
 const pause = () => new Promise((done) => setTimeout(done, 20));
 
@@ -51,13 +59,20 @@ const titles = () => {
   return names.slice(1).filter((name) => !['Archive', 'Delete', 'Send', 'New chat'].includes(name));
 };
 
-async function send(text: string): Promise<void> {
-  const count = texts().length;
+async function write(text: string): Promise<void> {
   const input = await until(() => document.querySelector('textarea'));
   const { set } = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value')!;
   set!.call(input, text);
   input.dispatchEvent(new InputEvent('input', { bubbles: true }));
-  (await until(() => buttons('Send').find(({ disabled }) => !disabled))).click();
+}
+
+const click = async (name: string) =>
+  (await until(() => buttons(name).find(({ disabled }) => !disabled))).click();
+
+async function send(text: string): Promise<void> {
+  const count = texts().length;
+  await write(text);
+  await click('Send');
   await until(() => texts().length === count + 2);
 }
 
@@ -122,8 +137,6 @@ async function switchAnswers(): Promise<string[][]> {
     await until(() => isWhole() && shown()[2] === count);
     return [...shown(), ...errors];
   };
-  const click = async (name: string) =>
-    (await until(() => buttons(name).find(({ disabled }) => !disabled))).click();
   return [
     await after(() => send('Which tea?'), undefined),
     await after(() => click('Again'), '2/2'),
@@ -131,6 +144,121 @@ async function switchAnswers(): Promise<string[][]> {
     await after(() => click('<'), '2/3'),
     await after(() => click('<'), '1/3'),
   ];
+}
+
+/** Chooses a file in the browser's dialog, which a page cannot open by itself. */
+function pick(...files: File[]): void {
+  const dialog = HTMLInputElement.prototype;
+  const { click } = dialog;
+  dialog.click = function (this: HTMLInputElement) {
+    dialog.click = click;
+    const chosen = new DataTransfer();
+    for (const file of files) chosen.items.add(file);
+    this.files = chosen.files;
+    this.dispatchEvent(new Event('change'));
+  };
+  buttons('Add files')[0]!.click();
+}
+
+/** Lets every write of a file fail, as on a full disk. Returns the function that ends that. */
+function fillDisk(): () => void {
+  const objects = IDBObjectStore.prototype;
+  const { put } = objects;
+  objects.put = function (this: IDBObjectStore, ...given) {
+    if (given[0] instanceof Blob) throw new DOMException('', 'QuotaExceededError');
+    return put.apply(this, given);
+  };
+  return () => void (objects.put = put);
+}
+
+/** Sends a file of the documented chat with agents, at first in vain. Returns what is shown each time. */
+async function attach(): Promise<unknown[]> {
+  const service = await openSessionService({
+    ...{ storage: 'indexeddb', name: 'my-agent-chat', artifacts: true },
+  });
+  const key = { appName: 'chat', userId: 'me', sessionId: 's1' };
+  await service.deleteSession(key);
+  show(<AgentChat />);
+  const inComposer = () => [...document.querySelectorAll('b')].map(({ innerText }) => innerText);
+  const picture = async () => {
+    const shown = await until(() => document.querySelector('img'));
+    await until(() => shown.naturalWidth > 0);
+    return [shown.alt, shown.naturalWidth, shown.src.slice(0, 5)];
+  };
+  const shown = () => [texts(), inComposer(), document.querySelector('textarea')?.value];
+  await until(() => buttons('Add files')[0]);
+  const canvas = new OffscreenCanvas(1, 1);
+  canvas.getContext('2d')!.fillRect(0, 0, 1, 1);
+  pick(new File([await canvas.convertToBlob()], 'tea.png', { type: 'image/png' }));
+  await until(() => inComposer().length === 1);
+  const results: unknown[] = [];
+  await write('What is on it?');
+  const end = fillDisk();
+  await click('Send');
+  await until(() => document.querySelector('textarea')?.value === '');
+  await until(() => document.querySelector('textarea')?.value !== '');
+  results.push(shown(), (await service.getSession(key))?.events.length);
+  end();
+  await click('Send');
+  await until(() => texts().length === 2 && !texts().includes(''));
+  results.push(shown(), await picture());
+  await click('Again');
+  await until(() => [...document.querySelectorAll('span')].length === 1);
+  await until(() => texts().length === 2 && !texts().includes(''));
+  results.push(shown(), await picture());
+  const { events = [] } = (await service.getSession(key)) ?? {};
+  const asked = events.filter(({ content, author }) => author === 'user' && content?.parts?.length);
+  for (const { content, actions } of asked) {
+    results.push([content?.parts?.map(({ text }) => text), actions.artifactDelta]);
+  }
+  await service.close();
+  return [...results, errors];
+}
+
+const run: RunAgent = async function* () {
+  yield { author: 'guide', content: { role: 'model', parts: [{ text: 'A cup.' }] } };
+};
+
+function Files({ chat }: { chat: LiveSession }) {
+  const { events, run } = useSyncExternalStore(chat.subscribe, chat.getSnapshot);
+  const attachments = useMemo(() => sessionAttachments(chat), [chat]);
+  const { convertMessage, onNew, onEdit } = attachments;
+  runtime = useExternalStoreRuntime({
+    ...{ convertMessage, onNew, onEdit },
+    messages: events,
+    isRunning: run?.status === 'running',
+    adapters: { attachments },
+  });
+  return <AssistantRuntimeProvider runtime={runtime}>files</AssistantRuntimeProvider>;
+}
+
+/** Edits a message with two files: takes one out, and attaches another. Returns the stored messages. */
+async function editAttached(): Promise<unknown[]> {
+  const service = await openSessionService({ storage: 'memory', artifacts: true });
+  const key = { appName: 'chat', userId: 'me', sessionId: 's1' };
+  const chat = liveSession(service, key, { run });
+  show(<Files chat={chat} />);
+  await until(() => document.body.innerText.includes('files'));
+  const { thread } = runtime;
+  const file = (name: string) => new File([name], name, { type: 'text/plain' });
+  for (const name of ['a.txt', 'b.txt']) await thread.composer.addAttachment(file(name));
+  thread.composer.setText('Both');
+  thread.composer.send();
+  const last = () => thread.getState().messages.at(-2);
+  const messageOf = (text: string) => until(() => JSON.stringify(last() ?? '').includes(text));
+  await messageOf('Both');
+  const { composer } = thread.getMessageById(last()!.id);
+  composer.beginEdit();
+  await composer.getAttachmentByIndex(0).remove();
+  await composer.addAttachment(file('c.txt'));
+  composer.setText('Edited');
+  composer.send();
+  await messageOf('Edited');
+  const { attachments = [] } = last()!;
+  const asked = chat.getSnapshot().events.filter(({ author }) => author === 'user');
+  const texts = asked.at(-1)?.content?.parts?.map(({ text }) => text);
+  await service.close();
+  return [attachments.map(({ type, name }) => [type, name]), texts, errors];
 }
 
 const service = openSessionService({ storage: 'memory' });
@@ -152,7 +280,6 @@ const model: ChatModelAdapter = {
   },
 };
 
-let runtime: AssistantRuntime;
 function Rich() {
   runtime = useRemoteThreadListRuntime({
     adapter: threads,
@@ -234,6 +361,9 @@ async function exchange(): Promise<Exchange> {
   };
 }
 
-const scenarios = { switchAnswers, converse, openThread, end, stored, exchange };
+const scenarios = {
+  ...{ switchAnswers, converse, openThread, end, stored, exchange },
+  ...{ attach, editAttached },
+};
 export type AssistantScenarios = typeof scenarios;
 exposeScenarios(scenarios);

@@ -1,7 +1,9 @@
 import { describe, it } from 'node:test';
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Event, filesOf, InMemorySessionService } from '../../../../../js/index.js';
 import { type LiveSession, liveSession, type RunAgent } from '../../../../../js/ui/live/index.js';
+import { CORE } from '../../../../../js/core/core_of.js';
 import { failsWith } from '../../../fails_with.js';
 import { idsOf, KEY } from '../stores.js';
 
@@ -132,6 +134,47 @@ describe('A message with files', () => {
     await rejects(chat.ask('New.', { files: [{ name: 'bad', data: failing() }] }), /torn/);
     equal(await service.getSession(KEY), undefined);
     const { id } = await chat.ask('New.', { files: [picture()] });
+    deepEqual(idsOf((await service.getSession(KEY))!.events).slice(0, 1), [id]);
+  });
+
+  it('may be sent again after a put fails, also if the deletion of its session then fails halfway', async () => {
+    const { service, chat } = open();
+    const { deletable } = service[CORE];
+    const { deleteUnchanged } = deletable;
+    deletable.deleteUnchanged = async (...given) => {
+      await deleteUnchanged.apply(deletable, given);
+      throw new Error('its files are not erased');
+    };
+    const stop = chat.subscribe(() => undefined);
+    await chat.load();
+    await rejects(chat.ask('New.', { files: [{ name: 'bad', data: failing() }] }), /torn/);
+    await sleep(20);
+    equal(chat.getSnapshot().status, 'missing');
+    const { id } = await chat.ask('New.', { files: [picture()] });
+    stop();
+    deepEqual(idsOf((await service.getSession(KEY))!.events).slice(0, 1), [id]);
+  });
+
+  it('may be sent again after a put fails, also if a slow read had found its session', async () => {
+    const { service, chat } = open();
+    const getSession = service.getSession.bind(service);
+    service.getSession = async (request) => {
+      const session = await getSession(request);
+      // The reads of the store, and none of the message.
+      if (request.config?.numRecentEvents !== 0) await sleep(20);
+      return session;
+    };
+    const stop = chat.subscribe(() => undefined);
+    await chat.load();
+    const tearing = (async function* () {
+      await sleep(5);
+      yield* failing();
+    })();
+    await rejects(chat.ask('New.', { files: [{ name: 'bad', data: tearing }] }), /torn/);
+    await sleep(60);
+    equal(chat.getSnapshot().status, 'missing');
+    const { id } = await chat.ask('New.', { files: [picture()] });
+    stop();
     deepEqual(idsOf((await service.getSession(KEY))!.events).slice(0, 1), [id]);
   });
 
