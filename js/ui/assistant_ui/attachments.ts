@@ -1,3 +1,4 @@
+import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Content } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -6,7 +7,7 @@ import type { HostBlob } from '../../values/model/host.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { LiveSession } from '../live/types.js';
 import type { AssistantPart, Attachment, AttachmentName, GivenPart, UserPart } from './messages.js';
-import { attachmentType, partsOf, shownPartsOf, userContentOf } from './parts.js';
+import { attachmentType, isOfUser, shownPartsOf, splitFiles } from './parts.js';
 
 /** A `File` of the host. */
 type HostFile = HostBlob & { readonly name: string };
@@ -121,13 +122,13 @@ export function sessionAttachments<S extends object = StateShape>(
         id,
         createdAt: new Date(timestamp),
         ...(author === 'user'
-          ? { role: 'user', ...userContentOf(id, content) }
+          ? { role: 'user', ...splitFiles(id, content.filter(isOfUser)) }
           : { role: 'assistant', content }),
       };
     },
     async onNew(message) {
       try {
-        await chat.ask(...requestOf(message));
+        await chat.ask(...(await requestOf(message)));
       } catch (error) {
         const unsent = Object.values(chat.getSnapshot().unsent);
         if (!unsent.some((shown) => shown.error === error)) {
@@ -137,15 +138,13 @@ export function sessionAttachments<S extends object = StateShape>(
       }
     },
     async onEdit(message) {
-      await chat.edit(message.sourceId ?? '', ...requestOf(message));
+      await chat.edit(message.sourceId ?? '', ...(await requestOf(message)));
     },
   };
 }
 
-function requestOf({
-  content,
-  attachments = [],
-}: SentMessage): [Content, { files?: AttachedFile[] }] {
+async function requestOf({ content, attachments = [] }: SentMessage): Promise<Request> {
+  const { partsOf } = await loadChunk(() => import('./conversion.js'));
   // A file that is stored has its text in the content of its attachment.
   const parts = [content, ...attachments.map(({ content }) => content)].flatMap(partsOf);
   const files = attachments.flatMap(({ content, file }) =>
@@ -153,3 +152,5 @@ function requestOf({
   );
   return [{ role: 'user', parts }, files.length > 0 ? { files } : {}];
 }
+
+type Request = [content: Content, options: { files?: AttachedFile[] }];

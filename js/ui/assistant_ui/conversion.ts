@@ -26,6 +26,7 @@ import {
 } from './parts.js';
 
 export { messagesOf } from './messages_of_events.js';
+export { partsOf } from './parts.js';
 export { viewOf } from '../../core/history/view.js';
 
 /**

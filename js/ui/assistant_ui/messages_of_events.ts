@@ -3,6 +3,7 @@ import type { Event } from '../../values/model/event/event.js';
 import type {
   AssistantMessage,
   AssistantPart,
+  Attachment,
   MessageMetadata,
   MessageStatus,
   LinkedMessage,
@@ -10,13 +11,15 @@ import type {
   UserMessage,
 } from './messages.js';
 import {
+  attachedPartsOf,
+  isOfUser,
   listOf,
   messageMetadataOf,
   membersOf,
   resultOf,
   shownPartsOf,
+  splitFiles,
   textOf,
-  userContentOf,
 } from './parts.js';
 
 /** A message to which more events may belong. */
@@ -153,8 +156,20 @@ function setResult(calls: FunctionCallPositions, given: Part['functionResponse']
 }
 
 function userMessage({ id, createdAt, content, mark, custom }: UnfinishedMessage): UserMessage {
-  const shown = userContentOf(id, content, mark?.attachments);
-  return { id, createdAt, role: 'user', ...shown, metadata: { custom } };
+  const parts = content.filter(isOfUser);
+  const marks = mark?.attachments ?? [];
+  const own = parts.length - marks.reduce((sum, { length }) => sum + length, 0);
+  const attached = marks.map(({ length, ...name }): Attachment => ({
+    ...name,
+    status: { type: 'complete' },
+    content: parts.splice(own, length).flatMap(attachedPartsOf),
+  }));
+  const { attachments, ...shown } = splitFiles(id, parts);
+  const metadata = { custom };
+  return {
+    ...{ id, createdAt, role: 'user', ...shown },
+    ...{ attachments: [...attachments, ...attached], metadata },
+  };
 }
 
 function assistantMessage({

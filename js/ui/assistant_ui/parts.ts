@@ -79,25 +79,21 @@ function assistantPartOf({ thought, functionCall, ...part }: Part): AssistantPar
   return thought === true && shown?.type === 'text' ? { ...shown, type: 'reasoning' } : shown;
 }
 
-/** Returns the content of a user's message, and its attachments: its files, and the parts that `marks` tells. */
-export function userContentOf(
-  id: string,
-  shown: readonly AssistantPart[],
-  marks: NonNullable<MessageMetadata['attachments']> = [],
-): { content: UserPart[]; attachments: Attachment[] } {
-  const parts = shown.filter((part) => part.type !== 'tool-call' && part.type !== 'reasoning');
-  const own = parts.length - marks.reduce((sum, { length }) => sum + length, 0);
-  const attached = marks.map(({ length, ...name }) => ({
-    ...name,
-    status: COMPLETE,
-    content: parts.splice(own, length).flatMap(attachedPartsOf),
-  }));
-  const files = parts.filter((part) => part.type === 'data').map((part) => attachmentOf(id, part));
-  const content = parts.filter(({ type }) => type !== 'data');
-  return { content, attachments: [...files, ...attached] };
+/** Whether a part is one of a user's message. */
+export function isOfUser(part: AssistantPart): part is UserPart {
+  return part.type !== 'tool-call' && part.type !== 'reasoning';
 }
 
-const COMPLETE = { type: 'complete' } as const;
+/** Splits the parts of a user's message from its files, which are attachments. */
+export function splitFiles(
+  id: string,
+  parts: readonly UserPart[],
+): { content: UserPart[]; attachments: Attachment[] } {
+  return {
+    content: parts.filter(({ type }) => type !== 'data'),
+    attachments: parts.filter((part) => part.type === 'data').map((part) => attachmentOf(id, part)),
+  };
+}
 
 function attachmentOf(id: string, artifact: ArtifactPart): Attachment {
   const { part, name, mimeType } = artifact.data;
@@ -106,13 +102,13 @@ function attachmentOf(id: string, artifact: ArtifactPart): Attachment {
     type: attachmentType(mimeType),
     name,
     contentType: mimeType,
-    status: COMPLETE,
+    status: { type: 'complete' },
     content: attachedPartsOf(artifact),
   };
 }
 
-/** With the text that stands for a file: it stays in a message that is edited. */
-function attachedPartsOf(part: UserPart): UserPart[] {
+/** Returns a part of an attachment, with the text that stands for a file: it stays in a message that is edited. */
+export function attachedPartsOf(part: UserPart): UserPart[] {
   return part.type === 'data' ? [{ type: 'text', text: fileText(part.data.name) }, part] : [part];
 }
 

@@ -161,7 +161,17 @@ const SIZES: readonly [
       sizeBeside(
         'assistant-ui',
         '',
-        `export { sessionAttachments, sessionHistory, sessionThreadList } from 'adk-session-wasm/assistant-ui';`,
+        `export { sessionHistory, sessionThreadList } from 'adk-session-wasm/assistant-ui';`,
+      ),
+  ],
+  [
+    'the attachments for assistant-ui',
+    0.99,
+    () =>
+      sizeBeside(
+        'attachments',
+        LIVE,
+        `export { sessionAttachments } from 'adk-session-wasm/assistant-ui';`,
       ),
   ],
   [
