@@ -59,7 +59,10 @@ export interface SessionAttachments {
   send<File extends HostFile>(
     attachment: AttachmentName & { readonly file: File },
   ): Promise<CompleteAttachment<File>>;
-  /** Returns the message of an event. Its files are attachments, with an {@link ArtifactPart} each. */
+  /**
+   * Returns the message of an event. Its files are attachments, each with a part of the type `data`, whose `data` is for
+   * `useArtifact`.
+   */
   convertMessage(event: Event): ThreadMessage;
   /**
    * Asks the agent, with the files of the composer. If the message is not shown, because a file could not be put, the

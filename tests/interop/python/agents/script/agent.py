@@ -1,12 +1,19 @@
 """An agent that does what the user's message says: a JSON list of steps."""
 
 import asyncio
+import base64
 import json
 import time
 
 from google.adk.agents import BaseAgent
 from google.adk.events import Event, EventActions
 from google.genai import types
+
+
+def part_of(name, data):
+  if not name.endswith('.png'):
+    return types.Part(text=data)
+  return types.Part.from_bytes(data=base64.urlsafe_b64decode(data), mime_type='image/png')
 
 
 class Script(BaseAgent):
@@ -19,6 +26,15 @@ class Script(BaseAgent):
         raise RuntimeError(step['fail'])
       if 'say' not in step:
         continue
+      saved = {}
+      for name, data in step.get('save', {}).items():
+        saved[name] = await ctx.artifact_service.save_artifact(
+            app_name=ctx.app_name,
+            user_id=ctx.user_id,
+            session_id=ctx.session.id,
+            filename=name,
+            artifact=part_of(name, data),
+        )
       yield Event(
           id=step.get('id', Event.new_id()),
           invocation_id=ctx.invocation_id,
@@ -28,7 +44,7 @@ class Script(BaseAgent):
           timestamp=time.time() - step.get('behind', 0),
           actions=EventActions(
               state_delta=step.get('state', {}),
-              artifact_delta=step.get('artifacts', {}),
+              artifact_delta={**step.get('artifacts', {}), **saved},
           ),
       )
 
