@@ -1,5 +1,5 @@
 import { HttpRefusal } from '../http/responses.js';
-import { FLAG } from '../requests/parameters.js';
+import { FLAG, TEXT } from '../requests/parameters.js';
 import { type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
 
 /** The routes by which clients of `adk api_server` find the apps. They tell names, and nothing of the agents. */
@@ -9,7 +9,8 @@ export const APP_ROUTES: readonly Route[] = [
     path: '/list-apps',
     action: 'listApps',
     summary: 'Lists the apps that the client may know.',
-    query: { detailed: FLAG },
+    // adk-web sends a path, which `adk api_server` does not read either.
+    query: { detailed: FLAG, relative_path: TEXT },
     response: 'Apps',
     asksForEachApp: true,
     run: async (call) => {

@@ -27,7 +27,12 @@ type Fetch = (path: string, init: RequestInit) => Promise<Response>;
 interface WebEvent {
   readonly id: string;
   readonly author: string;
-  readonly content?: { readonly parts: readonly object[] };
+  readonly content?: {
+    readonly parts: readonly {
+      readonly text?: string;
+      readonly inlineData?: { readonly data: string };
+    }[];
+  };
   readonly actions: { readonly artifactDelta: Readonly<Record<string, number>> };
 }
 
@@ -41,15 +46,24 @@ async function play(fetch: Fetch): Promise<unknown[]> {
     seen.push([response.status, type]);
     return body;
   };
-  // A new session has no body and no type.
-  const created = await fetch(SESSIONS, { method: 'POST', headers: ANGULAR });
+  seen.push(await get('/list-apps?relative_path=./'));
+  // A session of the button "New" has no body and no type, that of a first message has a state.
+  const empty = await fetch(SESSIONS, { method: 'POST', headers: ANGULAR });
+  const created = await fetch(SESSIONS, {
+    method: 'POST',
+    headers: { ...ANGULAR, 'content-type': 'application/json' },
+    body: JSON.stringify({ state: { __session_metadata__: { displayName: 'first' } } }),
+  });
   const { id } = (await created.json()) as { id: string };
-  seen.push(created.status, ((await get(SESSIONS)) as unknown[]).length);
+  seen.push(empty.status, created.status, ((await get(SESSIONS)) as unknown[]).length);
   const artifacts = `${SESSIONS}/${id}/artifacts`;
 
   for (const text of ['first', 'second']) {
     const steps = [{ say: text, save: { [NAME]: PNG, 'user:note.txt': text } }];
-    const newMessage = { role: 'user', parts: [{ text: JSON.stringify(steps) }] };
+    // A file that is attached is in the message.
+    const inlineData = { displayName: 'tea.png', data: 'iVBOR/+w', mimeType: 'image/png' };
+    const parts = [{ text: JSON.stringify(steps) }, { inlineData }];
+    const newMessage = { role: 'user', parts };
     const asked = { appName: APP, userId: 'user', sessionId: id, newMessage, streaming: false };
     const body = JSON.stringify({ ...asked, stateDelta: null });
     const run = await fetch('/run_sse', { method: 'POST', headers: STREAM, body });
@@ -76,25 +90,24 @@ async function play(fetch: Fetch): Promise<unknown[]> {
   // Other clients of the server also ask for these.
   seen.push(await get(artifacts), await get(`${artifacts}/${NAME}/versions`));
   seen.push(await get(`${artifacts}/${NAME}/versions/latest`));
-  for (const gone of [
-    `${NAME}/versions/7`,
-    'none.png',
-    'none.png/versions/0',
-    `${NAME}/versions/x`,
-  ])
-    seen.push(messageless(await get(`${artifacts}/${gone}`)));
+  for (const gone of [`${NAME}/versions/7`, 'none.png', 'none.png/versions/0']) {
+    // The servers tell it in words of their own.
+    const { detail } = (await get(`${artifacts}/${gone}`)) as { detail: unknown };
+    seen.push(typeof detail);
+  }
   const removed = await fetch(`${SESSIONS}/${id}`, { method: 'DELETE', headers: ANGULAR });
   return [...seen, removed.status];
 }
 
+/** It takes both alphabets of base64: Python changes what it stores, and the handler does not. */
 const shown = ({ author, content, actions }: WebEvent): unknown => [
   author,
-  content?.parts.length,
+  content?.parts.map(({ text, inlineData }) => [
+    text,
+    inlineData && { ...inlineData, data: Buffer.from(inlineData.data, 'base64').toString('hex') },
+  ]),
   actions.artifactDelta,
 ];
-
-/** The servers tell errors in words of their own. */
-const messageless = (body: unknown): string[] => Object.keys(Object(body) as object);
 
 /** Does what the agent of tests/interop/python/agents/script does. */
 function ownServer(): Fetch {
@@ -117,7 +130,7 @@ function ownServer(): Fetch {
     }
   };
   const authorize = () => ALL_RIGHTS;
-  const handler = sessionHandler(service, { authorize, run });
+  const handler = sessionHandler(service, { authorize, run, apps: ['script', 'scripted', 'shop'] });
   return (path, init) => handler(new Request(`http://localhost${path}`, init));
 }
 

@@ -586,6 +586,8 @@ describe('The routes of apps', () => {
       ...{ isComputerUse: false, agents: {} },
     });
     assert.deepEqual((await ask('/list-apps')).body, ['shop', 'tea']);
+    // adk-web asks in this way.
+    assert.deepEqual((await ask('/list-apps?relative_path=./')).body, ['shop', 'tea']);
     const { body } = await ask('/list-apps?detailed=true');
     assert.deepEqual(body, { apps: [info('shop'), info('tea')] });
     assert.deepEqual((await ask('/apps/tea/app-info')).body, info('tea'));
