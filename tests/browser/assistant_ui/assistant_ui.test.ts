@@ -2,7 +2,8 @@
 // and run in real browsers.
 
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { build } from 'esbuild';
@@ -51,6 +52,21 @@ function project(): string {
   return page;
 }
 
+/** Writes the examples of docs/live.md beside the page. Returns their files. */
+function writeGuide(page: string): string[] {
+  const guide = readFileSync(join(root, 'docs/live.md'), 'utf8');
+  const model = `import type { ChatModelAdapter } from '@assistant-ui/react';
+export declare const model: ChatModelAdapter;`;
+  writeFileSync(join(page, 'model.ts'), model);
+  const examples = [...guide.matchAll(/```tsx\n(.+?)```/gs)].map(([, text]) => text!);
+  const own = examples.filter((text) => text.includes('@assistant-ui/react'));
+  return own.map((text, at) => {
+    const file = join(page, `guide_${at}.tsx`);
+    writeFileSync(file, text);
+    return file;
+  });
+}
+
 async function bundle(page: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(page, 'main.tsx')],
@@ -78,8 +94,10 @@ describe('assistant-ui over sessions', () => {
   });
   after(() => site.close());
 
-  it('has types that fit those of the real package', () => {
-    const program = ts.createProgram([join(page, 'main.tsx')], {
+  it('has types that fit those of the real package, in the examples of its guide too', () => {
+    const guide = writeGuide(page);
+    assert.equal(guide.length, 2);
+    const program = ts.createProgram([join(page, 'main.tsx'), ...guide], {
       target: ts.ScriptTarget.ES2022,
       module: ts.ModuleKind.ESNext,
       moduleResolution: ts.ModuleResolutionKind.Bundler,
