@@ -20,7 +20,7 @@ export type { InstructionContext } from './service/template/context.js';
 export { instruction, resolveInstruction } from './service/template/provider.js';
 export type { InstructionProvider } from './service/template/provider.js';
 export { injectSessionState, Template } from './service/template/template.js';
-export type { ArtifactService } from './service/invocation/running_invocation.js';
+export type { ArtifactService } from './values/model/artifact.js';
 export {
   Context,
   Context as CallbackContext,

@@ -59,7 +59,7 @@ import { after } from '../core/storage/wasm/maybe_promise.js';
 import { closeTimeoutOf } from './service_options.js';
 import { markRaw } from '../values/members.js';
 import { SessionError } from '../values/errors/errors.js';
-import type { ArtifactService } from './invocation/running_invocation.js';
+import type { ArtifactService } from '../values/model/artifact.js';
 
 /**
  * A session service over any storage. It takes plain objects, calls its store, and returns plain

@@ -1,5 +1,5 @@
 /** The files that clients name in messages. The handler makes the delta and the metadata of each itself. */
-import type { ArtifactService } from '../../service/invocation/running_invocation.js';
+import type { ArtifactService } from '../../values/model/artifact.js';
 import type { NamedFile } from '../../core/write.js';
 import type { NewEvent } from '../../values/model/event/event.js';
 import type { MessageFile } from '../../values/model/event/message_files.js';

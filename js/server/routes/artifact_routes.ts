@@ -2,9 +2,12 @@ import { invalid } from '../../values/errors/invalid.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { parseJson } from '../../values/json/parse.js';
 import { toAllSeconds } from '../../values/python/time.js';
-import type { ArtifactVersion, ArtifactVersionRequest } from '../../values/model/artifact.js';
+import type {
+  ArtifactService,
+  ArtifactVersion,
+  ArtifactVersionRequest,
+} from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
-import type { ArtifactService } from '../../service/invocation/running_invocation.js';
 import { placeOf } from '../../stores/artifacts/artifact_names.js';
 import { toUrlAlphabet } from '../../stores/artifacts/file_bytes.js';
 import { SAVE_ARTIFACT } from '../requests/schemas.js';

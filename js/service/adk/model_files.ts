@@ -1,9 +1,8 @@
-import type { ArtifactVersionRequest } from '../../values/model/artifact.js';
+import type { ArtifactService, ArtifactVersionRequest } from '../../values/model/artifact.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Part } from '../../values/model/event/content.js';
 import { filesOf, type MessageFile } from '../../values/model/event/message_files.js';
 import type { Session } from '../../values/model/session.js';
-import type { ArtifactService } from '../invocation/running_invocation.js';
 
 /** The most bytes of files that a model gets in one turn. A request of Gemini has at most 20 MB, base64 included. */
 const MAX_TURN_BYTES = 15 * 2 ** 20;

@@ -15,6 +15,7 @@ import type {
   ArtifactVersionRequest,
   OpenArtifactRequest,
   PutArtifactRequest,
+  SaveArtifactRequest,
 } from '../../values/model/artifact.js';
 import type { HostBlob } from '../../values/model/host.js';
 import type { Part } from '../../values/model/event/content.js';
@@ -47,7 +48,6 @@ import {
   toArtifactVersion,
 } from '../../stores/artifacts/file_versions.js';
 import type { ReaderParts } from '../read/reader_parts.js';
-import type { SaveArtifactRequest } from '../invocation/running_invocation.js';
 
 /** The core of a service, as far as its files need it. */
 export interface FiledCore extends Pick<ReaderParts, 'callStore'> {

@@ -4,7 +4,7 @@ import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
 import { fitsUtf8 } from '../../values/json/text.js';
-import type { AttachedFile } from '../../values/model/artifact.js';
+import type { ArtifactService, AttachedFile } from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
 import { filesOf, fileText, type MessageFile } from '../../values/model/event/message_files.js';
@@ -15,7 +15,6 @@ import type { SessionService } from '../../values/model/session_service.js';
 import { isFileName } from '../../stores/artifacts/artifact_names.js';
 import { blobOf, dataOf } from '../../stores/artifacts/file_bytes.js';
 import { BINARY, partOf } from '../../stores/artifacts/file_versions.js';
-import type { ArtifactService } from '../invocation/running_invocation.js';
 
 type Artifacts = Required<
   Pick<ArtifactService, 'put' | 'listArtifactKeys' | 'listArtifactVersions'>
@@ -164,7 +163,7 @@ function takeFiles(given: readonly AttachedFile[]): TakenFile[] {
     const isBlob = file instanceof Blob;
     const given: Partial<Exclude<AttachedFile, Blob>> = isBlob
       ? { name: (file as Partial<File>).name, data: file }
-      : Object(file);
+      : (Object(file) as Partial<Exclude<AttachedFile, Blob>>);
     if (given.data === undefined)
       throw invalid(`files[${at}]`, 'must be a Blob, or have data and a name');
     if (!isBlob) requireText(`files[${at}].name`, given.name);

@@ -17,9 +17,12 @@ import { blobOf } from '../../stores/artifacts/file_bytes.js';
 import { fileOfPart, partOf } from '../../stores/artifacts/file_versions.js';
 import { ownFactsOf, withOwnFacts } from '../../stores/artifacts/own_facts.js';
 import { SessionError } from '../../values/errors/errors.js';
-import type { ArtifactUsage, ArtifactVersion } from '../../values/model/artifact.js';
+import type {
+  ArtifactService,
+  ArtifactUsage,
+  ArtifactVersion,
+} from '../../values/model/artifact.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
-import type { ArtifactService } from '../invocation/running_invocation.js';
 
 /** The session of a user's files, for a service that asks for one in each request. */
 const ANY_SESSION = 'user-files';

@@ -3,7 +3,7 @@ import type { ArtifactHome } from '../../stores/artifacts/artifact_home.js';
 import { FILE_STORES, LocalHome } from '../../stores/artifacts/local_home.js';
 import { IndexedDbLocalStore } from '../../stores/cache/local_store/indexed_db_local_store.js';
 import { MemoryLocalStore } from '../../stores/cache/local_store/memory_local_store.js';
-import type { ArtifactService } from '../invocation/running_invocation.js';
+import type { ArtifactService } from '../../values/model/artifact.js';
 import { Artifacts, type FiledCore } from './artifacts.js';
 import { GivenHome } from './given_home.js';
 

@@ -9,8 +9,7 @@ import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import type { ReadyWrite, WriteKind } from '../../core/write.js';
 import type { ErasedOwner } from '../../stores/artifacts/artifact_home.js';
 import { invalidValue } from '../../values/errors/invalid.js';
-import type { ArtifactMethod } from '../../values/model/artifact.js';
-import type { ArtifactService } from '../invocation/running_invocation.js';
+import type { ArtifactMethod, ArtifactService } from '../../values/model/artifact.js';
 import type { ArtifactMethods, Artifacts, FiledCore } from './artifacts.js';
 import type { ArtifactsOption, OpenHome } from './homes.js';
 

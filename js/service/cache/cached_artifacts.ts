@@ -6,15 +6,16 @@ import type { isOutage } from '../../stores/cache/records/failures.js';
 import { optionalCount } from '../../values/errors/option_values.js';
 import type {
   ArtifactRequest,
+  ArtifactService,
   ArtifactVersion,
   ArtifactVersionRequest,
   OpenArtifactRequest,
   PutArtifactRequest,
+  SaveArtifactRequest,
 } from '../../values/model/artifact.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { ArtifactMethods } from '../artifacts/artifacts.js';
-import type { ArtifactService, SaveArtifactRequest } from '../invocation/running_invocation.js';
 import { OpenedFiles } from './opened_files.js';
 
 /** What the files of a cache need of it. Functions that it has loaded are given: imports would split it in a bundle. */

@@ -8,7 +8,8 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import { type ReadableState, State, watchValues } from '../../values/state/state.js';
 import { carryStamp, dropStamp, isNewerWrite, isStamped } from '../../values/state/write_order.js';
-import type { ArtifactService, RunningInvocation } from './running_invocation.js';
+import type { ArtifactService } from '../../values/model/artifact.js';
+import type { RunningInvocation } from './running_invocation.js';
 import { stateText } from '../../values/state/delta.js';
 import type { StateSchema } from '../../values/state/state_schema.js';
 

@@ -31,7 +31,8 @@ import {
   validateDelta,
 } from '../../values/state/state_schema.js';
 import { carryStamps, dropStamp } from '../../values/state/write_order.js';
-import type { ArtifactService, RunningInvocation } from './running_invocation.js';
+import type { ArtifactService } from '../../values/model/artifact.js';
+import type { RunningInvocation } from './running_invocation.js';
 import {
   type Context,
   type ContextOptions,

@@ -21,12 +21,12 @@ import type {
   ArtifactVersionRequest,
   OpenArtifactRequest,
   PutArtifactRequest,
+  SaveArtifactRequest,
 } from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { requireId, requireKey, requireUser } from '../../values/model/values/ids.js';
 import type { ArtifactMethods } from '../artifacts/artifacts.js';
-import type { SaveArtifactRequest } from '../invocation/running_invocation.js';
 
 /** The bytes that are asked for at once: each part has the timeout of a call, and is asked for again by itself. */
 const RANGE_BYTES = 2 ** 22;

@@ -3,7 +3,7 @@ import { SessionError } from '../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { ArtifactService } from '../../service/invocation/running_invocation.js';
+import type { ArtifactService } from '../../values/model/artifact.js';
 
 /** A version of a file, as a page shows it. */
 export interface ShownArtifact {

@@ -1,6 +1,5 @@
 import type { GivenService } from '../../../core/call/given_service.js';
-import type { ArtifactService } from '../../../service/invocation/running_invocation.js';
-import type { ArtifactVersion } from '../../../values/model/artifact.js';
+import type { ArtifactService, ArtifactVersion } from '../../../values/model/artifact.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { isPicture, LOADING_ARTIFACT, showArtifact } from '../../live/show_artifact.js';

@@ -1,7 +1,7 @@
 // The table of what the methods of artifact services answer: seven methods, `user:` names, missing files, versions and
 // metadata. Each case stands for a fresh user. The answers of others stand in the table where they differ.
 
-import type { ArtifactService } from '../../../../js/service/invocation/running_invocation.js';
+import type { ArtifactService } from '../../../../js/values/model/artifact.js';
 
 /** The services of the table. `ours` is each home of this package but the folder; `given` is over `@google/adk`'s memory. */
 export type Of = 'ours' | 'given' | 'our folder' | "adk's memory" | "adk's folder";
