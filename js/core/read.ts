@@ -5,7 +5,7 @@ import type { Event } from '../values/model/event/event.js';
 import type { StoredEvent, StoredEvents } from '../values/model/event_page.js';
 import type { CompositeSessionKey } from '../values/model/session.js';
 import type { SessionInfo } from '../values/model/session_info.js';
-import type { EventCount, HistoryView } from '../values/model/values/read_options.js';
+import type { ComputedView, EventCount, HistoryView } from '../values/model/values/read_options.js';
 
 /** The members that every result about one session has. */
 export interface SessionHead {
@@ -207,6 +207,18 @@ export interface ReadResults {
   since: ChangedSession;
   branches: SessionBranches;
   stateAt: HistoryState;
+}
+
+/** A plan of reads of one session; see `js/core/storage/reads/read_plan.ts`. */
+export type ReadPlan<Result> = Generator<SessionRead, Result, ReadResults[ReadKind] | undefined>;
+
+/** Plans the reads of a view over a store that has only what is stored. */
+export interface ViewPlans {
+  readonly window: (
+    view: ComputedView,
+    request: WindowRequest,
+  ) => ReadPlan<ReadSession | undefined>;
+  readonly page: (view: ComputedView, request: PageRequest) => ReadPlan<ReadPage | undefined>;
 }
 
 type ReadVerb<Kind extends ReadKind> = (

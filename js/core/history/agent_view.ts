@@ -1,10 +1,11 @@
+import { compactionOf, isFilled, isMarker } from '../../values/model/event/markers.js';
 import { invalidValue } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
 import { takeOptions } from '../call/call.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
 import { partsOf } from '../../values/model/event/parts.js';
-import { compactionOf, isFilled, isMarker, marksOf } from './marks.js';
+import { marksOf } from './marks.js';
 import { requireWasm } from '../wasm/all.js';
 import { historyItems } from '../wasm/packed_marks.js';
 import { itemsOf, activeEvents, summaryEvent } from './view.js';

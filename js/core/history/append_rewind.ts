@@ -14,7 +14,7 @@ import type { StateShape } from '../../values/state/state_shape.js';
 import type { ImportedSessionRequest } from '../../values/model/session.js';
 import type { Store, StoredRewind } from '../storage/store.js';
 import type { CreateWrite, ReadyRewind } from '../write.js';
-import { rewindTargetOf } from './marks.js';
+import { rewindTargetOf } from '../../values/model/event/markers.js';
 import { answeredEvent, editedEvent } from './repeated_message.js';
 import {
   findStoredMarker,

@@ -1,18 +1,12 @@
 /** The branches of a history. */
+import { isFilled, rewindTargetOf } from '../../values/model/event/markers.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Call } from '../call/call.js';
 import type { BranchesRead, SessionBranches, TurnBranches } from '../history_types.js';
 import type { Store } from '../storage/store.js';
 import { historyBranches } from '../wasm/packed_marks.js';
-import {
-  eventMarksOf,
-  isFilled,
-  type Reading,
-  rewindTargetOf,
-  rewindTargets,
-  startsIn,
-} from './marks.js';
+import { eventMarksOf, type Reading, rewindTargets, startsIn } from './marks.js';
 import { readWhole } from './states.js';
 
 /** How many events are read at first for the places from an event on. */

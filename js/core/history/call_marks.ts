@@ -27,13 +27,6 @@ export interface CallMarks extends CallLists {
   readonly numberOf: (id: unknown) => number;
 }
 
-/** Returns whether an event has a function call or a response. */
-export function hasCallParts(event: Event): boolean {
-  return partsOf(event).some(({ functionCall, functionResponse }) => {
-    return isPlainObject(functionCall) || isPlainObject(functionResponse);
-  });
-}
-
 /**
  * Makes the marks of calls.
  *

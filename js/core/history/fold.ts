@@ -3,7 +3,7 @@ import { isPlainObject } from '../../values/json/rules.js';
 import { writeKey } from '../../values/state/keys.js';
 import { isShared, isTemp } from '../../values/state/scope.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import { isFilled, rewindTargetOf } from './marks.js';
+import { isFilled, rewindTargetOf } from '../../values/model/event/markers.js';
 
 /** A delta, and those before it. Deltas of branches that begin with the same events share these. */
 interface DeltaChain {

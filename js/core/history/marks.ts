@@ -6,8 +6,12 @@
  *
  * This file makes the marks.
  */
-import { isPlainObject } from '../../values/json/rules.js';
-import type { Content } from '../../values/model/event/content.js';
+import {
+  compactedEndOf,
+  compactionOf,
+  isFilled,
+  rewindTargetOf,
+} from '../../values/model/event/markers.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { Call } from '../call/call.js';
@@ -17,55 +21,9 @@ import type { HistoryMarks, Mark } from '../wasm/packed_marks.js';
 import { MARK_KINDS } from '../wasm/protocol.js';
 import { type CallMarks, callMarksOf } from './call_marks.js';
 
-/** A compaction of Python. Its times are in milliseconds. */
-export interface Compaction {
-  readonly startTimestamp: number;
-  readonly endTimestamp: number;
-  readonly compactedContent: Content;
-}
-
-/** Returns the invocation before which an event rewinds, if it is the marker of a rewind. */
-export function rewindTargetOf(event: Event): string | undefined {
-  const target = memberOf(event.actions, 'rewindBeforeInvocationId');
-  return typeof target === 'string' && target !== '' ? target : undefined;
-}
-
-/** Returns the compaction of an event of Python. An event with a malformed one is an ordinary event. */
-export function compactionOf(event: Event): Compaction | undefined {
-  const compaction = memberOf(event.actions, 'compaction');
-  if (!isPlainObject(compaction)) return undefined;
-  const { startTimestamp, endTimestamp, compactedContent } = compaction;
-  const isWhole =
-    Number.isFinite(startTimestamp) &&
-    Number.isFinite(endTimestamp) &&
-    isPlainObject(compactedContent);
-  return isWhole ? (compaction as unknown as Compaction) : undefined;
-}
-
-/** Returns the time of the last event that a compacted event of `@google/adk` replaces. */
-export function compactedEndOf(event: Event): number | undefined {
-  if (memberOf(event, 'isCompacted') !== true) return undefined;
-  const end = memberOf(event, 'endTime');
-  return typeof end === 'number' && Number.isFinite(end) ? end : undefined;
-}
-
-/** Returns whether an event changes which other events count. */
-export function isMarker(event: Event): boolean {
-  return (
-    rewindTargetOf(event) !== undefined ||
-    compactionOf(event) !== undefined ||
-    compactedEndOf(event) !== undefined
-  );
-}
-
 /** Returns whether a compaction counts for a reader of all branches and scopes: it must have neither. */
 function countsForAll(compaction: Event): boolean {
   return !isFilled(compaction.isolationScope) && !isFilled(compaction.branch);
-}
-
-/** Returns whether a text is there and not empty. Another program may have stored anything in its place. */
-export function isFilled(text: unknown): boolean {
-  return text !== undefined && text !== null && text !== '';
 }
 
 /** The kinds of events that are not markers; see `Kind` in `src/core/view_rules/mod.rs`. */
@@ -143,10 +101,6 @@ function makeNumbering(): (name: unknown) => number {
   };
 }
 
-function memberOf(object: unknown, name: string): unknown {
-  return isPlainObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
-}
-
 /**
  * Finds where each rewind among some events of a session starts. Returns `undefined` without rewinds, and over a server
  * whose answer would have said it.
@@ -158,7 +112,7 @@ export async function rewindStarts(
   call: Call,
 ): Promise<RewindStart[] | undefined> {
   const targets = rewindTargets(events);
-  if (targets.size === 0 || store.traits.computesViews) return undefined;
+  if (targets.size === 0 || store.traits.views === undefined) return undefined;
   const read = { key, skipCorrupt: true };
   const markers = await store.read({ ...read, kind: 'markers' }, call);
   if (markers !== undefined) return startsIn(markers.events, targets);

@@ -2,7 +2,7 @@
 import { invalid } from '../../values/errors/invalid.js';
 import type { Event } from '../../values/model/event/event.js';
 import { partsOf } from '../../values/model/event/parts.js';
-import { isFilled } from './marks.js';
+import { isFilled } from '../../values/model/event/markers.js';
 import { firstOfInvocation, indexOfEvent, invocationAt } from './session_history.js';
 import { activeEvents } from './view.js';
 

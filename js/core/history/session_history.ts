@@ -9,7 +9,7 @@ import type { Event, NewEvent } from '../../values/model/event/event.js';
 import type { HistoryPlace, RewindWrite } from '../history_types.js';
 import type { Abortable, CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { isFilled, isMarker, rewindTargetOf } from './marks.js';
+import { isFilled, isMarker, rewindTargetOf } from '../../values/model/event/markers.js';
 
 /**
  * Reads a session with all its events, even if the service has the option `history`. A long history is read in pages.

@@ -1,4 +1,12 @@
 /** Makes the events of views. The core decides which. */
+import { hasCallParts } from '../../values/model/event/parts.js';
+import {
+  compactedEndOf,
+  compactionOf,
+  isMarker,
+  noteSummarised,
+  rewindTargetOf,
+} from '../../values/model/event/markers.js';
 import { isPlainObject, isObject } from '../../values/json/rules.js';
 import type { FunctionCall, FunctionResponse, Part } from '../../values/model/event/content.js';
 import { createEventActions } from '../../values/model/event/create_event.js';
@@ -11,39 +19,14 @@ import {
   askActiveEvents,
   type PartChange,
 } from '../wasm/packed_marks.js';
-import { type CallMarks, hasCallParts } from './call_marks.js';
-import {
-  compactedEndOf,
-  compactionOf,
-  eventMarksOf,
-  FOR_ALL,
-  isMarker,
-  marksOf,
-  type Reading,
-  rewindTargetOf,
-} from './marks.js';
+import type { CallMarks } from './call_marks.js';
+import { eventMarksOf, FOR_ALL, marksOf, type Reading } from './marks.js';
 
 /** Events as a view shows them. */
 export interface ViewedEvents {
   readonly events: Event[];
   /** The ids of a transcript's events that a summary stands for. */
   readonly summarised: ReadonlySet<string>;
-}
-
-/** The events of transcripts that a summary stands for. A set, so that the events get no member of ours. */
-const summarisedEvents = new WeakSet<Event>();
-
-/** Notes for {@link isSummarised} which events of a transcript a summary stands for. */
-export function noteSummarised(events: readonly Event[], summarised: ReadonlySet<string>): void {
-  for (const event of events) {
-    if (summarised.has(event.id)) summarisedEvents.add(event);
-    else summarisedEvents.delete(event);
-  }
-}
-
-/** Returns whether a summary stands for an event, in the transcript that it was read for. */
-export function isSummarised(event: Event): boolean {
-  return summarisedEvents.has(event);
 }
 
 /**

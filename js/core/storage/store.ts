@@ -9,7 +9,14 @@ import type { Event } from '../../values/model/event/event.js';
 import type { SharedScope } from '../../values/state/scope.js';
 import type { Call } from '../call/call.js';
 import type { Rewound, RunUnderWay } from '../history_types.js';
-import type { ReadResults, ReadKind, ReadSession, SessionHead, SessionRead } from '../read.js';
+import type {
+  ReadKind,
+  ReadResults,
+  ReadSession,
+  SessionHead,
+  SessionRead,
+  ViewPlans,
+} from '../read.js';
 import type {
   CreateWrite,
   DeleteWrite,
@@ -197,8 +204,8 @@ export interface StoreTraits {
    * have the whole sessions, or is not alone in writing them. To other stores `withHistories` gives these verbs.
    */
   readonly computesHistories?: boolean | undefined;
-  /** Whether the store computes views itself, as a server does. Over other stores the service computes them. */
-  readonly computesViews?: boolean | undefined;
+  /** How the service reads views. Absent: the store computes them itself, as a server does. */
+  readonly views?: ViewPlans | undefined;
   /** Whether it has no pages of events, so that a whole session is read at once. */
   readonly lacksPages?: boolean | undefined;
 }

@@ -1,7 +1,7 @@
 import { CREATED_HEADER, REVISION_HEADER } from '../../stores/http/protocol.js';
 import type { JsonObject } from '../../values/json/rules.js';
 import { mapInTasks } from '../../core/call/scheduling.js';
-import { isSummarised } from '../../core/history/view.js';
+import { isSummarised } from '../../values/model/event/markers.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Session } from '../../values/model/session.js';
 import { SessionError } from '../../values/errors/errors.js';

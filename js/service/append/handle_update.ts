@@ -19,10 +19,9 @@
  * | `stale: 'merge'`, which brings 6     | 7         | 7            | none           | 7          |
  * | `stale: 'append'`, which brings none | 7         | 5            | the event, 7   | 7          |
  */
-import { hasCallParts } from '../../core/history/call_marks.js';
+import { isMarker } from '../../values/model/event/markers.js';
 import { withoutIdempotencyKey, isViewSummary } from '../../values/model/event/metadata.js';
 import type { Event, EventActions } from '../../values/model/event/event.js';
-import { isMarker } from '../../core/history/marks.js';
 import { setMember } from '../../values/members.js';
 import type { Session } from '../../values/model/session.js';
 import { applySnapshot, type EventSnapshot } from '../../values/model/event/snapshot.js';
@@ -35,7 +34,7 @@ import type { HandleFacts, HandleSnapshot } from '../../core/handle/handle.js';
 import { type EventToStore, withoutKeys, type StateWriter } from './state_writer.js';
 import { writeKey } from '../../values/state/keys.js';
 import type { ObservingHandle } from './waiting_appends.js';
-import { partsOf } from '../../values/model/event/parts.js';
+import { partsOf, hasCallParts } from '../../values/model/event/parts.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 
 /**

@@ -19,6 +19,7 @@ import { HISTORY_VIEWS } from '../../values/model/values/read_options.js';
 import type { SessionInfo, SessionInfoRequest } from '../../values/model/session_info.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import { changesOf } from '../../core/storage/changes.js';
+import { runPlan } from '../../core/storage/reads/read_plan.js';
 import type { PageRequest, ReadInfo, ReadPage } from '../../core/read.js';
 import {
   cursorText,
@@ -29,7 +30,6 @@ import {
 } from '../../core/storage/reads/cursors.js';
 import type { ReaderParts } from './reader_parts.js';
 import { initialStateOf, readInfo, type Shown } from '../../core/storage/reads/session_info.js';
-import { readPage } from './view_parts.js';
 
 /** The highest limit of a page. A page of a view may have some more. */
 const MAX_PAGE = 1000;
@@ -112,10 +112,15 @@ export class EventPages {
   }
 
   /** Reads a page as its view shows it. */
-  async readPage(page: PageRequest, call: Call): Promise<ReadPage> {
+  async readPage({ view = 'raw', ...page }: PageRequest, call: Call): Promise<ReadPage> {
     const { sessionId } = page.key;
     requireId('sessionId', sessionId);
-    const read = await this.#parts.callStore(call, (store) => readPage(store, page, call));
+    const read = await this.#parts.callStore<ReadPage | undefined>(call, (store) => {
+      if (view === 'raw') return store.read({ ...page, kind: 'page' }, call);
+      const { views } = store.traits;
+      if (views === undefined) return store.read({ ...page, view, kind: 'page' }, call);
+      return runPlan(views.page(view, page), (request) => store.read(request, call));
+    });
     if (read === undefined) throw sessionNotFound(sessionId);
     return read;
   }

@@ -34,7 +34,6 @@ import type { NewSession } from '../../core/write.js';
 import { replaceEvents } from '../../core/handle/event_index.js';
 import type { HandleFacts, HandleSnapshot, HandleWindow } from '../../core/handle/handle.js';
 import type { ReaderParts } from './reader_parts.js';
-import { readView } from './read_view.js';
 import { MissingFunctionCalls } from './window.js';
 import { parseTexts } from '../../core/storage/stored_events.js';
 import { messageOf } from '../../values/errors/describe.js';
@@ -79,8 +78,9 @@ export class SessionReader {
     const { request: window, view } = taken;
     const read = await this.#parts.callStore<ReadSession | undefined>(call, async (store) => {
       if (view === 'raw') return store.read(window, call);
-      const plan = readView(store.traits, { ...window, view });
-      return runPlan(plan, (request) => store.read(request, call));
+      const { views } = store.traits;
+      if (views === undefined) return store.read({ ...window, view }, call);
+      return runPlan(views.window(view, window), (request) => store.read(request, call));
     });
     return read && this.#openRead(taken, read);
   }
@@ -98,7 +98,7 @@ export class SessionReader {
       const read = sync.find(window, call);
       return read && this.#openRead(taken, read);
     }
-    const plan = readView(traits, { ...window, view });
+    const plan = traits.views!.window(view, window);
     const read = runPlanNow(plan, (request) => sync.find(request, call));
     return read && this.#openRead(taken, read);
   }

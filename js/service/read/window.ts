@@ -1,5 +1,5 @@
 /** Where an agent's window of the last events starts, and the calls that a handle lacks for appended responses. */
-import { compactedEndOf } from '../../core/history/marks.js';
+import { compactedEndOf } from '../../values/model/event/markers.js';
 import { nextLast, type Plan, runPlan } from '../../core/storage/reads/read_plan.js';
 import { isObject } from '../../values/json/rules.js';
 import type { Part } from '../../values/model/event/content.js';

@@ -9,6 +9,7 @@
  */
 import type { Call } from '../../core/call/call.js';
 import { endsWithin } from '../../core/call/time_limit.js';
+import { VIEW_PLANS } from '../../core/history/views/read_view.js';
 import { type ReadKind, type ReadVerbs, runRead } from '../../core/read.js';
 import {
   type ListRequest,
@@ -44,7 +45,7 @@ const ANSWERED_BY_REMOTE: readonly ReadKind[] = ['window', 'page', 'info', 'ids'
 
 /** The local data as a store. A write adds mutations, which are sent later. */
 export class CacheStore implements Store {
-  readonly traits = { computesHistories: true };
+  readonly traits = { computesHistories: true, views: VIEW_PLANS };
   readonly #parts: CacheStoreParts;
   readonly #reads: CacheReads;
   readonly #writes: LocalWrites;

@@ -21,6 +21,7 @@ import {
   type WriteVerbs,
 } from '../../core/storage/store.js';
 import { rewindTargets, startsIn } from '../../core/history/marks.js';
+import { VIEW_PLANS } from '../../core/history/views/read_view.js';
 import {
   nothingIn,
   readSessionOf,
@@ -39,7 +40,7 @@ import type { CheckedRun } from './run_request.js';
  * fetch everything, and what it lacks fails with `unsupported`.
  */
 export class ApiServerStore implements ServerStore, ReadVerbs, WriteVerbs {
-  readonly traits = { lacksPages: true };
+  readonly traits = { lacksPages: true, views: VIEW_PLANS };
   readonly #connection: HttpConnection;
 
   constructor(connection: HttpConnection) {

@@ -66,7 +66,7 @@ export class HandlerStore implements ServerStore, ReadVerbs {
     this.#connection = connection;
     this.#runs = runs;
     const keepsMutations = connection.kind?.keepsMutations === true;
-    this.traits = { computesHistories: true, computesViews: true, keepsMutations };
+    this.traits = { computesHistories: true, keepsMutations };
   }
 
   async open(call: Call): Promise<void> {

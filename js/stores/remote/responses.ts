@@ -1,5 +1,5 @@
 /** Takes the parts of responses. Each function returns `undefined` for a value that is not of the protocol. */
-import { noteSummarised } from '../../core/history/view.js';
+import { noteSummarised } from '../../values/model/event/markers.js';
 import type {
   ChangedSession,
   ReadInfo,

@@ -3,7 +3,7 @@ import { requireNotAborted } from '../../core/call/call.js';
 import { KeyedQueue } from '../../core/call/scheduling.js';
 import { TimeLimit } from '../../core/call/time_limit.js';
 import { indexOfId, putEvent } from '../../core/handle/event_index.js';
-import { rewindTargetOf } from '../../core/history/marks.js';
+import { rewindTargetOf } from '../../values/model/event/markers.js';
 import type { ReadSession } from '../../core/read.js';
 import { isSessionError, SessionError, type SessionErrorCode } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';

@@ -1,5 +1,5 @@
 /** Messages as events and back. Loaded with the first thread: a page begins with a list of threads. */
-import { isFilled } from '../../core/history/marks.js';
+import { isFilled } from '../../values/model/event/markers.js';
 import { sendRewind } from '../../core/history/rewind.js';
 import { readSession } from '../../core/history/session_history.js';
 import { viewOf } from '../../core/history/view.js';

@@ -1,6 +1,6 @@
 /** The history that a live session shows: its events, its branches and its turns. */
 import type { TurnBranches } from '../../core/history/index.js';
-import { isMarker } from '../../core/history/marks.js';
+import { isMarker } from '../../values/model/event/markers.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Session, Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';

@@ -1,6 +1,6 @@
 // What google-adk for Python shows of histories, and the vectors that record it.
 
-import { compactionOf } from '../../../js/core/history/marks.js';
+import { compactionOf } from '../../../js/values/model/event/markers.js';
 import type { Event } from '../../../js/index.js';
 import { convertTimes, toSeconds } from '../../../js/values/python/time.js';
 import { linesOfPython } from '../python.js';

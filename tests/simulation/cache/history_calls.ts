@@ -8,7 +8,7 @@ import {
   switchBranch,
   undoRewind,
 } from '../../../js/core/history/index.js';
-import { rewindTargetOf } from '../../../js/core/history/marks.js';
+import { rewindTargetOf } from '../../../js/values/model/event/markers.js';
 import { editTurn, regenerateTurn } from '../../../js/core/history/turns.js';
 import type { CompositeSessionKey, Event } from '../../../js/index.js';
 import type { Tab } from './device.js';

@@ -3,7 +3,7 @@
 
 import { requireHistory } from '../../../js/core/history/histories.js';
 import { branches, fork, type ForkRequest, stateAt } from '../../../js/core/history/index.js';
-import { rewindTargetOf } from '../../../js/core/history/marks.js';
+import { rewindTargetOf } from '../../../js/values/model/event/markers.js';
 import { type CompositeSessionKey, type Event, InMemorySessionService, type Session, type SessionService, type StateShape } from '../../../js/index.js'; // prettier-ignore
 import type { RewindWrite } from '../../../js/core/history_types.js';
 import { canonical, difference } from '../model/canonical.js';

@@ -1,7 +1,7 @@
 // What must hold of the messages and the runs of a schedule.
 
 import type { Event } from '../../../js/index.js';
-import { rewindTargetOf } from '../../../js/core/history/marks.js';
+import { rewindTargetOf } from '../../../js/values/model/event/markers.js';
 import { isAbort } from '../../../js/values/model/event/waiting.js';
 import type { Actor, World } from '../cache/world.js';
 

@@ -1,7 +1,7 @@
 // A page of the user: one over a cache, or one without. A call of a page is noted until it settles.
 
 import { rewind, fork } from '../../../js/core/history/index.js';
-import { rewindTargetOf } from '../../../js/core/history/marks.js';
+import { rewindTargetOf } from '../../../js/values/model/event/markers.js';
 import { type Event, isSessionError } from '../../../js/index.js';
 import {
   type LiveSession,

@@ -2,7 +2,7 @@
 
 import { inspect } from 'node:util';
 import type { Event } from '../../../js/index.js';
-import { rewindTargetOf } from '../../../js/core/history/marks.js';
+import { rewindTargetOf } from '../../../js/values/model/event/markers.js';
 import { newEventId } from '../../../js/values/model/event/create_event.js';
 import { storedStatus } from '../../../js/service/runs/agent/run_status.js';
 import { OUTSIDE, World } from '../cache/world.js';

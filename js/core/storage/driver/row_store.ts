@@ -11,6 +11,7 @@ import {
   type ReadyAppend,
   type UpdateWrite,
 } from '../../write.js';
+import { VIEW_PLANS } from '../../history/views/read_view.js';
 import {
   runRead,
   type ChangedSession,
@@ -96,7 +97,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
     traits: StoreTraits = {},
     onConnectionLost?: (error: unknown) => void,
   ) {
-    this.traits = traits;
+    this.traits = { ...traits, views: VIEW_PLANS };
     this.#onConnectionLost = onConnectionLost;
     const isLate = typeof storage === 'function';
     this.#load = isLate ? storage : () => Promise.resolve(storage);

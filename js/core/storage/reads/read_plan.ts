@@ -3,13 +3,10 @@
  * reads nothing itself: the same rules serve memory, which answers at once, and the stores that are awaited.
  */
 import type { EventCount } from '../../../values/model/values/read_options.js';
-import type { ReadResults, ReadKind, SessionRead } from '../../read.js';
+import type { ReadKind, ReadPlan, ReadResults, SessionRead } from '../../read.js';
 
 /** A plan of requests, and what it returns in the end. */
 export type Plan<Request, Answer, Result> = Generator<Request, Result, Answer>;
-
-/** A plan of reads of one session. */
-export type ReadPlan<Result> = Plan<SessionRead, ReadResults[ReadKind] | undefined, Result>;
 
 /** Asks for one read. */
 export function* find<Kind extends ReadKind>(

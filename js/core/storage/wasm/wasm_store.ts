@@ -15,6 +15,7 @@ import type { MutationId } from '../../../values/model/diagnostic.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import type { StoredEvents } from '../../../values/model/event_page.js';
+import { VIEW_PLANS } from '../../history/views/read_view.js';
 import { callWasmStorage, wasmStorageError } from '../../wasm/all.js';
 import { requireRoom, type WasmStorage } from '../../wasm/core.js';
 import { MOST_CHANGED } from '../../wasm/protocol.js';
@@ -141,7 +142,7 @@ export class WasmStore implements Store, CoreVerbs {
     this.#storage = storage;
     const { holdsData, mutations } = storage;
     const keepsMutations = mutations !== undefined;
-    this.traits = { keepsMutations };
+    this.traits = { keepsMutations, views: VIEW_PLANS };
     // Over memory these verbs return no promise, unless a write has a mutation.
     if (holdsData) this.sync = this as SynchronousStore;
   }

@@ -9,7 +9,7 @@ import type {
   Mutation,
   SessionRecord,
 } from '../records/records.js';
-import { rewindTargetOf } from '../../../core/history/marks.js';
+import { rewindTargetOf } from '../../../values/model/event/markers.js';
 import type { RewindStart } from '../../../core/read.js';
 import { parseEventText } from '../../../core/storage/stored_events.js';
 import type { ChangedEvent, OlderEvents, RemoteEvent } from './remote_connection.js';

@@ -1,4 +1,4 @@
-import { rewindTargetOf } from '../../../core/history/marks.js';
+import { rewindTargetOf } from '../../../values/model/event/markers.js';
 import type { EventRow } from '../../../core/storage/rows.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';

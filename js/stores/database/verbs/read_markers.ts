@@ -1,7 +1,7 @@
 /** Reads the markers of a session; see `Storage.readMarkers`. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Event } from '../../../values/model/event/event.js';
-import { rewindTargetOf } from '../../../core/history/marks.js';
+import { rewindTargetOf } from '../../../values/model/event/markers.js';
 import type { StorageMarkersRequest } from '../../../core/storage/requests.js';
 import type { MarkerRows } from '../../../core/storage/rows.js';
 import { parseEventText } from '../../../core/storage/stored_events.js';

@@ -1,7 +1,7 @@
 /** The changes of one key of the state, read from the events. */
 import type { GivenService } from '../../../core/call/given_service.js';
 import { readInitialState } from '../../../core/core_of.js';
-import { isFilled, rewindTargetOf } from '../../../core/history/marks.js';
+import { isFilled, rewindTargetOf } from '../../../values/model/event/markers.js';
 import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';

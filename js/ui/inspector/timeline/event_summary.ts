@@ -1,6 +1,6 @@
 import type { Part } from '../../../values/model/event/content.js';
 import type { Event } from '../../../values/model/event/event.js';
-import { compactionOf, rewindTargetOf } from '../../../core/history/marks.js';
+import { compactionOf, rewindTargetOf } from '../../../values/model/event/markers.js';
 import { partsOf } from '../../../values/model/event/parts.js';
 import { clip, textOf } from '../view/text.js';
 

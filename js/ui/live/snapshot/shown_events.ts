@@ -1,5 +1,5 @@
 /** The events of a snapshot, in pages. */
-import { isSummarised } from '../../../core/history/view.js';
+import { isSummarised } from '../../../values/model/event/markers.js';
 import type { Pages } from '../../../service/runs/run_display.js';
 import { keepEqual } from '../../../values/json/equal.js';
 import type { Event } from '../../../values/model/event/event.js';

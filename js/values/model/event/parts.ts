@@ -1,5 +1,5 @@
 import { requireObject } from '../../errors/option_values.js';
-import { isObject } from '../../json/rules.js';
+import { isObject, isPlainObject } from '../../json/rules.js';
 import type { Content, Part } from './content.js';
 import type { Event } from './event.js';
 
@@ -7,6 +7,13 @@ import type { Event } from './event.js';
 export function partsOf(event: Partial<Event> | undefined): readonly Part[] {
   const parts: unknown = event?.content?.parts;
   return Array.isArray(parts) ? parts.filter(isObject) : [];
+}
+
+/** Returns whether an event has a function call or a response. */
+export function hasCallParts(event: Event): boolean {
+  return partsOf(event).some(({ functionCall, functionResponse }) => {
+    return isPlainObject(functionCall) || isPlainObject(functionResponse);
+  });
 }
 
 /**

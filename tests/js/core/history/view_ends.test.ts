@@ -3,8 +3,9 @@ import { after, describe, it } from 'node:test';
 
 import { mapStorage } from '../../../../examples/map_storage.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
-import { isMarker } from '../../../../js/core/history/marks.js';
-import { isSummarised, viewOf } from '../../../../js/core/history/view.js';
+import { isMarker, isSummarised } from '../../../../js/values/model/event/markers.js';
+import { hasCallParts } from '../../../../js/values/model/event/parts.js';
+import { viewOf } from '../../../../js/core/history/view.js';
 import {
   createEventActions,
   type Event,
@@ -14,8 +15,7 @@ import {
   openSessionService,
   type SessionService,
 } from '../../../../js/index.js';
-import { hasCallParts } from '../../../../js/core/history/call_marks.js';
-import { tailOfKnown } from '../../../../js/service/read/view_parts.js';
+import { tailOfKnown } from '../../../../js/core/history/views/view_parts.js';
 import { endOf } from '../../service/read/view/view_model.js';
 import { cutPage } from '../../../../js/core/storage/cut_page.js';
 import { randomNumbers } from '../../service/read/list_model.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import { exportSession, importSession } from '../../../../js/service/files/index.js';
-import { compactionOf } from '../../../../js/core/history/marks.js';
+import { compactionOf } from '../../../../js/values/model/event/markers.js';
 import { InMemorySessionService } from '../../../../js/index.js';
 
 // A session as adk-go prints it: RFC 3339 times, also in the compaction, whose summary does not stand for one event.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { isSessionError } from '../../../../js/values/errors/errors.js';
-import { isSummarised } from '../../../../js/core/history/view.js';
+import { isSummarised } from '../../../../js/values/model/event/markers.js';
 import {
   branches,
   rewind,

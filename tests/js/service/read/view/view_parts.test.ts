@@ -3,22 +3,26 @@ import { after, describe, it } from 'node:test';
 
 import { mapStorage } from '../../../../../examples/map_storage.js';
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
-import { isMarker, rewindTargetOf } from '../../../../../js/core/history/marks.js';
-import { isSummarised, viewOf } from '../../../../../js/core/history/view.js';
+import {
+  isMarker,
+  isSummarised,
+  rewindTargetOf,
+} from '../../../../../js/values/model/event/markers.js';
+import { hasCallParts } from '../../../../../js/values/model/event/parts.js';
+import { viewOf } from '../../../../../js/core/history/view.js';
 import { createEventActions, type Event, openSessionService } from '../../../../../js/index.js';
 import {
   pageOfKnown,
   pageOfView,
   tailOfKnown,
   tailOfView,
-} from '../../../../../js/service/read/view_parts.js';
-import { readBack, type KnownEvents } from '../../../../../js/service/read/read_back.js';
+} from '../../../../../js/core/history/views/view_parts.js';
+import { readBack, type KnownEvents } from '../../../../../js/core/history/views/read_back.js';
 import type { SessionRead } from '../../../../../js/core/read.js';
 import { runPlanNow } from '../../../../../js/core/storage/reads/read_plan.js';
 import type { Undecided } from '../../../../../js/core/wasm/packed_marks.js';
 import { tellsWhatWaits } from '../../../../../js/values/model/event/waiting.js';
 import { endOf } from './view_model.js';
-import { hasCallParts } from '../../../../../js/core/history/call_marks.js';
 import { randomWait } from '../random_wait.js';
 import { randomNumbers } from '../list_model.js';
 

@@ -1,8 +1,8 @@
 /** Reads earlier and earlier events until they decide a part of a view. */
-import type { PageRequest, ReadMarkers } from '../../core/read.js';
-import { find, type ReadPlan } from '../../core/storage/reads/read_plan.js';
-import type { Undecided } from '../../core/wasm/packed_marks.js';
-import type { Event } from '../../values/model/event/event.js';
+import type { PageRequest, ReadMarkers, ReadPlan } from '../../read.js';
+import { find } from '../../storage/reads/read_plan.js';
+import type { Undecided } from '../../wasm/packed_marks.js';
+import type { Event } from '../../../values/model/event/event.js';
 
 /** The events of a session that are known, each once, in append order. */
 export interface KnownEvents {

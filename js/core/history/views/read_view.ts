@@ -1,14 +1,13 @@
-/** Reads sessions, as a view shows them; see `js/core/history`. */
-import { hasCallParts } from '../../core/history/call_marks.js';
-import { isMarker } from '../../core/history/marks.js';
-import { viewOf } from '../../core/history/view.js';
-import type { ReadSession, WindowRequest } from '../../core/read.js';
-import { find, type ReadPlan } from '../../core/storage/reads/read_plan.js';
-import type { StoreTraits } from '../../core/storage/store.js';
-import type { Event } from '../../values/model/event/event.js';
-import type { EventCount, ComputedView } from '../../values/model/values/read_options.js';
+/** Reads sessions as a view shows them, over a store that has them as they are stored. */
+import { hasCallParts } from '../../../values/model/event/parts.js';
+import { isMarker } from '../../../values/model/event/markers.js';
+import { viewOf } from '../view.js';
+import type { ReadPlan, ReadSession, ViewPlans, WindowRequest } from '../../read.js';
+import { find } from '../../storage/reads/read_plan.js';
+import type { Event } from '../../../values/model/event/event.js';
+import type { EventCount, ComputedView } from '../../../values/model/values/read_options.js';
 import { readBack } from './read_back.js';
-import { tailOfKnown, tailOfView } from './view_parts.js';
+import { planPage, tailOfKnown, tailOfView } from './view_parts.js';
 
 /** How often the end of a view is read while other writers change the session. After that, all events are read. */
 const ATTEMPTS = 3;
@@ -28,11 +27,10 @@ const ATTEMPTS = 3;
  * {@link readBack}. If the storage cannot read markers alone, all events are read instead. Without a marker among the
  * last events, a call that a compaction hides is then missing.
  */
-export function* readView(
-  { computesViews }: StoreTraits,
-  { last, after: from, view, ...request }: WindowRequest & { readonly view: ComputedView },
+function* planWindow(
+  view: ComputedView,
+  { last, after: from, ...request }: WindowRequest,
 ): ReadPlan<ReadSession | undefined> {
-  if (computesViews) return yield* find({ ...request, last, after: from, view, kind: 'window' });
   if (last !== undefined && last !== 'all' && from === undefined) {
     return yield* readEnd(request, view, last);
   }
@@ -43,6 +41,9 @@ export function* readView(
   const shown = from === undefined ? events : windowOf(read, events, view, last, from);
   return { ...read, events: shown };
 }
+
+/** The plans of every store that has no views of its own. */
+export const VIEW_PLANS: ViewPlans = { window: planWindow, page: planPage };
 
 /** Reads so many of the last events of a view, or some more so that no response lacks its call. */
 function* readEnd(

@@ -1,38 +1,24 @@
 /** Reads a session's events as a view shows them: pages, and the last events. */
-import type { Call } from '../../core/call/call.js';
-import { hasCallParts } from '../../core/history/call_marks.js';
-import { isMarker, FOR_ALL, marksOf } from '../../core/history/marks.js';
-import { showItems, type ViewedEvents } from '../../core/history/view.js';
-import type { PageRequest, ReadMarkers, ReadPage } from '../../core/read.js';
-import { find, type ReadPlan, runPlan } from '../../core/storage/reads/read_plan.js';
-import type { Store, StoreTraits } from '../../core/storage/store.js';
+import { hasCallParts } from '../../../values/model/event/parts.js';
+import { isMarker } from '../../../values/model/event/markers.js';
+import { FOR_ALL, marksOf } from '../marks.js';
+import { showItems, type ViewedEvents } from '../view.js';
+import type { PageRequest, ReadMarkers, ReadPage, ReadPlan } from '../../read.js';
+import { find } from '../../storage/reads/read_plan.js';
 import {
   type HistoryItems,
   partOfItems,
   type PartRequest,
   type ViewPlace,
   type Undecided,
-} from '../../core/wasm/packed_marks.js';
-import type { Event } from '../../values/model/event/event.js';
-import { SUMMARY_PREFIX } from '../../values/model/event/metadata.js';
-import type { ComputedView, EventCount } from '../../values/model/values/read_options.js';
+} from '../../wasm/packed_marks.js';
+import type { Event } from '../../../values/model/event/event.js';
+import { SUMMARY_PREFIX } from '../../../values/model/event/metadata.js';
+import type { ComputedView, EventCount } from '../../../values/model/values/read_options.js';
 import { readBack, type KnownEvents } from './read_back.js';
 
-/** Reads a page. Loads the whole history only if the page needs it. Returns `undefined` if there is no session. */
-export async function readPage(
-  store: Store,
-  page: PageRequest,
-  call: Call,
-): Promise<ReadPage | undefined> {
-  return runPlan(planPage(store.traits, page), (request) => store.read(request, call));
-}
-
-function* planPage(
-  { computesViews }: StoreTraits,
-  { view = 'raw', ...page }: PageRequest,
-): ReadPlan<ReadPage | undefined> {
-  if (view === 'raw') return yield* find({ ...page, kind: 'page' });
-  if (computesViews) return yield* find({ ...page, view, kind: 'page' });
+/** Plans the reads of a page. The whole history is read only if the page needs it. */
+export function* planPage(view: ComputedView, page: PageRequest): ReadPlan<ReadPage | undefined> {
   const markers = yield* find({ ...page, kind: 'markers' });
   const read = markers && (yield* readByMarkers(markers, view, page));
   return read ?? (yield* readWhole(view, page));
