@@ -25,7 +25,7 @@ import type {
   UserRequest,
 } from '../values/model/session.js';
 import type { HiddenMembers, WriteIdentity } from '../values/model/diagnostic.js';
-import type { ComputedHistories } from '../core/history/histories.js';
+import type { ComputedHistories, HistoriesLoader } from '../core/history/histories.js';
 import type { ServiceHistory } from '../core/history_types.js';
 import type { FindRequest, FindResult } from '../values/model/search.js';
 import type { StorageInfo } from '../values/model/storage_info.js';
@@ -64,7 +64,7 @@ import type {
 } from '../core/write.js';
 import type { DeletableSessions } from './delete_sessions.js';
 import { checkedClock, checkedIds } from './sources.js';
-import { type HistoriesLoader, serviceHistory, withHistories } from './service_history.js';
+import { serviceHistory, withHistories } from './service_history.js';
 import { ServiceFeed } from '../core/watch/service_feed.js';
 import { ServiceArtifacts } from './artifacts/service_artifacts.js';
 

@@ -3,7 +3,7 @@ import type { Call } from '../core/call/call.js';
 import type { Calls } from '../core/call/calls.js';
 import { endsWithin } from '../core/call/time_limit.js';
 import type { HistoryRules } from '../core/history/append_rewind.js';
-import type { ComputedHistories } from '../core/history/histories.js';
+import type { HistoriesLoader } from '../core/history/histories.js';
 import type { ServiceHistory } from '../core/history_types.js';
 import { type ReadResults, type ReadVerbs, runRead, type SessionRead } from '../core/read.js';
 import {
@@ -74,9 +74,6 @@ export function serviceHistory(core: HistoryParts): ServiceHistory {
       calls.run('stateAt', request, (request, call) => read({ ...request, kind: 'stateAt' }, call)),
   };
 }
-
-/** Loads what computes histories. */
-export type HistoriesLoader = () => Promise<ComputedHistories>;
 
 /** What {@link withHistories} needs of a service. */
 interface StoreHistories extends HistoryRules {

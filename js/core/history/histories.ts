@@ -35,8 +35,8 @@ import type { ReadSession } from '../read.js';
 import type { Store, StoredRewind } from '../storage/store.js';
 import { parseTexts } from '../storage/stored_events.js';
 import type { ReadyRewind } from '../write.js';
-import { admitRewind, appendRewind, type HistoryRules } from './append_rewind.js';
-import { computeBranches } from './branches.js';
+import { admitRewind, appendRewind, type HistoryRules, planRewind } from './append_rewind.js';
+import { branchesOf, computeBranches } from './branches.js';
 import { firstOfInvocation, indexOfEvent, sessionKeyOf, takePlace } from './session_history.js';
 import { readWhole, stateAfter, statesAround } from './states.js';
 
@@ -57,7 +57,16 @@ export interface ComputedHistories {
   fork(store: Store, write: ForkWrite, call: Call, rules: HistoryRules): Promise<ReadSession>;
   branches(store: Store, request: BranchesRead, call: Call): Promise<SessionBranches>;
   stateAt(store: Store, request: StateAtRead, call: Call): Promise<HistoryState>;
+  /** What a cache computes from the events that it has. */
+  readonly fromEvents: {
+    readonly rewind: typeof planRewind;
+    readonly branches: typeof branchesOf;
+    readonly stateAt: typeof stateAfter;
+  };
 }
+
+/** Loads what computes histories. */
+export type HistoriesLoader = () => Promise<ComputedHistories>;
 
 /** The request of {@link fork}: with one of `at` and `before`. */
 export interface ForkRequest extends CompositeSessionKey, Abortable {
@@ -249,6 +258,7 @@ export const COMPUTED_HISTORIES: ComputedHistories = {
   branches: computeBranches,
   stateAt: async (store, { key, eventId }, call) =>
     stateAfter(await readWhole(store, key, call), eventId),
+  fromEvents: { rewind: planRewind, branches: branchesOf, stateAt: stateAfter },
 };
 
 /** The core of a service, as far as histories use it. */

@@ -4,6 +4,7 @@ import { Diagnostics } from '../../core/call/diagnostics.js';
 import { holdProgramUntil } from '../../core/call/lifetime.js';
 import { endsWithin, TimeLimit, untilAborted } from '../../core/call/time_limit.js';
 import { coreOf } from '../../core/core_of.js';
+import type { HistoriesLoader } from '../../core/history/histories.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import { loadWasm } from '../../core/wasm/loading.js';
@@ -23,7 +24,8 @@ import { StatusBoard } from '../../stores/cache/records/status.js';
 import { GroupedQueue } from '../../stores/cache/copies/grouped_queue.js';
 import { Tabs } from '../../stores/cache/tabs/tabs.js';
 
-const loadHistories = () => loadChunk(() => import('../../core/history/histories.js'));
+const loadHistories: HistoriesLoader = async () =>
+  (await loadChunk(() => import('../../core/history/histories.js'))).COMPUTED_HISTORIES;
 
 export type CacheParts = ReturnType<typeof openParts>;
 
@@ -103,10 +105,10 @@ export function openParts(options: TakenOptions) {
   const forget = (): Promise<void> => forgetting.call('', undefined);
   const remoteCore = coreOf(options.remote);
   // The remote may be of this process. It then computes the histories that are sent to it.
-  remoteCore.computeHistoriesBy(async () => (await loadHistories()).COMPUTED_HISTORIES);
+  remoteCore.computeHistoriesBy(loadHistories);
   const tab = {
     ...{ options, localStore, flag, ownFeed, tabs, board, diagnostics, background },
-    remoteCore,
+    ...{ remoteCore, loadHistories },
     clock: checkedClock(options.clock ?? Date.now),
     onForgetOrder: () => void run(forget).catch((error: unknown) => epoch.report(error)),
   };

@@ -3,9 +3,9 @@ import type { Call } from '../../core/call/call.js';
 import { KeyedQueue } from '../../core/call/scheduling.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
-import { branchesOf } from '../../core/history/branches.js';
-import { planRewind, type PlannedRewind } from '../../core/history/append_rewind.js';
-import { type SourceSession, stateAfter } from '../../core/history/states.js';
+import type { PlannedRewind } from '../../core/history/append_rewind.js';
+import type { HistoriesLoader } from '../../core/history/histories.js';
+import type { SourceSession } from '../../core/history/states.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import { snapshotEvent } from '../../values/model/event/snapshot.js';
@@ -39,6 +39,7 @@ export interface CacheHistoryParts extends CacheContext {
   readonly fetch: CopyFetcher;
   readonly limits: CopyLimits;
   readonly sender: Sender;
+  readonly loadHistories: HistoriesLoader;
   /** The cache, which fetches what is missing here. */
   readonly store: Pick<Store, 'read'>;
 }
@@ -76,11 +77,12 @@ export class CacheHistory {
   async rewind(request: RewindWrite, call: Call): Promise<Results['rewind']> {
     const { key, marker, place, message, events, run } = request;
     const write: RewindWrite = { kind: 'rewind', key, marker, place, message, events, run };
-    const { data, limits, sender } = this.#parts;
+    const { data, limits, sender, loadHistories } = this.#parts;
+    const { fromEvents } = await loadHistories();
     for (;;) {
       const [session, planned] = await this.#compute(key, call, (session) => {
         if (session.isPlain) throw withoutRevisions();
-        return planRewind(session, write);
+        return fromEvents.rewind(session, write);
       });
       const add = async (transaction: CacheTransaction) => {
         const view = await requireView(transaction, key);
@@ -231,9 +233,10 @@ export class CacheHistory {
   }
 
   async branches({ key, fromEventId }: BranchesRead, call: Call): Promise<SessionBranches> {
+    const { fromEvents } = await this.#parts.loadHistories();
     const local = ({ events, olderInvocations: older, hasOlder }: LocalSession) => {
       const isWhole = fromEventId === undefined || !hasOlder;
-      return branchesOf(events, { isWhole, older, fromEventId });
+      return fromEvents.branches(events, { isWhole, older, fromEventId });
     };
     if (fromEventId !== undefined) {
       const session = await this.#find(key, call);
@@ -243,8 +246,9 @@ export class CacheHistory {
     return this.#askOrCompute({ kind: 'branches', key, fromEventId }, call, local);
   }
 
-  stateAt({ key, eventId }: StateAtRead, call: Call): Promise<HistoryState> {
-    const local = (session: LocalSession) => stateAfter(session, eventId);
+  async stateAt({ key, eventId }: StateAtRead, call: Call): Promise<HistoryState> {
+    const { fromEvents } = await this.#parts.loadHistories();
+    const local = (session: LocalSession) => fromEvents.stateAt(session, eventId);
     return this.#askOrCompute({ kind: 'stateAt', key, eventId }, call, local);
   }
 

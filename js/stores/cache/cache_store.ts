@@ -9,6 +9,7 @@
  */
 import type { Call } from '../../core/call/call.js';
 import { endsWithin } from '../../core/call/time_limit.js';
+import type { HistoriesLoader } from '../../core/history/histories.js';
 import { VIEW_PLANS } from '../../core/history/views/read_view.js';
 import { type ReadKind, type ReadVerbs, runRead } from '../../core/read.js';
 import {
@@ -38,6 +39,7 @@ import { LocalWrites, noRouteError, type Written } from './verbs/local_writes.js
 
 export interface CacheStoreParts extends ReadParts {
   readonly sender: Sender;
+  readonly loadHistories: HistoriesLoader;
 }
 
 /** The kinds of reads that the remote answers if the local storage cannot be read. Others are about the copy itself. */

@@ -2,6 +2,7 @@ import type { Call } from '../../core/call/call.js';
 import type { Diagnostics } from '../../core/call/diagnostics.js';
 import type { Store } from '../../core/storage/store.js';
 import type { Feed } from '../../core/watch/feed.js';
+import type { HistoriesLoader } from '../../core/history/histories.js';
 import { isSessionError, type SessionError } from '../../values/errors/errors.js';
 import type { ReadPolicy } from '../../values/model/values/read_options.js';
 import { CacheStore } from './cache_store.js';
@@ -48,6 +49,7 @@ export interface TabParts {
   readonly board: StatusBoard;
   readonly diagnostics: Diagnostics | undefined;
   readonly background: Background;
+  readonly loadHistories: HistoriesLoader;
   /** Called when a transaction finds out that the local data was forgotten. */
   readonly onForgotten: () => void;
   /** Called when the remote orders to forget the local data. */
@@ -135,7 +137,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   };
   const store = new CacheStore({
     ...shared,
-    ...{ sender, follow, localIds },
+    ...{ sender, follow, localIds, loadHistories: tab.loadHistories },
   });
 
   const listeners: DataListeners = {
