@@ -181,7 +181,7 @@ const SIZES: readonly [
   ],
   [
     'the cache',
-    48,
+    45,
     () =>
       sizeBeside('cache', REMOTE, `export { CachedSessionService } from 'adk-session-wasm/cache';`),
   ],
@@ -205,8 +205,8 @@ const PAGES: readonly [
 ][] = [
   ['IndexedDB', CHAT.indexedDb, [200, 238], [206, 250]],
   ['memory', CHAT.memory, [182, 194.5], [190, 209]],
-  ['a cache', CHAT.cache, [182, 214], [193, 233]],
-  ['HTTP', CHAT.http, [131, 169], [137.5, 184]],
+  ['a cache', CHAT.cache, [180, 214], [190.5, 233]],
+  ['HTTP', CHAT.http, [128, 170.5], [133, 184]],
 ];
 
 for (const [what, text, vite, esbuild] of PAGES) {
