@@ -92,8 +92,9 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     const isLost = notices.some(({ type }) => type === 'lost');
     if (isLost) tabs.post('lost');
     board.setLost(loss && lossOf(loss));
-    const events = board.status.pending.reduce((sum, each) => sum + each.events, 0);
-    if (mutations.size > 0 || isLost) flag?.noteSoon({ client: data.client, events });
+    if (mutations.size > 0 || isLost) {
+      flag?.noteSoon({ client: data.client, events: pending.events });
+    }
   });
   const awaited = new Set<number>();
   const context = { ...options, data, remote, pending, board, clock, awaited, report };

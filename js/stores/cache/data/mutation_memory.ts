@@ -12,9 +12,12 @@ interface Remembered {
   readonly mutations: readonly Mutation[];
 }
 
+/** What unsent mutations write to the states of an app and of its users: by user, in the order of their numbers. */
+export type AppWrites = ReadonlyMap<string | undefined, readonly NumberedWrite[]>;
+
 interface SharedMemory {
   readonly outboxVersion: number;
-  readonly writes: Promise<readonly NumberedWrite[]>;
+  readonly writes: Promise<AppWrites>;
 }
 
 interface Folded {
@@ -54,19 +57,12 @@ export class MutationMemory {
     this.#mutations.set(name, { outboxVersion, mutations });
   }
 
-  sharedWrites(
-    appName: string,
-    outboxVersion: number,
-  ): Promise<readonly NumberedWrite[]> | undefined {
+  sharedWrites(appName: string, outboxVersion: number): Promise<AppWrites> | undefined {
     const remembered = this.#shared.get(appName);
     return remembered?.outboxVersion === outboxVersion ? remembered.writes : undefined;
   }
 
-  rememberShared(
-    appName: string,
-    outboxVersion: number,
-    writes: Promise<readonly NumberedWrite[]>,
-  ): void {
+  rememberShared(appName: string, outboxVersion: number, writes: Promise<AppWrites>): void {
     this.#shared.set(appName, { outboxVersion, writes });
   }
 

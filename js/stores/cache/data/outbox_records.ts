@@ -17,7 +17,7 @@ import {
   type StateRecord,
 } from '../records/records.js';
 import type { CopyRecords } from './copy_records.js';
-import type { MutationMemory } from './mutation_memory.js';
+import type { AppWrites, MutationMemory } from './mutation_memory.js';
 
 interface OutboxRecordsParts extends StateParts {
   readonly copies: CopyRecords;
@@ -248,8 +248,6 @@ export class OutboxRecords {
   }
 }
 
-type NumberedWrites = readonly NumberedWrite[];
-
 interface StateParts {
   readonly local: LocalTransaction;
   readonly ownerName: string;
@@ -264,7 +262,7 @@ interface StateParts {
  */
 export class StateRecords {
   readonly #parts: StateParts;
-  readonly #writes = new Map<string, Promise<NumberedWrites>>();
+  readonly #writes = new Map<string, Promise<AppWrites>>();
   /** Whether the transaction has changed any writes. */
   hasChangedWrites = false;
 
@@ -298,8 +296,8 @@ export class StateRecords {
   }
 
   /** What unsent mutations write to one state, in their order. */
-  async writes({ appName, userId }: StateOwner): Promise<NumberedWrite[]> {
-    return (await this.#ofApp(appName)).filter((write) => write.userId === userId);
+  async writes({ appName, userId }: StateOwner): Promise<readonly NumberedWrite[]> {
+    return (await this.#ofApp(appName)).get(userId) ?? [];
   }
 
   /** The numbers of the mutations that delete a user. */
@@ -309,26 +307,22 @@ export class StateRecords {
   }
 
   /** @param isNew whether the state has no write with this number */
-  async putWrite(
-    { appName, userId }: StateOwner,
-    write: NumberedWrite,
-    isNew: boolean,
-  ): Promise<void> {
+  async putWrite(owner: StateOwner, write: NumberedWrite, isNew: boolean): Promise<void> {
     const { number } = write;
-    this.#change(appName, (writes) =>
+    this.#change(owner, (writes) =>
       isNew
         ? inOrder(writes, write)
-        : writes.map((other) => (isOf(other, number, userId) ? write : other)),
+        : writes.map((other) => (other.number === number ? write : other)),
     );
-    await this.#parts.local.put('outbox', this.#writeKey({ appName, userId }, number), write);
+    await this.#parts.local.put('outbox', this.#writeKey(owner, number), write);
   }
 
-  async deleteWrite({ appName, userId }: StateOwner, number: number): Promise<void> {
-    this.#change(appName, (writes) => {
-      const index = writes.findIndex((write) => isOf(write, number, userId));
-      return index < 0 ? writes : [...writes.slice(0, index), ...writes.slice(index + 1)];
+  async deleteWrite(owner: StateOwner, number: number): Promise<void> {
+    this.#change(owner, (writes) => {
+      const index = writes.findIndex((write) => write.number === number);
+      return index < 0 ? writes : writes.slice(0, index).concat(writes.slice(index + 1));
     });
-    await this.#parts.local.delete('outbox', this.#writeKey({ appName, userId }, number));
+    await this.#parts.local.delete('outbox', this.#writeKey(owner, number));
   }
 
   /** Gives the writes to the memory. Called after the commit. */
@@ -338,9 +332,14 @@ export class StateRecords {
     }
   }
 
-  /** Applies a change to the listed writes of an app, so that they need not be listed again. */
-  #change(appName: string, change: (writes: NumberedWrites) => NumberedWrites): void {
-    const writes = this.#ofApp(appName).then(change);
+  /** Applies a change to the listed writes of a state, so that they need not be listed again. */
+  #change(
+    { appName, userId }: StateOwner,
+    change: (writes: readonly NumberedWrite[]) => readonly NumberedWrite[],
+  ): void {
+    const writes = this.#ofApp(appName).then((all) =>
+      new Map(all).set(userId, change(all.get(userId) ?? [])),
+    );
     // Avoids an unhandled rejection. If the list fails, the transaction fails as well.
     writes.catch(() => undefined);
     this.#writes.set(appName, writes);
@@ -355,26 +354,31 @@ export class StateRecords {
     return [...sharedKey(this.#parts.ownerName, appName), userId ?? '', number];
   }
 
-  #ofApp(appName: string): Promise<NumberedWrites> {
-    let writes =
+  #ofApp(appName: string): Promise<AppWrites> {
+    const writes =
       this.#writes.get(appName) ??
-      this.#parts.memory.sharedWrites(appName, this.#parts.sharedOutboxVersion());
-    if (writes === undefined) {
-      const range = below(sharedKey(this.#parts.ownerName, appName));
-      writes = this.#parts.local.list('outbox', range) as Promise<NumberedWrites>;
-    }
+      this.#parts.memory.sharedWrites(appName, this.#parts.sharedOutboxVersion()) ??
+      this.#list(appName);
     this.#writes.set(appName, writes);
+    return writes;
+  }
+
+  async #list(appName: string): Promise<AppWrites> {
+    const range = below(sharedKey(this.#parts.ownerName, appName));
+    const all = (await this.#parts.local.list('outbox', range)) as readonly NumberedWrite[];
+    const writes = new Map<string | undefined, NumberedWrite[]>();
+    for (const write of all) {
+      const others = writes.get(write.userId);
+      if (others === undefined) writes.set(write.userId, [write]);
+      else others.push(write);
+    }
     return writes;
   }
 }
 
 /** Adds a write. Only what was lost and is stored again has a lower number than others. */
-function inOrder(writes: NumberedWrites, write: NumberedWrite): NumberedWrites {
+function inOrder(writes: readonly NumberedWrite[], write: NumberedWrite): NumberedWrite[] {
   const all = [...writes, write];
-  const isLast = writes.every(({ number }) => number < write.number);
+  const isLast = (writes.at(-1)?.number ?? 0) < write.number;
   return isLast ? all : all.sort((one, other) => one.number - other.number);
-}
-
-function isOf(write: NumberedWrite, number: number, userId: string | undefined): boolean {
-  return write.number === number && write.userId === userId;
 }

@@ -33,6 +33,7 @@ export class Pending {
   readonly #board: StatusBoard;
   readonly #waiting = new Map<string, Waiting>();
   readonly #order = new SharedOrder();
+  #events = 0;
   #isChanged = false;
   readonly #listeners = new Set<(name: string) => void>();
 
@@ -76,6 +77,11 @@ export class Pending {
   /** The mutations that were not acknowledged, by session or state. */
   waiting(): Mutation[][] {
     return [...this.#waiting.values()].map(({ mutations }) => mutations.filter(isWaiting));
+  }
+
+  /** The number of unsent events. */
+  get events(): number {
+    return this.#events;
   }
 
   names(): string[] {
@@ -170,6 +176,7 @@ export class Pending {
     const events = mutations.some(isWaiting) ? all.size : undefined;
     let changes = shown;
     if (events !== shown?.events) {
+      this.#events += (events ?? 0) - (shown?.events ?? 0);
       this.#isChanged = true;
       changes = events === undefined ? undefined : { key: keyOfName(name), events };
     }
@@ -187,11 +194,9 @@ export class Pending {
   #show(): void {
     if (!this.#isChanged) return;
     this.#isChanged = false;
-    const pending: PendingChanges[] = [];
-    for (const { changes } of this.#waiting.values()) {
-      if (changes !== undefined) pending.push(changes);
-    }
-    this.#board.setPending(pending);
+    this.#board.setPending(() =>
+      [...this.#waiting.values()].flatMap(({ changes }) => changes ?? []),
+    );
   }
 }
 

@@ -64,9 +64,12 @@ export type StatusMessage = readonly [version: StatusVersion, status: SharedStat
 export class StatusBoard {
   #shared: SharedStatus = { isOnline: true, isSignedOut: false, isSending: false };
   #version: StatusVersion = [0, ''];
-  #pending: readonly PendingChanges[] = [];
+  #listPending: () => readonly PendingChanges[] = () => [];
+  /** Absent after a change, as {@link StatusBoard.status}. */
+  #pending: readonly PendingChanges[] | undefined;
   #lost: CacheLoss | undefined;
-  #status: CacheStatus = Object.freeze({ ...this.#shared, pending: [] });
+  /** Absent after a change, until somebody asks: with thousands of sessions that wait, many changes come between. */
+  #status: CacheStatus | undefined;
   readonly #tab: string;
   readonly #tell: (message: StatusMessage) => void;
   readonly #listeners = new Set<(status: CacheStatus) => void>();
@@ -78,6 +81,13 @@ export class StatusBoard {
   }
 
   get status(): CacheStatus {
+    if (this.#status === undefined) {
+      const pending = (this.#pending ??= this.#listPending());
+      const lost = this.#lost && { lost: this.#lost };
+      // A tab that ended while it was sending has not reset `isSending`.
+      const isSending = this.#shared.isSending && pending.length > 0;
+      this.#status = Object.freeze({ ...this.#shared, isSending, pending, ...lost });
+    }
     return this.#status;
   }
 
@@ -91,8 +101,10 @@ export class StatusBoard {
     this.share();
   }
 
-  setPending(pending: readonly PendingChanges[]): void {
-    this.#pending = pending;
+  /** @param list lists what waits */
+  setPending(list: () => readonly PendingChanges[]): void {
+    this.#listPending = list;
+    this.#pending = undefined;
     this.#publish();
   }
 
@@ -117,14 +129,10 @@ export class StatusBoard {
   }
 
   #publish(): void {
-    const pending = this.#pending;
-    const lost = this.#lost && { lost: this.#lost };
-    // A tab that ended while it was sending has not reset `isSending`.
-    const isSending = this.#shared.isSending && pending.length > 0;
-    this.#status = Object.freeze({ ...this.#shared, isSending, pending, ...lost });
+    this.#status = undefined;
     for (const listener of this.#listeners) {
       try {
-        listener(this.#status);
+        listener(this.status);
       } catch (error) {
         reportUncaught(error);
       }
