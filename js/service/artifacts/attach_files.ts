@@ -161,8 +161,8 @@ function takeFiles(given: readonly AttachedFile[]): TakenFile[] {
   if (given.length > MAX_FILES) throw invalid('files', `must be at most ${MAX_FILES}`);
   return given.map((file: AttachedFile, at): TakenFile => {
     const isBlob = file instanceof Blob;
-    const given: Partial<Exclude<AttachedFile, Blob>> = isBlob
-      ? { name: (file as Partial<File>).name, data: file }
+    const given = isBlob
+      ? { name: (file as Partial<File>).name, data: file, mimeType: undefined }
       : (Object(file) as Partial<Exclude<AttachedFile, Blob>>);
     if (given.data === undefined)
       throw invalid(`files[${at}]`, 'must be a Blob, or have data and a name');
