@@ -51,14 +51,15 @@ export class AppendHandle<S extends object> {
 
   /** Notes that an invocation is under way, or, with its final answer, that it has ended. */
   noteAppended(event: Event): void {
-    if (!this.noteRead(event)) this.#invocations.add(event.invocationId);
+    this.#invocations.add(event.invocationId);
+    this.noteRead(event);
   }
 
-  /** Notes that an invocation has ended, if this is its final answer. Returns whether it is one. */
-  noteRead(event: Event): boolean {
-    const isFinal = event.author !== 'user' && isAnswer(event) && isFinalResponse(event);
-    if (isFinal) this.#invocations.delete(event.invocationId);
-    return isFinal;
+  /** Notes that an invocation has ended, if this is its final answer. */
+  noteRead(event: Event): void {
+    const { invocationId, author } = event;
+    if (!this.#invocations.has(invocationId) || author === 'user') return;
+    if (isAnswer(event) && isFinalResponse(event)) this.#invocations.delete(invocationId);
   }
 
   /** Notes the invocations that a rewind has undone, as the store has read. */

@@ -5,7 +5,7 @@ import type { Event } from '../../values/model/event/event.js';
 import type { Session, Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { HistoryView } from '../../values/model/values/read_options.js';
-import { EventList } from './snapshot/shown_events.js';
+import { EventList, eventsIn } from './snapshot/shown_events.js';
 import { KnownBranches, loadTurns } from './turn_changes.js';
 import type { ShownTurns } from './types.js';
 
@@ -42,7 +42,7 @@ export class ShownHistory<S extends object> {
    */
   setWindow(session: Session<S>, limit: number, areUndone: boolean): void {
     const { events } = session;
-    const before = this.#list.pages.flat();
+    const before = eventsIn(this.#list.pages);
     this.#hasOlder = events.length > limit;
     this.#handle = { ...session, events: [] };
     this.#list = this.#list.withEvents(events.slice(-limit));
@@ -178,6 +178,7 @@ class UndoneTurns {
    * window, unless it has all events.
    */
   note(before: readonly Event[], after: readonly Event[], isWhole: boolean): void {
+    if (before.length === 0 && this.#invocations.size === 0) return;
     const ids = new Set(after.map(({ id }) => id));
     const common = before.findIndex(({ id }) => ids.has(id));
     const start = isWhole ? 0 : common < 0 ? before.length : common;

@@ -74,7 +74,7 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
   readonly error: unknown;
   /**
    * The last events in append order, then those that are not stored yet. A change of them makes another array, which
-   * takes some milliseconds for 100,000 events.
+   * takes about half a millisecond for 100,000 events.
    */
   readonly events: readonly Event[];
   /**

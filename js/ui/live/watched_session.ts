@@ -14,7 +14,7 @@ import { AppendHandle } from './append_handle.js';
 import { ReadingStore } from './reading_store.js';
 import { ShownHistory } from './shown_history.js';
 import { splitState } from './snapshot/scoped_state.js';
-import { ShownEvents } from './snapshot/shown_events.js';
+import { eventsIn, ShownEvents } from './snapshot/shown_events.js';
 import { cachingOf, UnsentEvents } from './snapshot/unsent_events.js';
 import { NO_RUNS, StoreRuns } from './store_runs.js';
 import type { LiveSessionOptions, LiveSessionSnapshot } from './types.js';
@@ -242,7 +242,7 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
 
   /** Whether a cache has sent nothing of what is shown: if all of it is given up, the session was never there. */
   get #isUnsent(): boolean {
-    const events = this.history.list.pages.flat();
+    const events = eventsIn(this.history.list.pages);
     const { states } = this.unsent;
     return events.length > 0 && events.every(({ id }) => Object.hasOwn(states, id));
   }

@@ -19,10 +19,9 @@ export function keepElements<T>(
 /** Returns `last` if all members of `next` are the same as its own. */
 export function keepMembers<T extends object>(last: T | undefined, next: T): T {
   if (last === undefined) return next;
-  const before = new Map<string, unknown>(Object.entries(last));
-  const members = Object.entries(next);
+  const keys = Object.keys(next) as (keyof T)[];
   const isSame =
-    members.length === before.size &&
-    members.every(([key, value]) => before.has(key) && Object.is(before.get(key), value));
+    keys.length === Object.keys(last).length &&
+    keys.every((key) => Object.hasOwn(last, key) && Object.is(last[key], next[key]));
   return isSame ? last : next;
 }

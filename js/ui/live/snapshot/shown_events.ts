@@ -17,7 +17,7 @@ export class ShownEvents {
     this.#stored = stored;
     this.#unsent = unsent;
     this.pages = unsent.length === 0 ? stored : [...stored, unsent];
-    this.events = ([] as Event[]).concat(...this.pages);
+    this.events = eventsIn(this.pages);
   }
 
   /** Returns itself if nothing has changed since. */
@@ -26,6 +26,11 @@ export class ShownEvents {
     const isSame = this.#stored === stored && this.#unsent === kept;
     return isSame ? this : new ShownEvents(stored, kept);
   }
+}
+
+/** Returns all events of pages. `flat` takes 20 times as long. */
+export function eventsIn(pages: Pages): readonly Event[] {
+  return pages.length === 1 ? pages[0]! : ([] as Event[]).concat(...pages);
 }
 
 /** The most events of a page. A new event copies the last page and the array of pages. */
@@ -84,7 +89,7 @@ export class EventList {
 
   /** Returns the events from the first one on that has one of these ids; none if none is there. */
   from(ids: ReadonlySet<string>): readonly Event[] {
-    const events = this.#pages.flat();
+    const events = eventsIn(this.#pages);
     const position = events.findIndex(({ id }) => ids.has(id));
     return position < 0 ? [] : events.slice(position);
   }
@@ -120,7 +125,7 @@ export class EventList {
 
   /** Returns a list of these events, with the same objects for those that have not changed; itself if none has. */
   withEvents(events: readonly Event[]): EventList {
-    const shown = this.#pages.flat();
+    const shown = eventsIn(this.#pages);
     const kept = keepElements(shown, events, idOf);
     const read = summarisedIn(events);
     const isSame = [...read].join() === [...this.#summarised].join();
