@@ -43,7 +43,7 @@ export class TimeLimit {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timeoutMs = 0;
   readonly #ignored: (() => void)[] = [];
-  /** The waits that the limit ends. */
+  /** What the limit calls when it fires: it ends waits, and tells who listens to its signal. */
   readonly #waits = new Set<() => void>();
   #firing: { readonly reason: unknown } | undefined;
   /** Made when somebody asks for the signal: most limits only end waits. */
@@ -102,6 +102,8 @@ export class TimeLimit {
   get signal(): HostAbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
+      // The limit itself calls the listeners of its signal: an event listener for each request takes microseconds.
+      listenersBySignal.set(this.#controller.signal, this.#waits);
       if (this.#firing !== undefined) this.#controller.abort(this.#firing.reason);
     }
     return this.#controller.signal;

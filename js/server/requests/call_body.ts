@@ -189,17 +189,15 @@ export async function appendBody<Result>(
 ): Promise<Result> {
   const { service, rights, body } = call;
   const { expectedRevision, expectedEvents } = body as RevisionCheck;
-  const expected = { expectedRevision, expectedEvents };
   const events = eventsIn(call);
   return appendOfClient({
-    ...{
-      service,
-      key: keyOf(call),
-      rights,
-      events,
-      files: filesIn(call, events.length),
-      ...expected,
-    },
+    service,
+    key: keyOf(call),
+    rights,
+    events,
+    files: filesIn(call, events.length),
+    expectedRevision,
+    expectedEvents,
     append: (admitted, expected) => append(admitted, expected, events),
   });
 }

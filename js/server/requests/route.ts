@@ -146,9 +146,7 @@ export function findRoute(
   isOwnClient: boolean,
 ): { readonly route: Route; readonly names: CompositeSessionKey & FileNames } {
   const given = path.split('/');
-  const matching = table
-    .map(({ route, pattern }) => ({ route, pattern, segments: fitted(given, pattern) }))
-    .filter(({ pattern, segments }) => matches(pattern, segments));
+  const matching = table.filter(({ pattern }) => matches(pattern, fitted(given, pattern)));
   if (matching.length === 0) throw new HttpRefusal(404, 'Not Found');
   const wanted = method === 'HEAD' ? 'GET' : method;
   const found = matching.find(({ route }) => route.method === wanted);
@@ -156,7 +154,8 @@ export function findRoute(
     const allow = [...new Set(matching.map(({ route }) => route.method))].join(', ');
     throw new HttpRefusal(405, 'Method Not Allowed', { allow });
   }
-  return { route: found.route, names: namesIn(found.pattern, found.segments, isOwnClient) };
+  const { route, pattern } = found;
+  return { route, names: namesIn(pattern, fitted(given, pattern), isOwnClient) };
 }
 
 /** Joins the segments of the name of a file. */

@@ -61,10 +61,10 @@ function showTexts(value: unknown, schema: Schema, maySeeCredentials: boolean): 
     return value.map((item: unknown) => showTexts(item, items, maySeeCredentials));
   }
   if (!isPlainObject(value)) return value;
-  const shown = { ...value };
+  let shown = value;
   for (const [name, member] of Object.entries(properties ?? {})) {
-    if (Object.hasOwn(value, name)) {
-      shown[name] = showTexts(value[name], member, maySeeCredentials);
+    if (hasTexts(member) && Object.hasOwn(value, name)) {
+      shown = { ...shown, [name]: showTexts(value[name], member, maySeeCredentials) };
     }
   }
   return shown;

@@ -384,14 +384,16 @@ function takeExpectedEvents(
 ): ExpectedEvents | undefined {
   if (given === undefined || given === null) return undefined;
   requireObject(NAME, given);
-  const entries = Object.entries(given);
-  for (const [id, revision] of entries) {
+  // Without a prototype: the engine would make a shape of its own for each object whose names are new.
+  const taken = Object.create(null) as Record<string, number | null>;
+  for (const [id, revision] of Object.entries(given)) {
     if (!events.some((event) => event.id === id))
       throw invalid(NAME, `has the id ${JSON.stringify(id)}, which no event has`);
-    if (revision === null || (isRevision(revision) && revision > 0)) continue;
-    throw invalidValue(`${NAME}[${JSON.stringify(id)}]`, 'must be a revision or null', revision);
+    if (revision !== null && !(isRevision(revision) && revision > 0))
+      throw invalidValue(`${NAME}[${JSON.stringify(id)}]`, 'must be a revision or null', revision);
+    taken[id] = revision;
   }
-  return Object.fromEntries(entries);
+  return taken;
 }
 
 const NAME = 'expectedEvents';
