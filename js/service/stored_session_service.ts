@@ -52,13 +52,13 @@ import type {
   WatchRequest,
 } from '../values/model/notice.js';
 import { deleteSessions } from './delete_sessions.js';
+import { requireArtifacts } from '../core/artifacts_of.js';
 import { CORE } from '../core/core_of.js';
 import type { Calls } from '../core/call/calls.js';
 import type { ServiceCore } from './service_core.js';
 import { after } from '../core/storage/wasm/maybe_promise.js';
 import { closeTimeoutOf } from './service_options.js';
 import { markRaw } from '../values/members.js';
-import { SessionError } from '../values/errors/errors.js';
 import type { ArtifactService } from '../values/model/artifact.js';
 
 /**
@@ -98,10 +98,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
    * @throws SessionError `artifact_service_missing` without that option
    */
   get artifacts(): Required<ArtifactService> {
-    const { artifacts } = this.#core;
-    if (artifacts !== undefined) return artifacts.service;
-    const message = 'This service keeps no files; give it the option artifacts.';
-    throw new SessionError('artifact_service_missing', message);
+    return requireArtifacts(this);
   }
 
   createSession(request: CreateSessionRequest<S>): Promise<Session<S>>;

@@ -1,12 +1,11 @@
 /** The files that clients name in messages. The handler makes the delta and the metadata of each itself. */
-import type { ArtifactService } from '../../values/model/artifact.js';
+import { requireArtifacts } from '../../core/artifacts_of.js';
 import type { NamedFile } from '../../core/write.js';
 import type { NewEvent } from '../../values/model/event/event.js';
 import type { MessageFile } from '../../values/model/event/message_files.js';
 import { withFiles } from '../../values/model/event/place_files.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { SessionError } from '../../values/errors/errors.js';
 import { HttpRefusal } from '../http/responses.js';
 import { markGiven } from './client_event.js';
 
@@ -23,13 +22,6 @@ export async function givenWithFiles(
   files: readonly NamedFile[],
 ): Promise<NewEvent> {
   return withFiles(markGiven(event), await filesOfUser(service, key, files));
-}
-
-/** Returns the files of a handler's service. @throws SessionError `artifact_service_missing` */
-export function requireArtifacts(service: object): Required<ArtifactService> {
-  const { artifacts } = service as { readonly artifacts?: Required<ArtifactService> };
-  if (artifacts !== undefined) return artifacts;
-  throw new SessionError('artifact_service_missing', 'The server keeps no files.');
 }
 
 /**

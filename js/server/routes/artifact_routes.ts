@@ -1,3 +1,4 @@
+import { requireArtifacts } from '../../core/artifacts_of.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { parseJson } from '../../values/json/parse.js';
@@ -16,7 +17,6 @@ import { COMMON_HEADERS, hasTag, HttpRefusal } from '../http/responses.js';
 import { OWN_FORM } from '../requests/client_form.js';
 import { oneOf, TEXT, WHOLE } from '../requests/parameters.js';
 import { keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
-import { requireArtifacts } from '../rights/client_files.js';
 import { requireSession, SESSION } from './session_routes.js';
 
 const ARTIFACTS = `${SESSION}/artifacts`;

@@ -1,3 +1,4 @@
+import { findArtifacts } from '../../core/artifacts_of.js';
 import type { ArtifactService, ArtifactVersionRequest } from '../../values/model/artifact.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Part } from '../../values/model/event/content.js';
@@ -32,11 +33,7 @@ export class ModelFiles {
   readonly #turns = new WeakMap<Session, TurnFiles>();
 
   constructor(service: object) {
-    try {
-      this.artifacts = (service as { artifacts?: Required<ArtifactService> }).artifacts;
-    } catch {
-      // It lacks the option `artifacts`.
-    }
+    this.artifacts = findArtifacts(service);
   }
 
   /** Gives the files to the events that have none yet. Never rejects. */

@@ -1,6 +1,6 @@
 /** Attaches files to messages. A live session loads this file with the first message that has some. */
+import { findArtifacts, requireArtifacts } from '../../core/artifacts_of.js';
 import { coreOf } from '../../core/core_of.js';
-import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
 import { fitsUtf8 } from '../../values/json/text.js';
@@ -16,9 +16,7 @@ import { isFileName } from '../../stores/artifacts/artifact_names.js';
 import { blobOf, dataOf } from '../../stores/artifacts/file_bytes.js';
 import { BINARY, partOf } from '../../stores/artifacts/file_versions.js';
 
-type Artifacts = Required<
-  Pick<ArtifactService, 'put' | 'listArtifactKeys' | 'listArtifactVersions'>
->;
+type Artifacts = Required<ArtifactService>;
 
 /** A file of a caller, checked. */
 interface TakenFile {
@@ -74,7 +72,7 @@ export async function attachFiles(
   all.count += 1;
   let result: Event;
   try {
-    const artifacts = artifactsOf(service);
+    const artifacts = requireArtifacts(service);
     await openSession?.();
     // A put needs the session at the remote of a cache, and what the message follows.
     await coreOf(service)?.untilSent?.(key);
@@ -177,23 +175,6 @@ function takeFiles(given: readonly AttachedFile[]): TakenFile[] {
     const type = isEmpty && (mimeType ?? BINARY) === BINARY ? 'text/plain' : mimeType;
     return { name: given.name ?? `file.${subtype}`, data, mimeType: type };
   });
-}
-
-/** @throws SessionError `artifact_service_missing` */
-function artifactsOf(service: SessionService): Artifacts {
-  const found = findArtifacts(service);
-  if (found !== undefined) return found;
-  const message = 'This service keeps no files; give it the option artifacts.';
-  throw new SessionError('artifact_service_missing', message);
-}
-
-function findArtifacts(service: SessionService): Artifacts | undefined {
-  const { artifacts } = service as { readonly artifacts?: Artifacts };
-  // A service of `adk-session-wasm/adk` has the core of the service that it wraps.
-  const { artifacts: wrapped } = (coreOf(service) ?? {}) as {
-    readonly artifacts?: { readonly service: Artifacts };
-  };
-  return artifacts ?? wrapped?.service;
 }
 
 /** Returns a name that no file of an agent has, and none of this message. */

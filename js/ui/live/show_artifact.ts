@@ -1,9 +1,9 @@
+import { requireArtifacts } from '../../core/artifacts_of.js';
 import { type GivenService, givenService } from '../../core/call/given_service.js';
 import { SessionError } from '../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { ArtifactService } from '../../values/model/artifact.js';
 
 /** A version of a file, as a page shows it. */
 export interface ShownArtifact {
@@ -81,10 +81,9 @@ export function showArtifact<S extends object = StateShape>(
   let url: string | undefined;
   const open = async (): Promise<void> => {
     const { signal } = stopping;
-    const { artifacts } = (await given()) as { readonly artifacts?: Required<ArtifactService> };
     const { version, ...file } = request;
     const ofVersion = version === undefined ? file : { ...file, version };
-    const blob = await requireArtifacts(artifacts).open({ ...ofVersion, signal });
+    const blob = await requireArtifacts(await given()).open({ ...ofVersion, signal });
     if (blob === undefined) {
       throw new SessionError('not_found', `There is no file "${request.filename}".`);
     }
@@ -102,11 +101,4 @@ export function showArtifact<S extends object = StateShape>(
     stopping.abort();
     if (url !== undefined) URL.revokeObjectURL(url);
   };
-}
-
-function requireArtifacts(
-  artifacts: Required<ArtifactService> | undefined,
-): Required<ArtifactService> {
-  if (artifacts !== undefined) return artifacts;
-  throw new SessionError('artifact_service_missing', 'The service has no artifacts.');
 }

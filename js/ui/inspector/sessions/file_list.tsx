@@ -1,5 +1,6 @@
+import { findArtifacts } from '../../../core/artifacts_of.js';
 import type { GivenService } from '../../../core/call/given_service.js';
-import type { ArtifactService, ArtifactVersion } from '../../../values/model/artifact.js';
+import type { ArtifactVersion } from '../../../values/model/artifact.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { isPicture, LOADING_ARTIFACT, showArtifact } from '../../live/show_artifact.js';
@@ -25,7 +26,7 @@ export function FileList(props: FileListProps): VNode | null {
   const { service, keyOfSession, lastUpdateTime } = props;
   const { appName, userId, sessionId } = keyOfSession;
   const { value: names = [], error } = useReading(
-    async () => (await artifactsOf(service))?.listArtifactKeys(keyOfSession) ?? [],
+    async () => findArtifacts(await service)?.listArtifactKeys(keyOfSession) ?? [],
     [service, appName, userId, sessionId, lastUpdateTime],
   );
   if (names.length === 0) return <ErrorNote error={error} />;
@@ -50,7 +51,7 @@ function FileVersions(props: FileProps): VNode {
   const { value: versions = [], error } = useReading(
     async () =>
       isExpanded
-        ? ((await artifactsOf(service))?.listArtifactVersions({ ...keyOfSession, filename }) ?? [])
+        ? (findArtifacts(await service)?.listArtifactVersions({ ...keyOfSession, filename }) ?? [])
         : [],
     [service, keyOfSession, filename, isExpanded, lastUpdateTime],
   );
@@ -114,15 +115,4 @@ function OpenFile(props: FileProps & { version: ArtifactVersion }): VNode {
       </a>
     </div>
   );
-}
-
-/** Returns the files of a service; `undefined` if it has none. */
-async function artifactsOf(
-  service: GivenService<SessionService>,
-): Promise<Required<ArtifactService> | undefined> {
-  try {
-    return ((await service) as { readonly artifacts?: Required<ArtifactService> }).artifacts;
-  } catch {
-    return undefined;
-  }
 }
