@@ -106,3 +106,17 @@ export async function* feedEvents(response: Response): AsyncGenerator<FeedEvent>
     }
   }
 }
+
+/** A handler whose session is there, with requests that put and get bytes. */
+export async function serveFiles(options: Parameters<typeof serve>[0] = {}) {
+  const all = serve(options);
+  await all.service.createSession(KEY);
+  /** Sends bytes. */
+  const put = async (path: string, data: BodyInit, headers: Record<string, string> = {}) => {
+    const sent = { method: 'PUT', body: data, headers, duplex: 'half' };
+    return answerOf(await all.handler(new Request(`http://localhost${path}`, sent)));
+  };
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    all.handler(requestTo(path, { headers }));
+  return { ...all, put, get };
+}
