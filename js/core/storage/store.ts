@@ -204,7 +204,11 @@ export interface StoreTraits {
    * have the whole sessions, or is not alone in writing them. To other stores `withHistories` gives these verbs.
    */
   readonly computesHistories?: boolean | undefined;
-  /** How the service reads views. Absent: the store computes them itself, as a server does. */
+  /**
+   * How the service reads views. Absent: the store computes them itself, as a server does.
+   *
+   * @internal
+   */
   readonly views?: ViewPlans | undefined;
   /** Whether it has no pages of events, so that a whole session is read at once. */
   readonly lacksPages?: boolean | undefined;
