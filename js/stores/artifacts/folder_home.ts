@@ -77,7 +77,8 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
       // Another put may be removing it.
       const folder = await fs.stat(staged).catch(() => undefined);
       if (folder === undefined || Date.now() - folder.mtimeMs < UNUSED_MS) continue;
-      await fs.rm(staged, { recursive: true, force: true });
+      // One of another user of the system stays.
+      await fs.rm(staged, { recursive: true, force: true }).catch(() => undefined);
     }
   }
 

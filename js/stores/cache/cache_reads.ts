@@ -206,7 +206,7 @@ export class CacheReads {
     let fetched: Fetched | undefined;
     if (policy === 'network-first') fetched = await this.#inTime(fetch.refresh(key, need), call);
     let { creation } = call;
-    let isAsked = policy !== 'cache-first' || !board.status.isOnline;
+    let isAsked = policy !== 'cache-first' || !board.isOnline;
     for (let lastCount: EventCount = -1; ;) {
       const local = await this.#look(request, call, fetched?.window, isAnswered);
       const { result, part } = local;

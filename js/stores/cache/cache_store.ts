@@ -109,7 +109,7 @@ export class CacheStore implements Store {
   async search(request: FindRequest, call: Call): Promise<FindResult | undefined> {
     const { board, remote, readTimeoutMs, reads } = this.#parts;
     if ((call.reads ?? reads) === 'cache-only') return undefined;
-    if (board.status.isOnline) {
+    if (board.isOnline) {
       const ask: RemoteCall<FindResult | undefined> = async (store, own) =>
         store.search?.(request, own);
       const found = remote.request(ask, call);
@@ -196,7 +196,7 @@ export class CacheStore implements Store {
       if (view === undefined) return (await transaction.copies.get(key))?.copy !== undefined;
       return view.overlay.creation?.base.isThere !== true;
     });
-    if (isThere || !board.status.isOnline) return;
+    if (isThere || !board.isOnline) return;
     try {
       await endsWithin(readTimeoutMs, fetch.require(key, 1), call.signal);
     } catch (error) {
@@ -220,7 +220,7 @@ export class CacheStore implements Store {
     const own = mutations.findLast(({ number }) => number === numbers.at(-1));
     const isDemanding =
       own?.base.mustExist === true && mutations.some((each) => isOf(each, 'create'));
-    if (!isDemanding || !board.status.isOnline) return;
+    if (!isDemanding || !board.isOnline) return;
     for (const number of numbers) awaited.add(number);
     let refusal: Refusal | undefined;
     try {

@@ -1,4 +1,5 @@
 import { loadChunk } from '../../core/wasm/loader/chunk.js';
+import { messageOf } from '../../values/errors/describe.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Content } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -68,7 +69,7 @@ export interface SessionAttachments {
    * Asks the agent, with the files of the composer. If the message is not shown, because a file could not be put, the
    * composer gets the message back with its files, unless the user has begun another one.
    *
-   * @throws SessionError as `ask` of the session
+   * @throws SessionError as `ask` of the session; for a message that is not shown an `Error` whose `cause` is that error
    */
   onNew(message: SentMessage): Promise<void>;
   /**
@@ -102,7 +103,7 @@ const NOT_SENT = Symbol.for('assistant-ui.message-not-sent');
  * ```
  */
 export function sessionAttachments<S extends object = StateShape>(
-  chat: Pick<LiveSession<S>, 'ask' | 'edit' | 'getSnapshot'>,
+  chat: Pick<LiveSession<S>, 'ask' | 'edit'>,
 ): SessionAttachments {
   return {
     accept: '*',
@@ -130,14 +131,15 @@ export function sessionAttachments<S extends object = StateShape>(
       };
     },
     async onNew(message) {
+      let isShown = false;
       try {
-        await chat.ask(...(await requestOf(message)));
+        const [content, options] = await requestOf(message);
+        await chat.ask(content, { ...options, onShown: () => (isShown = true) });
       } catch (error) {
-        const unsent = Object.values(chat.getSnapshot().unsent);
-        if (!unsent.some((shown) => shown.error === error)) {
-          Reflect.set(Object(error), NOT_SENT, true);
-        }
-        throw error;
+        if (isShown) throw error;
+        // Another message may fail by the same error.
+        const own = new Error(messageOf(error), { cause: error });
+        throw Object.assign(own, { [NOT_SENT]: true });
       }
     },
     async onEdit(message) {

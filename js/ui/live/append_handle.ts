@@ -14,6 +14,8 @@ type Creates = 'now' | 'if absent' | 'with append';
 export class AppendHandle<S extends object> {
   /** Absent until an append needs it. */
   opening: OpenedHandle<S> | undefined;
+  /** How often it was opened for an append. */
+  openings = 0;
   /** The number of appends under way. */
   #appends = 0;
   /** The invocations that have an event by this handle, and no final answer yet. */
@@ -220,6 +222,7 @@ export class AppendHandle<S extends object> {
   /** Keeps a handle for the next append, unless it cannot be opened. */
   #keep(opening: OpenedHandle<S>): OpenedHandle<S> {
     this.opening = opening;
+    this.openings += 1;
     opening.catch(() => this.#forget(opening));
     return opening;
   }

@@ -55,11 +55,15 @@ export class LiveSessionStore<S extends object>
   }
 
   async ask(content: Content | string, options: AskOptions<S> = {}): Promise<Event> {
-    const { streaming = true, stateDelta, ...taken } = takeOptions(options);
+    const { streaming = true, stateDelta, onShown, ...taken } = takeOptions(options);
     const actions = stateDelta && { actions: createEventActions({ stateDelta }) };
     const files = filesIn(taken);
     const message = messageOf(content, files, actions);
-    const ask = (message: Event): Promise<Event> => this.#ask(message, streaming);
+    const ask = (message: Event): Promise<Event> => {
+      const asked = this.#ask(message, streaming);
+      onShown?.();
+      return asked;
+    };
     return files !== undefined ? this.#attach(message, files, ask, 'ask') : ask(message);
   }
 
@@ -263,10 +267,16 @@ export class LiveSessionStore<S extends object>
     // It is no error that the session stays, for example because this client may not delete it.
     const isDeleted = await this.handle.deleteCreated(service, isNeeded, isUsed).catch(() => false);
     if (!isDeleted) return;
-    // A read that began before may still find the session. Another one would then take it for deleted by somebody else.
+    const leave = (): void => {
+      this.handle.drop();
+      this.setGone('missing');
+    };
+    leave();
+    const { openings } = this.handle;
     await this.reading;
-    this.handle.drop();
-    this.setGone('missing');
+    // That read may have found the session still. Another one would take it for deleted by somebody else. A message that was
+    // sent meanwhile has created a new one.
+    if (this.handle.openings === openings) leave();
   }
 
   async #changeTurn(

@@ -134,6 +134,8 @@ export interface AskOptions<S extends object = StateShape> extends AttachOptions
   readonly streaming?: boolean | undefined;
   /** Changes of the state that are stored with the message. */
   readonly stateDelta?: StateDelta<S> | undefined;
+  /** @internal Called once the message is shown: from then on the store has it, also if it cannot be stored. */
+  readonly onShown?: (() => void) | undefined;
 }
 
 /** A session as a store. */

@@ -166,7 +166,7 @@ export class RemoteConnection {
    * so another request has to tell.
    */
   async checkLogin(owner: StateOwner): Promise<void> {
-    if (this.#parts.board.status.isSignedOut) return;
+    if (this.#parts.board.isSignedOut) return;
     const request = { scope: scopeOf(owner), ...owner };
     try {
       await this.request((store, call) => store.state(request, call));
@@ -177,7 +177,7 @@ export class RemoteConnection {
 
   #showAnswer(): void {
     const { board } = this.#parts;
-    const { isOnline, isSignedOut } = board.status;
+    const { isOnline, isSignedOut } = board;
     const isRecovered = this.#hasFailed || !isOnline || isSignedOut;
     this.#hasFailed = false;
     const answered = { isOnline: true, isSignedOut: false, lastSuccess: Date.now() };

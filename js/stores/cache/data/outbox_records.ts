@@ -337,9 +337,13 @@ export class StateRecords {
     { appName, userId }: StateOwner,
     change: (writes: readonly NumberedWrite[]) => readonly NumberedWrite[],
   ): void {
-    const writes = this.#ofApp(appName).then((all) =>
-      new Map(all).set(userId, change(all.get(userId) ?? [])),
-    );
+    const writes = this.#ofApp(appName).then((all) => {
+      const changed = change(all.get(userId) ?? []);
+      const next = new Map(all);
+      if (changed.length > 0) next.set(userId, changed);
+      else next.delete(userId);
+      return next;
+    });
     // Avoids an unhandled rejection. If the list fails, the transaction fails as well.
     writes.catch(() => undefined);
     this.#writes.set(appName, writes);

@@ -80,6 +80,16 @@ export class StatusBoard {
     this.#tell = tell;
   }
 
+  /** As in the status, without listing what waits. */
+  get isOnline(): boolean {
+    return this.#shared.isOnline;
+  }
+
+  /** As {@link StatusBoard.isOnline}. */
+  get isSignedOut(): boolean {
+    return this.#shared.isSignedOut;
+  }
+
   get status(): CacheStatus {
     if (this.#status === undefined) {
       const pending = (this.#pending ??= this.#listPending());

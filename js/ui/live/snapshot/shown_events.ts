@@ -28,9 +28,9 @@ export class ShownEvents {
   }
 }
 
-/** Returns all events of pages. `flat` takes 20 times as long. */
+/** Returns all events of pages, in an array of the caller's. `flat` takes 20 times as long. */
 export function eventsIn(pages: Pages): readonly Event[] {
-  return pages.length === 1 ? pages[0]! : ([] as Event[]).concat(...pages);
+  return ([] as Event[]).concat(...pages);
 }
 
 /** The most events of a page. A new event copies the last page and the array of pages. */

@@ -44,7 +44,7 @@ export interface EventTexts {
   readonly whole?: string;
   /**
    * Whether it may be a marker: it has a member of rewinds or compactions, or tells what waits. See
-   * `js/core/history/marks.ts`.
+   * `markers.ts`.
    */
   readonly mayBeMarker: boolean;
   /** JSON text of what the event changes in the state. */

@@ -1,11 +1,13 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Event, filesOf, InMemorySessionService } from '../../../../js/index.js';
 import { sessionAttachments } from '../../../../js/ui/assistant_ui/index.js';
 import { liveSession, type RunAgent } from '../../../../js/ui/live/index.js';
 import { historyOf, KEY, message, text } from './threads.js';
 
+const NOT_SENT = Symbol.for('assistant-ui.message-not-sent');
 const TEXT = '[Uploaded Artifact: "tea.png"]';
 const picture = (name = 'tea.png'): File => new File(['picture'], name, { type: 'image/png' });
 
@@ -82,9 +84,8 @@ describe('An attachment of a live session', () => {
     const { chat, service } = opened;
     const failure = new Error('full');
     service.artifacts.put = () => Promise.reject(failure);
-    await rejects(sent(opened, picture()), failure);
     // assistant-ui knows such an error by this member.
-    equal(Symbol.for('assistant-ui.message-not-sent') in failure, true);
+    await rejects(sent(opened, picture()), { cause: failure, [NOT_SENT]: true });
     await chat.load();
     deepEqual(chat.getSnapshot().events, []);
     deepEqual(Object.keys(chat.getSnapshot().unsent), []);
@@ -96,9 +97,38 @@ describe('An attachment of a live session', () => {
     opened.service.appendEvents = () => Promise.reject(failure);
     opened.service.appendEvent = () => Promise.reject(failure);
     await rejects(sent(opened, picture()), failure);
-    equal(Symbol.for('assistant-ui.message-not-sent') in failure, false);
+    equal(NOT_SENT in failure, false);
     const { events } = opened.chat.getSnapshot();
     deepEqual(events.map(textsOf), [['What is on it?', TEXT]]);
+  });
+
+  it('stays with a message that is stored although its answer was lost', async () => {
+    const opened = open();
+    const { chat, service } = opened;
+    const failure = new Error('no connection');
+    const appendEvent = service.appendEvent.bind(service);
+    service.appendEvent = async (request) => {
+      await appendEvent(request);
+      await sleep(20);
+      throw failure;
+    };
+    const stop = chat.subscribe(() => undefined);
+    await rejects(sent(opened, picture()), failure);
+    equal(NOT_SENT in failure, false);
+    stop();
+  });
+
+  it('is back in the composer if a message before it has failed by the same error', async () => {
+    const opened = open();
+    const failure = new Error('no connection');
+    opened.service.getSession = () => Promise.reject(failure);
+    const content = [text('Tea?')];
+    const before = opened.attachments.onNew({ sourceId: null, content });
+    await Promise.all([
+      rejects(before, failure),
+      rejects(sent(opened, picture()), { cause: failure, [NOT_SENT]: true }),
+    ]);
+    equal(NOT_SENT in failure, false);
   });
 
   it('stays with its message when that is answered again or edited', async () => {

@@ -30,6 +30,27 @@ async function storedIn(service: InMemorySessionService, id: string): Promise<Ev
   return events[0]?.event;
 }
 
+/** A shown chat whose reads of the session answer late. */
+async function openSlow(milliseconds: number) {
+  const { service, chat } = open();
+  const getSession = service.getSession.bind(service);
+  service.getSession = async (request) => {
+    const session = await getSession(request);
+    // The reads of the store, and none of a message.
+    if (request.config?.numRecentEvents !== 0) await sleep(milliseconds);
+    return session;
+  };
+  const stop = chat.subscribe(() => undefined);
+  await chat.load();
+  return { service, chat, stop };
+}
+
+/** Fails a moment after the session was created. */
+async function* tearing() {
+  await sleep(5);
+  yield* failing();
+}
+
 describe('A message with files', () => {
   it('has a text, a delta and metadata for each, and no other reference', async () => {
     const { service, chat } = open();
@@ -156,26 +177,24 @@ describe('A message with files', () => {
   });
 
   it('may be sent again after a put fails, also if a slow read had found its session', async () => {
-    const { service, chat } = open();
-    const getSession = service.getSession.bind(service);
-    service.getSession = async (request) => {
-      const session = await getSession(request);
-      // The reads of the store, and none of the message.
-      if (request.config?.numRecentEvents !== 0) await sleep(20);
-      return session;
-    };
-    const stop = chat.subscribe(() => undefined);
-    await chat.load();
-    const tearing = (async function* () {
-      await sleep(5);
-      yield* failing();
-    })();
-    await rejects(chat.ask('New.', { files: [{ name: 'bad', data: tearing }] }), /torn/);
+    const { service, chat, stop } = await openSlow(20);
+    await rejects(chat.ask('New.', { files: [{ name: 'bad', data: tearing() }] }), /torn/);
     await sleep(60);
     equal(chat.getSnapshot().status, 'missing');
     const { id } = await chat.ask('New.', { files: [picture()] });
     stop();
     deepEqual(idsOf((await service.getSession(KEY))!.events).slice(0, 1), [id]);
+  });
+
+  it('that cannot be put leaves the next message, sent while a slow read still finds its session', async () => {
+    const { service, chat, stop } = await openSlow(100);
+    const failed = rejects(chat.ask('New.', { files: [{ name: 'bad', data: tearing() }] }), /torn/);
+    await sleep(40);
+    const { id } = await chat.ask('Next.');
+    await failed;
+    deepEqual(idsOf((await service.getSession(KEY))!.events).slice(0, 1), [id]);
+    while (chat.getSnapshot().status !== 'ready') await sleep(10);
+    stop();
   });
 
   it('leaves a new conversation that somebody has changed since', async () => {
