@@ -1,6 +1,7 @@
 /** Limits waits by timeouts and by signals. */
 import type { HostAbortSignal } from '../../values/model/host.js';
 import { abortedError, requireNotAborted } from './call.js';
+import { reportUncaught } from './diagnostics.js';
 
 /**
  * The callbacks of each signal. They share one event listener, because Node warns of more than ten.
@@ -18,13 +19,22 @@ export function onAbort(signal: HostAbortSignal, listener: () => void): () => vo
   return () => listeners.delete(listener);
 }
 
+/** As a signal does, it reports what a listener throws, so that the others are called too. */
+function callListener(listener: () => void): void {
+  try {
+    listener();
+  } catch (error) {
+    reportUncaught(error);
+  }
+}
+
 function listenTo(signal: HostAbortSignal): Set<() => void> {
   const listeners = new Set<() => void>();
   const fire = (): void => {
     for (const listener of listeners) {
       // A signal that is not the host's own may fire again.
       listeners.delete(listener);
-      listener();
+      callListener(listener);
     }
   };
   signal.addEventListener('abort', fire);
@@ -96,7 +106,7 @@ export class TimeLimit {
     if (this.#firing !== undefined) return;
     this.#firing = { reason };
     this.#controller?.abort(reason);
-    for (const end of this.#waits) end();
+    for (const end of this.#waits) callListener(end);
   }
 
   get signal(): HostAbortSignal {

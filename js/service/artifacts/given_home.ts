@@ -45,9 +45,10 @@ export class GivenHome implements ArtifactHome, SeparateFiles {
 
   async put(place: FilePlace, { data, facts, createTime }: NewFile): Promise<FileVersion> {
     const blob = await blobOf(data);
-    const { size } = blob;
     const { mimeType, displayName } = facts;
     const artifact = await partOf({ facts }, blob);
+    // A text may lose bytes as a part: a mark of its order, or what is no UTF-8.
+    const { size } = artifact.text === undefined ? blob : new Blob([artifact.text]);
     // Google Cloud Storage takes only texts as values of metadata.
     const customMetadata = withOwnFacts(facts, { mimeType, displayName, size }, JSON.stringify);
     const version = await this.#service.saveArtifact({

@@ -41,6 +41,9 @@ export async function* artifactLines(
     const whole = readsWhole ? await home.open(place, version, all, call) : undefined;
     const length = readsWhole ? whole?.size : size;
     if (length === undefined) continue;
+    // Such a service tells the type of some files only with their bytes.
+    const type = whole?.type === '' ? undefined : whole?.type;
+    const mimeType = facts.mimeType ?? type;
     const time = Number.isFinite(createTime) ? createTime : Date.now();
     const chunks = Math.max(1, Math.ceil(length / CHUNK_BYTES));
     for (let chunk = 0; chunk < chunks; chunk += 1) {
@@ -51,7 +54,10 @@ export async function* artifactLines(
       // It was deleted after it was listed.
       if (blob === undefined) break;
       const data = base64(new Uint8Array(await blob.arrayBuffer()));
-      const artifact = { filename, version, facts, createTime: time, chunk, chunks, data };
+      const artifact = {
+        ...{ filename, version, facts: { ...facts, mimeType } },
+        ...{ createTime: time, chunk, chunks, data },
+      };
       yield { ...owner, artifact };
     }
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { endsWithin, TimeLimit } from '../../../../js/core/call/time_limit.js';
+import { endsWithin, onAbort, TimeLimit } from '../../../../js/core/call/time_limit.js';
 
 const never = new Promise<never>(() => undefined);
 
@@ -36,6 +36,21 @@ describe('A time limit', () => {
     const limit = new TimeLimit(undefined);
     limit.expire();
     assert.equal(await limit.until(never), false);
+  });
+
+  it('reports a listener that throws, and ends its other waits', async () => {
+    const errors: unknown[] = [];
+    globalThis.reportError = (error: unknown) => void errors.push(error);
+    const failure = new Error('broken');
+    const limit = new TimeLimit(undefined);
+    onAbort(limit.signal, () => {
+      throw failure;
+    });
+    const waiting = limit.until(never);
+    limit.abort();
+    assert.equal(await waiting, false);
+    assert.deepEqual(errors, [failure]);
+    Reflect.deleteProperty(globalThis, 'reportError');
   });
 
   it('counts from the last arrival', (t) => {

@@ -82,11 +82,15 @@ describe('Files in exported lines', () => {
     const fileData = { fileUri: 'gs://b/c', mimeType: 'image/png' };
     await given.saveArtifact({ ...key, filename: 'elsewhere', artifact: { fileData } });
     await service.artifacts.put({ ...key, filename: 'a', data: bytesOf(MIB + 3) });
+    // Its two bytes are no UTF-8.
+    const latin = { inlineData: { mimeType: 'text/plain', data: '6UE=' } };
+    await given.saveArtifact({ ...key, filename: 'latin', artifact: latin });
     const other = new InMemorySessionService({ artifacts: true });
     for await (const { error } of importSessions(other, await linesOf(service)))
       assert.equal(error, undefined);
     assert.equal((await other.artifacts.open({ ...key, filename: 'a' }))?.size, MIB + 3);
-    assert.deepEqual(await other.artifacts.listArtifactKeys(key), ['a']);
+    assert.deepEqual(await other.artifacts.listArtifactKeys(key), ['a', 'latin']);
+    assert.deepEqual(await other.artifacts.loadArtifact({ ...key, filename: 'latin' }), latin);
     assert.equal(await service.artifacts.open({ ...key, filename: 'elsewhere' }), undefined);
   });
 
