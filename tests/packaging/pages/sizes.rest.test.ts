@@ -166,7 +166,7 @@ const SIZES: readonly [
   ],
   [
     'the attachments for assistant-ui',
-    0.99,
+    1.04,
     () =>
       sizeBeside(
         'attachments',
