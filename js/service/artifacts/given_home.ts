@@ -70,7 +70,8 @@ export class GivenHome implements ArtifactHome, SeparateFiles {
         const place = placeOf({ ...user, sessionId, filename });
         return place.owner.sessionId === owner.sessionId ? place.name : [];
       } catch {
-        return []; // a name of a file that can not be named here
+        // Another program may have stored a name that is refused here.
+        return [];
       }
     });
   }

@@ -40,7 +40,7 @@ export class ServiceArtifacts {
   readonly service: Required<ArtifactService>;
   readonly #load: () => Promise<ArtifactMethods | Artifacts>;
   readonly #isOfServer: boolean;
-  /** Whether the files are in the home beside the sessions, which a service in memory has in memory too. */
+  /** Whether the option is `true`. Over memory, the files are then in memory too. */
   readonly #isDefaultHome: boolean;
   #loading: Promise<ArtifactMethods | Artifacts> | undefined;
   #loaded: ArtifactMethods | Artifacts | undefined;

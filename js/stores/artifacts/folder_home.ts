@@ -30,7 +30,7 @@ import { ownFactsOf, withOwnFacts } from './own_facts.js';
 
 type FileSystem = typeof import('node:fs/promises');
 
-/** Milliseconds that the bytes of a put stay which did not end: the time that a put may take. */
+/** Milliseconds after which the bytes of a put that did not end are removed. No put takes longer. */
 const UNUSED_MS = 24 * 60 * 60 * 1000;
 
 const PUTS = '.puts';
@@ -77,7 +77,7 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
       // Another put may be removing it.
       const folder = await fs.stat(staged).catch(() => undefined);
       if (folder === undefined || Date.now() - folder.mtimeMs < UNUSED_MS) continue;
-      // One of another user of the system stays.
+      // That of another user of the system stays.
       await fs.rm(staged, { recursive: true, force: true }).catch(() => undefined);
     }
   }
