@@ -5,6 +5,7 @@ import type {
   CreateSessionRequest,
   Session,
 } from '../values/model/session.js';
+import type { ArtifactService } from '../values/model/artifact.js';
 import type { FindRequest, FindResult } from '../values/model/search.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { StateShape } from '../values/state/state_shape.js';
@@ -83,6 +84,8 @@ export interface ServerAgent {
 export interface Core {
   /** Present for a cache. */
   readonly epochs?: Epochs | undefined;
+  /** Present with the option `artifacts`, and if the sessions are on a server. */
+  readonly artifacts?: { readonly service: Required<ArtifactService> } | undefined;
   /** Present if the sessions are on a server, which may have an agent. */
   readonly serverAgent?: ServerAgent | undefined;
   readonly publisher: { readonly feed: SharedFeed };
@@ -145,6 +148,21 @@ export function coreOf<OwnCore extends Core>(service: { readonly [CORE]: OwnCore
 export function coreOf(service: object): Core | undefined;
 export function coreOf(service: { readonly [CORE]?: Core }): Core | undefined {
   return service[CORE];
+}
+
+/** Returns the files of a service, or of the service that it wraps; `undefined` without the option `artifacts`. */
+export function findArtifacts(service: object): Required<ArtifactService> | undefined {
+  const core = coreOf(service);
+  if (core !== undefined) return core.artifacts?.service;
+  return (service as { readonly artifacts?: Required<ArtifactService> }).artifacts;
+}
+
+/** Returns the files of a service. @throws SessionError `artifact_service_missing` */
+export function requireArtifacts(service: object): Required<ArtifactService> {
+  const artifacts = findArtifacts(service);
+  if (artifacts !== undefined) return artifacts;
+  const message = 'This service keeps no files; give it the option artifacts.';
+  throw new SessionError('artifact_service_missing', message);
 }
 
 /** Reads a session's own state at its creation. A user's own service reads all events for that. */

@@ -52,8 +52,7 @@ import type {
   WatchRequest,
 } from '../values/model/notice.js';
 import { deleteSessions } from './delete_sessions.js';
-import { requireArtifacts } from '../core/artifacts_of.js';
-import { CORE } from '../core/core_of.js';
+import { CORE, requireArtifacts } from '../core/core_of.js';
 import type { Calls } from '../core/call/calls.js';
 import type { ServiceCore } from './service_core.js';
 import { after } from '../core/storage/wasm/maybe_promise.js';

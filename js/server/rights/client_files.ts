@@ -1,8 +1,8 @@
 /** The files that clients name in messages. The handler makes the delta and the metadata of each itself. */
-import { requireArtifacts } from '../../core/artifacts_of.js';
+import { requireArtifacts } from '../../core/core_of.js';
 import type { NamedFile } from '../../core/write.js';
 import type { NewEvent } from '../../values/model/event/event.js';
-import type { MessageFile } from '../../values/model/event/message_files.js';
+import { type MessageFile, messageFileOf } from '../../values/model/event/message_files.js';
 import { withFiles } from '../../values/model/event/place_files.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
@@ -44,12 +44,7 @@ export async function filesOfUser(
       const file = `version ${version} of ${JSON.stringify(name)}`;
       throw new HttpRefusal(403, `This request may not name ${file}, which its user has not put.`);
     }
-    const { mimeType, size } = stored;
-    return {
-      ...{ part, name, version },
-      ...(mimeType !== undefined && { mimeType }),
-      ...(size !== undefined && { size }),
-    };
+    return messageFileOf(part, name, stored);
   });
   return Promise.all(found);
 }

@@ -1,4 +1,4 @@
-import { requireArtifacts } from '../../core/artifacts_of.js';
+import { requireArtifacts } from '../../core/core_of.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { parseJson } from '../../values/json/parse.js';

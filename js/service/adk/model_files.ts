@@ -1,4 +1,4 @@
-import { findArtifacts } from '../../core/artifacts_of.js';
+import { findArtifacts } from '../../core/core_of.js';
 import type { ArtifactService, ArtifactVersionRequest } from '../../values/model/artifact.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Part } from '../../values/model/event/content.js';

@@ -38,8 +38,9 @@ import {
   type FilePlace,
   placeOf,
 } from '../../stores/artifacts/artifact_names.js';
-import { dataOf } from '../../stores/artifacts/file_bytes.js';
+import { blobType, dataOf } from '../../stores/artifacts/file_bytes.js';
 import {
+  BINARY,
   decidePut,
   fileOfPart,
   isRewoundAway,
@@ -87,8 +88,7 @@ export class Artifacts implements ArtifactMethods {
   async put(request: PutArtifactRequest, call: Call): Promise<ArtifactVersion> {
     const place = placeOf(request);
     const data = dataOf(request.data);
-    const ofBlob = data instanceof Blob && data.type !== '' ? data.type : undefined;
-    const { mimeType = ofBlob ?? 'application/octet-stream' } = request;
+    const { mimeType = blobType(data) ?? BINARY } = request;
     const facts = takeFacts({ ...request, mimeType });
     const createTime = this.#core.clock();
     return toArtifactVersion(await this.#store(place, { data, facts, createTime }, call));

@@ -1,22 +1,24 @@
 /** Attaches files to messages. A live session loads this file with the first message that has some. */
-import { findArtifacts, requireArtifacts } from '../../core/artifacts_of.js';
-import { coreOf } from '../../core/core_of.js';
+import { coreOf, findArtifacts, requireArtifacts } from '../../core/core_of.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
 import { fitsUtf8 } from '../../values/json/text.js';
 import type { ArtifactService, AttachedFile } from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
-import { filesOf, fileText, type MessageFile } from '../../values/model/event/message_files.js';
+import {
+  filesOf,
+  fileText,
+  type MessageFile,
+  messageFileOf,
+} from '../../values/model/event/message_files.js';
 import { MAX_FILES, withFiles } from '../../values/model/event/place_files.js';
 import { partsOf } from '../../values/model/event/parts.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { isFileName } from '../../stores/artifacts/artifact_names.js';
-import { blobOf, dataOf } from '../../stores/artifacts/file_bytes.js';
+import { blobOf, blobType, dataOf } from '../../stores/artifacts/file_bytes.js';
 import { BINARY, partOf } from '../../stores/artifacts/file_versions.js';
-
-type Artifacts = Required<ArtifactService>;
 
 /** A file of a caller, checked. */
 interface TakenFile {
@@ -107,7 +109,7 @@ async function hasOtherFiles(
 }
 
 async function putFiles(
-  artifacts: Artifacts,
+  artifacts: Required<ArtifactService>,
   { appName, userId, sessionId }: CompositeSessionKey,
   message: Event,
   files: readonly TakenFile[],
@@ -126,12 +128,7 @@ async function putFiles(
     const displayName = filename === name ? undefined : name;
     const id = `${message.id}/${place}`;
     const put = { ...key, filename, data, mimeType, displayName, author: 'user', id };
-    const { version, mimeType: type, size } = await artifacts.put(put);
-    attached.push({
-      ...{ part: first + place, name: filename, version },
-      ...(type !== undefined && { mimeType: type }),
-      ...(size !== undefined && { size }),
-    });
+    attached.push(messageFileOf(first + place, filename, await artifacts.put(put)));
   }
   const texts = attached.map(({ name }) => ({ text: fileText(name) }));
   return withFiles(withParts(message, texts), [...filesOf(message), ...attached]);
@@ -159,27 +156,26 @@ function takeFiles(given: readonly AttachedFile[]): TakenFile[] {
   if (given.length > MAX_FILES) throw invalid('files', `must be at most ${MAX_FILES}`);
   return given.map((file: AttachedFile, at): TakenFile => {
     const isBlob = file instanceof Blob;
-    const given = isBlob
+    const named = isBlob
       ? { name: (file as Partial<File>).name, data: file, mimeType: undefined }
       : (Object(file) as Partial<Exclude<AttachedFile, Blob>>);
-    if (given.data === undefined)
+    if (named.data === undefined)
       throw invalid(`files[${at}]`, 'must be a Blob, or have data and a name');
-    if (!isBlob) requireText(`files[${at}].name`, given.name);
-    const data = dataOf(given.data);
-    const ofBlob = data instanceof Blob && data.type !== '' ? data.type : undefined;
-    const { mimeType = ofBlob } = given;
+    if (!isBlob) requireText(`files[${at}].name`, named.name);
+    const data = dataOf(named.data);
+    const { mimeType = blobType(data) } = named;
     if (mimeType !== undefined) requireText(`files[${at}].mimeType`, mimeType);
     const [, subtype = 'bin'] = /^\w+\/(\w+)$/.exec(mimeType ?? '') ?? [];
     // google-adk stores an empty file without a type where there is no file any more.
     const isEmpty = data instanceof Blob && data.size === 0;
     const type = isEmpty && (mimeType ?? BINARY) === BINARY ? 'text/plain' : mimeType;
-    return { name: given.name ?? `file.${subtype}`, data, mimeType: type };
+    return { name: named.name ?? `file.${subtype}`, data, mimeType: type };
   });
 }
 
 /** Returns a name that no file of an agent has, and none of this message. */
 async function freeName(
-  artifacts: Artifacts,
+  artifacts: Required<ArtifactService>,
   key: CompositeSessionKey,
   given: string,
   isTaken: (filename: string) => boolean,

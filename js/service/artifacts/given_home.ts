@@ -8,6 +8,7 @@ import {
   type SeparateFiles,
 } from '../../stores/artifacts/artifact_home.js';
 import {
+  ANY_SESSION,
   type FileOwner,
   filenameOf,
   type FilePlace,
@@ -23,9 +24,6 @@ import type {
   ArtifactVersion,
 } from '../../values/model/artifact.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
-
-/** The session of a user's files, for a service that asks for one in each request. */
-const ANY_SESSION = 'user-files';
 
 /**
  * Keeps files in an artifact service that the user gives, such as one of `@google/adk`. Each file is read and written

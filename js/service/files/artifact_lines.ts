@@ -11,9 +11,9 @@ import { requireText, requireWhole } from '../../values/errors/option_values.js'
 import type { SessionService } from '../../values/model/session_service.js';
 import { requireId } from '../../values/model/values/ids.js';
 import { requireTime } from '../../values/model/values/time.js';
-import { filenameOf, type FileOwner } from '../../stores/artifacts/artifact_names.js';
+import { ANY_SESSION, filenameOf, type FileOwner } from '../../stores/artifacts/artifact_names.js';
 import type { FileFacts, FileVersion } from '../../stores/artifacts/artifact_home.js';
-import { base64, bytesOf, CHUNK_BYTES } from '../../stores/artifacts/file_bytes.js';
+import { base64, blobType, bytesOf, CHUNK_BYTES } from '../../stores/artifacts/file_bytes.js';
 import type { Artifacts } from '../artifacts/artifacts.js';
 import type { ServiceCore } from '../service_core.js';
 import { requireJsonObject } from './recorded_session.js';
@@ -42,8 +42,7 @@ export async function* artifactLines(
     const length = readsWhole ? whole?.size : size;
     if (length === undefined) continue;
     // Such a service tells the type of some files only with their bytes.
-    const type = whole?.type === '' ? undefined : whole?.type;
-    const mimeType = facts.mimeType ?? type;
+    const mimeType = facts.mimeType ?? blobType(whole);
     const time = Number.isFinite(createTime) ? createTime : Date.now();
     const chunks = Math.max(1, Math.ceil(length / CHUNK_BYTES));
     for (let chunk = 0; chunk < chunks; chunk += 1) {
@@ -130,8 +129,7 @@ export class ArtifactLines {
     if (isOfUser && !filename.startsWith('user:')) {
       throw invalid('artifact.filename', 'must begin with "user:" in a line without sessionId');
     }
-    // A file of a user is named by any session.
-    const sessionId = isOfUser ? 'any' : requireId('sessionId', json.sessionId);
+    const sessionId = isOfUser ? ANY_SESSION : requireId('sessionId', json.sessionId);
     const facts = requireJsonObject(artifact.facts, ['artifact', 'facts']) as FileFacts;
     const key = { appName, userId, sessionId, filename };
     const number = requireWhole('artifact.version', version as number, 0);

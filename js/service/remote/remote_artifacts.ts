@@ -1,6 +1,6 @@
 /** The files on a server: the methods of an artifact service, over HTTP. The first call of `service.artifacts` loads it. */
 import type { Call } from '../../core/call/call.js';
-import { blobOf, dataOf } from '../../stores/artifacts/file_bytes.js';
+import { blobOf, blobType, dataOf } from '../../stores/artifacts/file_bytes.js';
 import { BINARY, fileOfPart, partOf, takeFacts } from '../../stores/artifacts/file_versions.js';
 import { placeOf } from '../../stores/artifacts/artifact_names.js';
 import type {
@@ -71,7 +71,7 @@ export class RemoteArtifacts implements ArtifactMethods {
   async put(request: PutArtifactRequest, call: Call): Promise<ArtifactVersion> {
     const path = this.#pathOf(request);
     const blob = await blobOf(dataOf(request.data));
-    const { mimeType = blob.type || BINARY, ...facts } = takeFacts(request);
+    const { mimeType = blobType(blob) ?? BINARY, ...facts } = takeFacts(request);
     const { displayName, author, customMetadata, id = this.#parts.newId() } = facts;
     if (!this.#isHandler) {
       const artifact = await partOf({ facts: { mimeType, displayName } }, blob);

@@ -23,6 +23,9 @@ export interface FilePlace {
 
 const USER_PREFIX = 'user:';
 
+/** The session in a request for a file of a user, where the request must have one: any names the file. */
+export const ANY_SESSION = 'user-files';
+
 /** The most bytes of UTF-8 in a name: a file system takes so many in the name of a file. */
 const MAX_NAME_BYTES = 255;
 

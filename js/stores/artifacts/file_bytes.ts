@@ -43,6 +43,9 @@ export function toUrlAlphabet(data: string): string {
   return data.replaceAll('+', '-').replaceAll('/', '_');
 }
 
+/** Milliseconds that bytes stay which no version names: the time that a put may take. */
+export const UNUSED_MS = 24 * 60 * 60 * 1000;
+
 /** The bytes of a chunk: what is hashed, written and read at once. */
 export const CHUNK_BYTES = 2 ** 20;
 
@@ -60,6 +63,11 @@ export function dataOf(data: ArtifactData): NewFile['data'] {
     'data',
     'must be a Blob, an ArrayBuffer, a view of one, or a stream of Uint8Arrays',
   );
+}
+
+/** Returns the type that a Blob tells; `undefined` if it tells none, or if the bytes are no Blob. */
+export function blobType(data: NewFile['data'] | undefined): string | undefined {
+  return data instanceof Blob && data.type !== '' ? data.type : undefined;
 }
 
 /** Some browsers cannot iterate over a stream. */

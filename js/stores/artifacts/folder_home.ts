@@ -23,15 +23,12 @@ import {
   type SeparateFiles,
 } from './artifact_home.js';
 import { type FileOwner, filenameOf, type FilePlace, isFileName } from './artifact_names.js';
-import { ChunkHash, chunksOf } from './file_bytes.js';
+import { ChunkHash, chunksOf, UNUSED_MS } from './file_bytes.js';
 import { decidePut } from './file_versions.js';
 import { codeOf, listed, type Node, nodeModules, withErrors } from './node_files.js';
 import { ownFactsOf, withOwnFacts } from './own_facts.js';
 
 type FileSystem = typeof import('node:fs/promises');
-
-/** Milliseconds after which the bytes of a put that did not end are removed. No put takes longer. */
-const UNUSED_MS = 24 * 60 * 60 * 1000;
 
 const PUTS = '.puts';
 const VERSIONS = 'versions';

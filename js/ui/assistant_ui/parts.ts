@@ -1,7 +1,7 @@
 import { isObject } from '../../values/json/rules.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
-import { filesOf, fileText } from '../../values/model/event/message_files.js';
+import { filesOf, fileText, isPicture } from '../../values/model/event/message_files.js';
 import type { JsonValue } from '../../values/model/session.js';
 import type {
   ArtifactPart,
@@ -113,8 +113,8 @@ export function attachedPartsOf(part: UserPart): UserPart[] {
 }
 
 /** Returns the type of an attachment. `showArtifact` shows no SVG. @param mimeType an IANA media type */
-export function attachmentType(mimeType = ''): 'image' | 'file' {
-  return /^image\/(?!svg)/.test(mimeType) ? 'image' : 'file';
+export function attachmentType(mimeType?: string): 'image' | 'file' {
+  return isPicture(mimeType) ? 'image' : 'file';
 }
 
 /** Returns the call of a message that a part of an event becomes. */

@@ -1,6 +1,7 @@
-import { requireArtifacts } from '../../core/artifacts_of.js';
+import { requireArtifacts } from '../../core/core_of.js';
 import { type GivenService, givenService } from '../../core/call/given_service.js';
 import { SessionError } from '../../values/errors/errors.js';
+import { isPicture } from '../../values/model/event/message_files.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
@@ -38,12 +39,7 @@ export const LOADING_ARTIFACT: ShownArtifact = {
   error: undefined,
 };
 
-/** Whether a browser shows a type as a picture without running anything: an SVG may have scripts. */
-export function isPicture(mimeType = ''): boolean {
-  return /^image\/(?!svg)/.test(mimeType);
-}
-
-/** The other types that a browser shows without running anything. A document of another type could act as the page. */
+/** Besides pictures, the types that a browser shows without running anything. A document of another type could act as the page. */
 const SHOWN_TYPES = /^(audio\/|video\/|application\/pdf$|text\/plain(;|$))/;
 
 /**

@@ -18,7 +18,7 @@ import type {
 } from '../../artifacts/artifact_home.js';
 import type { Decide, StorageWriteRequest } from '../../../core/storage/requests.js';
 import type { FileOwner, FilePlace } from '../../artifacts/artifact_names.js';
-import { CHUNK_BYTES, ChunkHash, chunksOf, hashOf } from '../../artifacts/file_bytes.js';
+import { CHUNK_BYTES, ChunkHash, chunksOf, hashOf, UNUSED_MS } from '../../artifacts/file_bytes.js';
 import { decidePut } from '../../artifacts/file_versions.js';
 import type { StoredTime } from '../engine/engine.js';
 import { type Steps, together } from '../engine/prepared.js';
@@ -43,9 +43,6 @@ export interface FileDatabase {
     call: StorageCall,
   ): T | Promise<T>;
 }
-
-/** Milliseconds that chunks stay which no version names: the time that a put may take. */
-const UNUSED_MS = 24 * 60 * 60 * 1000;
 
 /** The bytes that were put, and the name that they have. */
 interface PutContent {

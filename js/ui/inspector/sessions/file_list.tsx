@@ -1,9 +1,10 @@
-import { findArtifacts } from '../../../core/artifacts_of.js';
+import { findArtifacts } from '../../../core/core_of.js';
 import type { GivenService } from '../../../core/call/given_service.js';
 import type { ArtifactVersion } from '../../../values/model/artifact.js';
+import { isPicture } from '../../../values/model/event/message_files.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
-import { isPicture, LOADING_ARTIFACT, showArtifact } from '../../live/show_artifact.js';
+import { LOADING_ARTIFACT, showArtifact } from '../../live/show_artifact.js';
 import { useReading } from '../view/hooks.js';
 import { Button, ErrorNote, Items, Name } from '../view/parts.js';
 import { useEffect, useState, type VNode } from '../view/preact.js';

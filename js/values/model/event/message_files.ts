@@ -23,6 +23,24 @@ export interface MessageFile {
   size?: number;
 }
 
+/** Returns a file of a message, from what is known of the version. */
+export function messageFileOf(
+  part: number,
+  name: string,
+  { version, mimeType, size }: Omit<MessageFile, 'part' | 'name'>,
+): MessageFile {
+  return {
+    ...{ part, name, version },
+    ...(mimeType !== undefined && { mimeType }),
+    ...(size !== undefined && { size }),
+  };
+}
+
+/** Whether a browser shows a type as a picture without running anything: an SVG may have scripts. */
+export function isPicture(mimeType = ''): boolean {
+  return /^image\/(?!svg)/.test(mimeType);
+}
+
 /** Returns the text that stands for a file. google-adk's `SaveFilesAsArtifactsPlugin` writes it. */
 export function fileText(name: string): string {
   return `[Uploaded Artifact: "${name}"]`;

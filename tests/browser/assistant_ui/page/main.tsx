@@ -171,7 +171,7 @@ function fillDisk(): () => void {
   return () => void (objects.put = put);
 }
 
-/** Sends a file of the documented chat with agents, at first in vain. Returns what is shown each time. */
+/** Sends a file of the documented chat with agents twice; the first put fails. Returns what is shown each time. */
 async function attach(): Promise<unknown[]> {
   const service = await openSessionService({
     ...{ storage: 'indexeddb', name: 'my-agent-chat', artifacts: true },

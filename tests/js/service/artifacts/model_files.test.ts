@@ -65,6 +65,11 @@ async function partsSeen(
   return request.contents.flatMap(({ parts }) => parts ?? []);
 }
 
+/** Returns of each part that the model gets its text, or the type of its bytes. */
+async function textsAndTypesSeen(service: InMemorySessionService): Promise<(string | undefined)[]> {
+  return (await partsSeen(service)).map(({ inlineData, text }) => text ?? inlineData?.mimeType);
+}
+
 const mebibytes = (count: number) => new Uint8Array(count * MIB);
 
 describe('The files of a message, for the model of a Runner', () => {
@@ -115,10 +120,7 @@ describe('The files of a message, for the model of a Runner', () => {
     for (const name of ['old', 'middle', 'new']) {
       await say(service, { filename: `${name}.png`, data: mebibytes(6), mimeType: PNG });
     }
-    const seen = (await partsSeen(service)).map(
-      ({ inlineData, text }) => text ?? inlineData?.mimeType,
-    );
-    assert.deepEqual(seen, [
+    assert.deepEqual(await textsAndTypesSeen(service), [
       ...['Look', '[Uploaded Artifact: "old.png"]'],
       ...['Look', '[Uploaded Artifact: "middle.png"]', PNG],
       ...['Look', '[Uploaded Artifact: "new.png"]', PNG],
@@ -153,10 +155,7 @@ describe('The files of a message, for the model of a Runner', () => {
       const files = [{ part: 1, name: filename, version, mimeType: PNG }];
       await service.appendEvent({ session, event: messageWith(files) });
     }
-    const seen = (await partsSeen(service)).map(
-      ({ inlineData, text }) => text ?? inlineData?.mimeType,
-    );
-    assert.deepEqual(seen, [
+    assert.deepEqual(await textsAndTypesSeen(service), [
       ...['Look', '[Uploaded Artifact: "oldest.png"]', PNG],
       ...['Look', '[Uploaded Artifact: "old.png"]'],
       ...['Look', '[Uploaded Artifact: "middle.png"]', PNG],
