@@ -19,7 +19,7 @@ export const LAST_MICROS = LAST_REVISION - 2 ** 32;
  */
 export const LOOK_BACK_MICROS = 10_000_000;
 
-/** The most of these events that a list of changes reads, so that it stays short after a burst of appends. */
+/** The most of these events that are read, so that an append stays short after an import or a burst of appends. */
 export const LOOK_BACK_EVENTS = 100;
 
 /** Converts milliseconds, which may have a fraction, to whole microseconds, at most {@link LAST_MICROS}. */

@@ -1,4 +1,5 @@
 import { type Call, requireNotAborted } from '../../call/call.js';
+import { nextTask } from '../../call/scheduling.js';
 import { isPlainObject } from '../../../values/json/rules.js';
 import { utf8Length } from '../../../values/json/text.js';
 import { setDescription } from '../../../values/model/description.js';
@@ -33,7 +34,8 @@ export async function readInfo(
 
 /**
  * Counts a session's events, bytes and tokens. It reads the events page by page, from the last one back, so it does not
- * count events that are appended meanwhile. If the session is deleted and created again, it starts over.
+ * count events that are appended meanwhile. If the session is deleted and created again, it starts over. Other tasks run
+ * between the pages.
  */
 async function countPages(
   store: Pick<Store, 'read'>,
@@ -53,6 +55,7 @@ async function countPages(
       for (const event of page.events) sums.add(shown(event));
       const { hasOlder, firstId } = page;
       if (hasOlder !== true || firstId === undefined) return infoOf(newest, sums.result);
+      await nextTask();
       page = await before(firstId, newest?.created);
     }
     if (newest === undefined) return undefined;

@@ -273,7 +273,8 @@ interface ChangedParts {
 
 /**
  * Reads the events that changed after a revision, as their times tell it. Also reads events that may be new: Python may
- * append an event with an earlier time than a stored one. The caller skips the events that its handle has.
+ * append an event with an earlier time than a stored one. These are the last {@link LOOK_BACK_EVENTS} before the
+ * revision, so far as they are not older than {@link LOOK_BACK_MICROS}. The caller skips the events that its handle has.
  */
 export function changedEvents(
   { layout, statements }: VerbContext,
@@ -286,19 +287,23 @@ export function changedEvents(
   const { [which]: changedRows, lastBetween } = statements(currentRowsStatements);
   const isOfEmpty = since === session.created;
   const from = isOfEmpty ? 0 : Math.max(0, Math.min(since, updated) - LOOK_BACK_MICROS);
-  const isWhole = isOfEmpty || limit === Infinity;
-  const until = isWhole ? from : Math.max(from, Math.min(since + 1, updated));
+  const until = isOfEmpty ? from : Math.max(from, Math.min(since + 1, updated));
   const query = limit === Infinity ? changedRows.all : changedRows.first;
   const queries: Query[] = [query.of({ since: layout.time(until), limit, ...key })];
-  if (!isWhole) {
+  if (until > from) {
     const times = { since: layout.time(from), until: layout.time(until) };
     queries.push(lastBetween.of({ ...times, limit: LOOK_BACK_EVENTS, ...key }));
   }
-  const result = ([rows = [], before = []]: QueryResults): EventRow[] => {
+  const result = (results: QueryResults): EventRow[] => {
+    // Trusts here that a query returns the rows that its builder promised.
+    const [rows = [], before = []] = results as readonly (readonly EventColumns[])[];
     // There may be more, so it does not matter which of these have changed.
-    if (rows.length >= limit) return (rows as readonly EventColumns[]).map(eventRow);
+    if (rows.length >= limit) return rows.map(eventRow);
     const changed: EventRow[] = [];
-    for (const columns of [...before].reverse().concat(rows) as readonly EventColumns[]) {
+    // A replaced event is in both.
+    const ids = new Set(rows.map(({ id }) => id));
+    const earlier = before.filter(({ id }) => !ids.has(id)).reverse();
+    for (const columns of [...earlier, ...rows]) {
       const row = eventRow(columns);
       if (row.revision > since) {
         changed.push(row);

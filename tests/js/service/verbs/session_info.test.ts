@@ -108,6 +108,30 @@ describe('The info of a session', () => {
     assert.equal((await service.sessionInfo(KEY)).eventCount, 1);
   });
 
+  it('lets other tasks run between its pages', async () => {
+    const storage = wholeStorage();
+    let tasks = 0;
+    let next = setImmediate(function count() {
+      tasks += 1;
+      next = setImmediate(count);
+    });
+    const tasksBefore: number[] = [];
+    const service = await openSessionService({
+      storage: {
+        ...storage,
+        async readPage(request) {
+          tasksBefore.push(tasks);
+          const { session, events } = await storage.read({ key: request.key, window: {} });
+          return { session, events: cutPage(events, request) };
+        },
+      },
+    });
+    await service.createSession(imported({ ...KEY, events: counted(2500) }));
+    assert.equal((await service.sessionInfo(KEY)).eventCount, 2500);
+    clearImmediate(next);
+    assert.equal(new Set(tasksBefore).size, 3);
+  });
+
   it('lacks what a storage does not store', async () => {
     const storage = wholeStorage();
     const withoutOrigin = (row: SessionRow): SessionRow => {
