@@ -25,6 +25,7 @@ import {
   cargoSteps,
   checksOf,
   fileTests,
+  nearestCargoSteps,
   needsOfStep,
   otherSteps,
   portable,
@@ -94,16 +95,12 @@ function quickSteps() {
   console.log(
     `${changed.length} files changed since main, and ${tests.length} test files are near`,
   );
-  // Declarations that are outdated do for a change that does not import the package by its name.
-  const isImporting = (/** @type {string} */ file) =>
-    /'adk-session-wasm['/]/.test(readFileSync(join(root, file), 'utf8'));
-  const needs = !existsSync(join(root, 'js/dist')) || linted.some(isImporting) ? ['package'] : [];
-  const [eslint, prettier, tsc] = checksOf(linted, changed, needs);
+  const [eslint, prettier, tsc] = checksOf(linted, changed);
   return [
     ...(linted.length > 0 ? [eslint, tsc] : []),
     ...(tests.length > 0 ? [fileTests('changed', tests)] : []),
     ...(changed.length > 0 ? [prettier] : []),
-    ...(changed.some((file) => file.startsWith('src/')) ? cargoSteps.gate.slice(0, 2) : []),
+    ...nearestCargoSteps(changed),
   ];
 }
 

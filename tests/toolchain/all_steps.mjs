@@ -1,7 +1,7 @@
 // All steps of `npm test`.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { browserHome, webDrivers } from './browsers.mjs';
 import { compiledPath } from './compile.mjs';
 import { root } from './environment.mjs';
@@ -18,13 +18,17 @@ const MOST_MINUTES_OF_A_FILE = 20;
 /** The package that other programs load. */
 export const build = check('build', 'npm run build:js');
 
+const rustfmt = check('rustfmt', 'cargo fmt --all --check');
+const clippyHost = check('clippy', `cargo clippy ${clippy}`);
+const clippyWasm = check('clippy-wasm', `cargo clippy ${wasm32} ${clippy}`, ['rust-wasm']);
+
 /** Cargo locks its folder, so its steps run one after the other. @type {Record<'gate' | 'rest', Step[]>} */
 export const cargoSteps = {
   gate: [
-    check('rustfmt', 'cargo fmt --all --check'),
-    check('clippy', `cargo clippy ${clippy}`),
+    rustfmt,
+    clippyHost,
     step('rust', 'cargo', 'cargo test --workspace --all-features --no-fail-fast'),
-    check('clippy-wasm', `cargo clippy ${wasm32} ${clippy}`, ['rust-wasm']),
+    clippyWasm,
     wasmTests('chromium', ['chromium']),
   ],
   rest: [
@@ -47,6 +51,45 @@ export const cargoSteps = {
   ],
 };
 
+/**
+ * What a change of Rust breaks first: the format, the tests in the crate, the integration tests whose name begins with that of
+ * the module or of the module around it, and the lints. On this machine the crate of the wasm has no code: a browser tests it.
+ *
+ * @param {readonly string[]} changed
+ * @returns {Step[]}
+ */
+export function nearestCargoSteps(changed) {
+  const rust = changed.filter((file) => /^(src|tests\/rust)\/.*\.rs$/.test(file));
+  const ofWasm = rust.filter((file) => file.startsWith('src/wasm/'));
+  const ofLibrary = rust.filter((file) => !ofWasm.includes(file));
+  const names = new Set(ofLibrary.flatMap(moduleNames));
+  const modules = rustModules().filter((module) =>
+    [...names].some((name) => module.startsWith(name)),
+  );
+  const test = 'cargo test --package adk-session-core --all-features';
+  const named = modules.map((module) => `${module}::`).join(' ');
+  return [
+    ...(rust.length > 0 ? [rustfmt] : []),
+    ...(ofLibrary.length > 0 ? [step('rust-lib', 'cargo', `${test} --lib`)] : []),
+    ...(ofLibrary.length > 0 ? [step('rust-doc', 'cargo', `${test} --doc`)] : []),
+    ...(modules.length > 0 ? [step('rust-named', 'cargo', `${test} --test rust -- ${named}`)] : []),
+    ...(ofLibrary.length > 0 ? [clippyHost] : []),
+    ...(ofWasm.length > 0 ? [clippyWasm] : []),
+  ];
+}
+
+/** Returns the names of a file's module and of the one around it. @param {string} file */
+function moduleNames(file) {
+  const path = file.replace(/(\/mod)?\.rs$/, '').split('/');
+  return path.slice(1).slice(-2);
+}
+
+/** The modules of the integration tests. */
+function rustModules() {
+  const names = readdirSync(join(root, 'tests/rust'), { encoding: 'utf8', recursive: true });
+  return names.map((name) => basename(name, '.rs')).filter((name) => !/^(main|mod)$/.test(name));
+}
+
 const filesOfJs = someFiles('tests/js', false);
 
 /** The longest first, so that the two queues end together. @type {Record<'gate' | 'rest', Step[]>} */
@@ -62,7 +105,7 @@ export const otherSteps = {
     fileTests('interop', someFiles('tests/interop', false), { atOnce: 2 }),
     fileTests('simulation', someFiles('tests/simulation', false), { atOnce: 2 }),
     fileTests('attack', someFiles('tests/attack', false)),
-    ...checksOf(['.'], ['.'], ['package']),
+    ...checksOf(['.'], ['.']),
     check('pkg', 'node js/build/pkg_hash.mjs --check'),
   ],
   rest: [
@@ -87,21 +130,20 @@ export const portable = fileTests(
 );
 
 /**
- * The checks of TypeScript.
+ * The checks of TypeScript. tests/tsconfig.json leads the entries of the package to their sources, so they need no build.
  *
  * @param {string[]} linted files or folders
  * @param {string[]} formatted files or folders
- * @param {string[]} needs lint rules with types and tsc read the package's declarations
  * @returns {[eslint: Step, prettier: Step, tsc: Step]}
  */
-export function checksOf(linted, formatted, needs) {
+export function checksOf(linted, formatted) {
   const eslint = `eslint --no-warn-ignored ${cached('eslint')}`;
   const prettier = `prettier --check --ignore-unknown ${cached('prettier')}`;
   const tsc = 'tsc --noEmit --incremental --tsBuildInfoFile target/tsc.json -p tests';
   return [
-    check('eslint', [eslint, ...linted].join(' '), needs),
+    check('eslint', [eslint, ...linted].join(' ')),
     check('prettier', [prettier, ...formatted].join(' ')),
-    check('tsc', `node tests/toolchain/npm_packages.mjs typescript ${tsc}`, needs),
+    check('tsc', `node tests/toolchain/npm_packages.mjs typescript ${tsc}`),
   ];
 }
 

@@ -53,7 +53,9 @@ export async function runStep(step, env) {
   );
   for (const test of skipped) console.log(`    skipped: ${test}`);
   if (failed > 0) {
-    console.log(log.trimEnd().split('\n').slice(-tailLines).join('\n').replace(/^/gm, '    | '));
+    const { names, details } = failuresIn(log);
+    for (const test of names) console.log(`    failed: ${test}`);
+    console.log(details.join('\n').replace(/^/gm, '    | '));
     console.log(`    whole log: ${relative(root, path)}`);
   }
   return { ...counts, log };
@@ -118,6 +120,26 @@ function nodeTests(log) {
       .filter(([, , reason]) => reason !== 'test name does not match pattern')
       .map(([, name, reason]) => `${name}: ${reason}`),
   };
+}
+
+/**
+ * Returns the names of the tests that failed, and what the log tells of the first one. Of a log without such names: its end.
+ *
+ * @param {string} log
+ * @returns {{ names: string[], details: string[] }}
+ */
+export function failuresIn(log) {
+  const [, ofNode = ''] = log.split(/^✖ failing tests:$/m);
+  const node = ofNode.split(/^(?=test at .+:\d+:\d+$)/m).slice(1);
+  const cargo = log.split(/^(?=---- .+ stdout ----$)/m).slice(1);
+  const found = node.length > 0 ? node : cargo;
+  const names = found.map((text) => {
+    const [, name = ''] =
+      /^(?:✖ (.+) \([\d.]+ms\)|---- (.+) stdout ----)$/m.exec(text)?.filter(Boolean) ?? [];
+    return name;
+  });
+  const text = (found[0] ?? log).trimEnd().split('\n');
+  return { names, details: found.length > 0 ? text.slice(0, tailLines) : text.slice(-tailLines) };
 }
 
 /** @param {Step} step @param {NodeJS.ProcessEnv} env @param {string} path @returns {Promise<string | undefined>} the failure, if the step failed */

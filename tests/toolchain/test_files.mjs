@@ -112,8 +112,9 @@ export function changedFiles() {
 }
 
 /**
- * Returns the nearest tests of files: those that import a file, at any depth, in the order of the distance of their paths. They
- * are tests of the gate below tests/js/ that need Node alone. The nearest test of a test is that test.
+ * Returns the nearest tests of files: first the test with the name of a file, then those in the folder of its name, then those that
+ * reach it by the fewest imports. They are tests of the gate below tests/js/ that need Node alone. The nearest test of a test is that
+ * test.
  *
  * @param {readonly string[]} files
  * @returns {string[]} the nearest first
@@ -126,7 +127,7 @@ export function nearestTests(files) {
     if (file.endsWith('.test.ts')) return [file];
     const found = imported.flatMap(([test, depths]) => {
       const depth = depths.get(file);
-      return depth === undefined ? [] : [{ test, far: distance(test, file) + depth / 100 }];
+      return depth === undefined ? [] : [{ test, far: farOf(test, file, depth) }];
     });
     return found.sort((one, other) => one.far - other.far).map(({ test }) => test);
   });
@@ -135,16 +136,18 @@ export function nearestTests(files) {
   return [...tests].slice(0, MOST_NEAREST_OF_ALL);
 }
 
-/** How far the path of a test is from that of a source; less if one has the other's name. @param {string} test @param {string} file */
-function distance(test, file) {
+/** How far a test is from a source that it reaches by so many imports. @param {string} test @param {string} file @param {number} depth */
+function farOf(test, file, depth) {
   const [one, other] = [test.replace('tests/', ''), file].map((path) =>
     path.replace(/\..*$/, '').split('/'),
   );
   const shared = one.findIndex((name, at) => name !== other[at]);
   const common = shared < 0 ? one.length : shared;
   const [ofTest = '', ofFile = ''] = [one.at(-1), other.at(-1)];
-  const isNamed = ofTest.includes(ofFile) || ofFile.includes(ofTest);
-  return one.length + other.length - 2 * common - (isNamed ? 2 : 0);
+  const isNamed = ofTest === ofFile;
+  const isBeside = common === other.length - 1;
+  const steps = one.length + other.length - 2 * common;
+  return depth + steps / 100 - (isBeside ? 100 : 0) - (isNamed ? 1000 : 0);
 }
 
 /** @param {string[]} args @returns {string[]} the lines; none if Git fails */

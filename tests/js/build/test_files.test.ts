@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { fileTests, without } from '../../toolchain/all_steps.mjs';
+import { fileTests, nearestCargoSteps, without } from '../../toolchain/all_steps.mjs';
 import { needsNodeAlone, needsOf, nearestTests } from '../../toolchain/test_files.mjs';
 
 it('The nearest test of a changed test is that test', () => {
@@ -64,4 +64,23 @@ it('A part of the set-up that failed takes only the files that need it out of a 
   assert.deepEqual(files, ['target/compiled/tests/js/values/state/keys.test.js']);
   const alone = without(fileTests('alone', [withServers]), new Set(['mariadb']));
   assert.deepEqual(alone, { lost: ['mariadb'], runnable: undefined });
+});
+
+it('A change of the library in Rust runs its unit tests, its examples and the integration tests of its name', () => {
+  const steps = nearestCargoSteps(['src/core/template/render.rs', 'js/index.ts']);
+  const commands = steps.map(({ command }) => command({}).join(' '));
+  const test = 'cargo test --package adk-session-core --all-features';
+  for (const part of ['--lib', '--doc']) assert.ok(commands.includes(`${test} ${part}`), part);
+  const named = commands.find((command) => command.includes('--test rust'));
+  assert.match(named ?? '', / -- .*\btemplates::/);
+  assert.doesNotMatch(named ?? '', /\bwrites::/);
+});
+
+it('A change of the crate of the wasm runs its lints, since only a browser runs it', () => {
+  const names = nearestCargoSteps(['src/wasm/indexed_db/store.rs']).map(({ name }) => name);
+  assert.deepEqual(names, ['rustfmt', 'clippy-wasm']);
+});
+
+it('A change without Rust runs no step of Cargo', () => {
+  assert.deepEqual(nearestCargoSteps(['js/index.ts']), []);
 });
