@@ -15,7 +15,7 @@
 // A file NAME.rest.test.ts belongs to the rest, any other *.test.ts to the gate. Two steps run at a time. A failed step
 // does not stop the others. The output of each step is in target/test-logs/. The last line has the sums.
 
-import { existsSync, readFileSync, statSync, watch } from 'node:fs';
+import { existsSync, statSync, watch } from 'node:fs';
 import { join, posix } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -175,10 +175,11 @@ async function runAll(chosen) {
     for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) await run(step);
   };
   await setUp(chosen);
-  const ofCargo = Object.values(cargoSteps).flat();
+  const ofCargo = (/** @type {Step} */ step) =>
+    step.kind === 'cargo' || Object.values(cargoSteps).flat().includes(step);
   const prepared = prepare(chosen);
-  const cargoRun = runQueue(chosen.filter((step) => ofCargo.includes(step)));
-  const waiting = chosen.filter((step) => step !== build && !ofCargo.includes(step));
+  const cargoRun = runQueue(chosen.filter(ofCargo));
+  const waiting = chosen.filter((step) => step !== build && !ofCargo(step));
   await Promise.all([
     prepared.then(() => runQueue(waiting)),
     Promise.all([prepared, cargoRun]).then(() => runQueue(waiting)),

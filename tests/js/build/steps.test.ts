@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { entries } from '../../../js/build/entries.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -62,4 +63,12 @@ it('A test runs by its file, and by a pattern of its name', () => {
     [status, stdout.trim().split('\n').at(-1)],
     [0, '1 passed, 0 failed, 0 skipped'],
   );
+});
+
+it('The types of each entry are read from its source, so that a change of a public type needs no build', () => {
+  const { compilerOptions } = JSON.parse(read('tests/tsconfig.json')) as {
+    compilerOptions: { paths: Record<string, string[]> };
+  };
+  const sources = entries().map(({ name, source }) => [name, [`../${source}`]]);
+  assert.deepEqual(compilerOptions.paths, Object.fromEntries(sources));
 });
