@@ -89,12 +89,16 @@ for (const [name, open] of Object.entries(REMOTES)) {
       await cache.getSession({ ...KEY, config: { numRecentEvents: 5 } });
       await appendTo(server.service, 'other');
       await cache.sync(KEY);
-      server.intercept = (request) =>
-        request.method === 'GET' ? server.send(request) : new Promise(() => undefined);
+      let answerWrites = (): void => undefined;
+      const held = new Promise<void>((resolve) => (answerWrites = resolve));
+      server.intercept = async (request) => {
+        if (request.method !== 'GET') await held;
+        return await server.send(request);
+      };
       await appendTo(cache, 'unsent');
       assert.equal(await countIn(cache), 302);
       const unsent = await sumsIn(cache);
-      server.intercept = undefined;
+      answerWrites();
       await cache.sync();
       // The server does not show all of what it stores of an event of a client.
       const remote = server.client();
