@@ -11,8 +11,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** @returns {Entry[]} */
 export function entries() {
   const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return Object.entries(exports).flatMap(([path, { types, default: file }]) => {
-    if (types === undefined) return []; // the wasm
+  return Object.entries(exports).flatMap(([path, { default: file = '' }]) => {
+    if (!file.endsWith('.js')) return []; // the wasm, and package.json
     const source = file.replace(/^\.\/js\/dist\/(.*)\.js$/, 'js/$1.ts');
     return [{ name: path.replace('.', name), source }];
   });

@@ -1,6 +1,6 @@
 // Builds js/dist/, which the npm package ships besides pkg/:
 //
-// - the compiled TypeScript, the wasm as text for the inline loader, and the cases of the conformance suite
+// - the compiled TypeScript with source maps that hold their sources, the wasm as text for the inline loader, and the cases of the conformance suite
 // - the view library of the inspector, inside one module
 // - the slim entry as one file without the wasm, which pages without a bundler load too
 
@@ -31,6 +31,7 @@ function bundle(entry, options) {
     platform: 'browser',
     target: 'es2022',
     logLevel: 'warning',
+    sourcemap: true,
     ...options,
   });
 }
@@ -52,7 +53,8 @@ const atTheStart = {
         imports.push(`import * as ${name} from ${file};`);
         return `Promise.resolve(${name})`;
       });
-      return { contents: [...imports, code].join('\n') };
+      // Behind the code, so that the lines of its source map hold.
+      return { contents: [code, ...imports].join('\n') };
     });
   },
 };
@@ -60,7 +62,11 @@ const atTheStart = {
 const started = Date.now();
 for (const { file, from, text } of GENERATED)
   writeModule(file, text(readFileSync(join(root, from))));
-for (const declaration of ['testing/cases.d.ts', 'core/wasm/loader/wasm_module.d.ts']) {
+for (const declaration of [
+  'testing/cases.d.ts',
+  'core/wasm/loader/wasm_module.d.ts',
+  'wasm.d.ts',
+]) {
   writeFileSync(join(dist, declaration), readFileSync(join(root, 'js', declaration)));
 }
 

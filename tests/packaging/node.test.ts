@@ -23,6 +23,20 @@ describe('in Node', () => {
     assert.equal(run(process.execPath, ['main.mjs'], folder).trim(), '{}');
   });
 
+  it('a stack trace ends in the sources', () => {
+    const program = `
+      import { InMemorySessionService } from 'adk-session-wasm';
+      import { InMemorySessionService as Slim } from 'adk-session-wasm/slim';
+      for (const Service of [InMemorySessionService, Slim]) {
+        const error = await new Service().createSession({ appName: '' }).catch((error) => error);
+        console.log(error.stack.split('\\n').find((line) => line.includes('takeNewSession')));
+      }`;
+    const folder = write('node-stack', { 'main.mjs': program });
+    const lines = run(process.execPath, ['--enable-source-maps', 'main.mjs'], folder);
+    for (const line of lines.trimEnd().split('\n'))
+      assert.match(line, /js\/service\/new_session\.ts:\d+:/);
+  });
+
   it('`require` gives the module of each entry that `import` gives', () => {
     linkFramework();
     linkDatabase();

@@ -23,6 +23,7 @@ const OTHERS = [
   'js/dist/core/wasm/loader/wasm_text.js',
   'js/dist/testing/cases.d.ts',
   'js/dist/testing/cases.js',
+  'js/dist/wasm.d.ts',
   'package.json',
   'pkg/adk_session_numbers.js',
   'pkg/adk_session_rules.js',
@@ -38,15 +39,12 @@ const NOT_FOR_NODE = ['./wasm'];
 
 const NOT_SHIPPED = /^(build|dist)\//;
 
-/**
- * The compiled files: JavaScript and types of each source, without source maps. Bundlers warn about a map
- * without its sources.
- */
+/** The compiled files: JavaScript, its source map and the types of each source. */
 function compiled(): string[] {
   return readdirSync(join(root, 'js'), { encoding: 'utf8', recursive: true })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts') && !NOT_SHIPPED.test(file))
-    .flatMap((file) => [file.replace(/tsx?$/, 'js'), file.replace(/tsx?$/, 'd.ts')])
+    .flatMap((file) => ['js', 'js.map', 'd.ts'].map((ending) => file.replace(/tsx?$/, ending)))
     .map((file) => `js/dist/${file}`);
 }
 
@@ -123,15 +121,22 @@ describe('the tarball', () => {
     );
   });
 
-  it('refers to no source maps', () => {
+  it('has a source map with its sources for each compiled file, since bundlers warn about one without', () => {
     const { files, folder } = install();
-    const mapped = files.filter((file) => {
-      return (
-        file.endsWith('.js') &&
-        readFileSync(join(folder, file), 'utf8').includes('sourceMappingURL=')
-      );
-    });
-    assert.deepEqual(mapped, []);
+    const maps = files.filter((file) => file.endsWith('.js.map'));
+    assert.ok(maps.length > 400);
+    for (const file of maps) {
+      const map = JSON.parse(readFileSync(join(folder, file), 'utf8')) as {
+        readonly sources: readonly string[];
+        readonly sourcesContent?: readonly (string | null)[];
+      };
+      const texts = map.sourcesContent?.filter((text) => typeof text === 'string');
+      assert.equal(texts?.length, map.sources.length, file);
+      const compiledFile = file.replace(/\.map$/, '');
+      const [name] = compiledFile.split('/').slice(-1);
+      const code = readFileSync(join(folder, compiledFile), 'utf8');
+      assert.ok(code.trimEnd().endsWith(`//# sourceMappingURL=${name}.map`), file);
+    }
   });
 
   it('contains no path of the machine that built it', () => {
@@ -143,10 +148,10 @@ describe('the tarball', () => {
     assert.deepEqual(telling, []);
   });
 
-  it('has about 1,430 KB beside its docs', (t) => {
+  it('has about 1,430 KB beside its docs and its source maps', (t) => {
     const { archive, files, folder } = install();
-    const docs = files.filter((file) => file.endsWith('.md'));
-    const bytes = docs.map((file) => gzipSync(readFileSync(join(folder, file))).length);
+    const others = files.filter((file) => /\.(md|map)$/.test(file));
+    const bytes = others.map((file) => gzipSync(readFileSync(join(folder, file))).length);
     const kilobytes = (statSync(archive).size - bytes.reduce((sum, each) => sum + each, 0)) / 1024;
     t.diagnostic(`${kilobytes.toFixed(1)} KB`);
     assert.ok(kilobytes <= 1430 * 1.05);

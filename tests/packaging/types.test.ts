@@ -15,6 +15,7 @@ import {
 } from 'adk-session-wasm';
 import type { Storage } from 'adk-session-wasm/storage';
 import { loadWasm, InMemorySessionService as Slim } from 'adk-session-wasm/slim';
+import wasm from 'adk-session-wasm/wasm';
 import { exportSession, importSession, type SessionFile } from 'adk-session-wasm/files';
 import * as testing from 'adk-session-wasm/testing';
 import { getSessionServiceFromUri, type SessionServiceUriOptions } from 'adk-session-wasm/uri';
@@ -71,6 +72,7 @@ export async function use(storage: Storage): Promise<string> {
   await openSessionService({ storage: 'floppy' });
   try {
     await loadWasm('/adk.wasm');
+    await loadWasm(wasm);
   } catch (error) {
     if (isSessionError(error, 'wasm_unavailable')) return error.code satisfies 'wasm_unavailable';
   }
