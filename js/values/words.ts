@@ -13,29 +13,76 @@ const UNSPACED = `(?=[\\p{L}\\p{M}\\p{N}])${classOf(UNSPACED_RANGES)}`;
 const UNSPACED_START = new RegExp(`^${UNSPACED}`, 'u');
 const WORD = new RegExp(`(?:${UNSPACED})+|(?:(?!${UNSPACED})[\\p{L}\\p{M}\\p{N}])+`, 'gu');
 /**
- * Marks that change no word: accents, and the vowel signs of Arabic. They are Unicode's marks of no script of their own,
- * without the sound marks of Kana, which make another word.
+ * Signs that change no word: accents, the vowel signs and points of Hebrew, Arabic and Syriac, the tatweel, and what has no
+ * width, as the soft hyphen. The sound marks of Kana make another word.
  */
 const MARK_RANGES = [
-  '\\u0300-\\u036f\\u0485\\u0486\\u064b-\\u0655\\u0670\\u0951-\\u0954\\u1ab0-\\u1add\\u1ae0-\\u1aeb',
-  '\\u1cd0-\\u1cd2\\u1cd4-\\u1ce0\\u1ce2-\\u1ce8\\u1ced\\u1cf4\\u1cf8\\u1cf9\\u1dc0-\\u1dff\\u200c',
-  '\\u200d\\u20d0-\\u20f0\\u302a-\\u302d\\ufe00-\\ufe0f\\ufe20-\\ufe2d\\u{101fd}\\u{102e0}\\u{1133b}',
+  '\\u00ad\\u0300-\\u036f\\u0485\\u0486\\u0591-\\u05bd\\u05bf\\u05c1\\u05c2\\u05c4\\u05c5\\u05c7',
+  '\\u0610-\\u061a\\u061c\\u0640\\u064b-\\u065f\\u0670\\u06d6-\\u06dc\\u06df-\\u06e4\\u06e7\\u06e8',
+  '\\u06ea-\\u06ed\\u0711\\u0730-\\u074a\\u0897-\\u089f\\u08ca-\\u08e1\\u08e3-\\u08ff\\u0951-\\u0954',
+  '\\u1ab0-\\u1add\\u1ae0-\\u1aeb\\u1cd0-\\u1cd2\\u1cd4-\\u1ce0\\u1ce2-\\u1ce8\\u1ced\\u1cf4\\u1cf8',
+  '\\u1cf9\\u1dc0-\\u1dff\\u200b-\\u200f\\u2060-\\u2064\\u20d0-\\u20f0\\u302a-\\u302d\\ufb1e',
+  '\\ufe00-\\ufe0f\\ufe20-\\ufe2d\\ufeff\\u{101fd}\\u{102e0}\\u{10efa}-\\u{10eff}\\u{1133b}',
   '\\u{1cf00}-\\u{1cf2d}\\u{1cf30}-\\u{1cf46}\\u{1d167}-\\u{1d169}\\u{1d17b}-\\u{1d182}',
   '\\u{1d185}-\\u{1d18b}\\u{1d1aa}-\\u{1d1ad}\\u{e0100}-\\u{e01ef}',
 ];
-const MARK = new RegExp(classOf(MARK_RANGES), 'gu');
-/** A phrase in quotes, or what stands between blanks. */
-const TERM = /["“”„«»]([^"“”„«»]*)["“”„«»]|[\p{L}\p{M}\p{N}]+/gu;
+const MARKS = new RegExp(`${classOf(MARK_RANGES)}+`, 'gu');
+/** The most marks of one letter. Their ordering takes the square of their number. */
+const MOST_MARKS = 30;
+/** The sound marks of half-width Kana are letters whose form is a mark. */
+const LONG_RUN = new RegExp(`([\\p{M}\\uff9e\\uff9f]{${MOST_MARKS}})[\\p{M}\\uff9e\\uff9f]+`, 'gu');
+/**
+ * What may become one sign with what precedes it: marks, letters whose form begins with one, the vowels and the last
+ * consonants of Hangul syllables in each of their forms, and what is dropped.
+ */
+const JOINED_RANGES = [
+  '\\p{M}\\u0e33\\u0eb3\\u1160-\\u11ff\\u3131-\\u318e\\uff9e-\\uffdc\\u{16d67}',
+  ...MARK_RANGES,
+];
+const STARTER = new RegExp(`[^${JOINED_RANGES.join('')}]`, 'gu');
+/**
+ * What is folded together: a letter with all that may join it. ASCII without marks is folded letter by letter in any
+ * case, so a run of it is one match.
+ */
+const SIGN = new RegExp(
+  `([\\0-\\x7f]+)(?!${classOf(JOINED_RANGES)})|[^]${classOf(JOINED_RANGES)}*`,
+  'gu',
+);
+const ASCII = /^[\0-\x7f]*$/;
+/** The UTF-16 units of a text that are folded at once. One unit has a form of 18 letters. */
+const PIECE = 4096;
+/** A word of Arabic or Hebrew that is found within others, which may begin with an article or a preposition. */
+const INNER = /^ [\u05d0-\u05f2\u0620-\u06ff\u0750-\u077f\u0860-\u08c9]{3,}$/;
+/** A phrase in quotes, or a word. One with apostrophes is one: `don’t`. */
+const TERM = /["“”„«»]([^"“”„«»]*)["“”„«»]|[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*/gu;
+
+/** To be raised when other words are made of the same text. Stored words of another version are made again. */
+export const WORDS_VERSION = 2;
 
 function classOf(ranges: readonly string[]): string {
   return `[${ranges.join('')}]`;
 }
 
-/** Returns a text without marks, in lower case. It treats each sign by itself, so that a text can be folded in pieces. */
+/**
+ * Returns a text without marks, in lower case. What is folded once stays as it is. Each letter is treated by itself, so that
+ * a text can be folded in pieces. Of more than 30 marks on a letter those after the first 30 are dropped.
+ */
 export function fold(text: string): string {
-  const bare = text.normalize('NFKD').replace(MARK, '').normalize('NFC');
-  // By way of upper case, ß is ss. A sigma is the same at the end of a word as within.
-  return bare.toUpperCase().toLowerCase().replaceAll('ς', 'σ');
+  if (ASCII.test(text)) return text.toLowerCase();
+  const short = text.replace(MARKS, '').replace(LONG_RUN, '$1');
+  const bare = short.normalize('NFKD').replace(MARKS, '').replace(LONG_RUN, '$1').normalize('NFC');
+  // By way of upper case, ß is ss; by way of lower case before that, ẞ is too. A sigma is the same at the end of a word
+  // as within.
+  return bare.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
+}
+
+/** Yields the letters of a text with their marks. A run of ASCII is yielded at once, as `ascii`. */
+export function* signsOf(
+  text: string,
+): Generator<{ readonly sign: string; readonly index: number; readonly isAscii: boolean }> {
+  for (const { 0: sign, 1: ascii, index } of text.matchAll(SIGN)) {
+    yield { sign, index, isAscii: ascii !== undefined };
+  }
 }
 
 /** Finds the words of a folded text. A word ends where the script changes from an unspaced one to another. */
@@ -43,23 +90,52 @@ export function matchWords(folded: string): IterableIterator<RegExpMatchArray> {
   return folded.matchAll(WORD);
 }
 
+/** Yields the words of a text, each with a blank before it, in pieces that take a short time each. */
+export function* wordPieces(text: string): Generator<string, void, undefined> {
+  /** The script of the word that the piece before has ended with. */
+  let open: boolean | undefined;
+  for (let start = 0; start < text.length;) {
+    const end = pieceEnd(text, start);
+    const folded = fold(text.slice(start, end));
+    start = end;
+    if (folded === '') continue;
+    let words = '';
+    let isUnspaced: boolean | undefined;
+    let last = 0;
+    for (const { 0: word, index = 0 } of matchWords(folded)) {
+      isUnspaced = UNSPACED_START.test(word);
+      words += index === 0 && open === isUnspaced ? word : ` ${word}`;
+      last = index + word.length;
+    }
+    open = last === folded.length ? isUnspaced : undefined;
+    yield words;
+  }
+}
+
+/** Returns the end of the piece that begins at `start`. It is before a letter, so that no letter loses its marks. */
+function pieceEnd(text: string, start: number): number {
+  if (text.length - start <= PIECE) return text.length;
+  STARTER.lastIndex = start + PIECE;
+  return STARTER.exec(text)?.index ?? text.length;
+}
+
 /** Returns the words of a text as one text, each with a blank before it. */
 export function wordsOf(text: string): string {
-  let words = '';
-  for (const word of fold(text).match(WORD) ?? []) words += ` ${word}`;
-  return words;
+  return [...wordPieces(text)].join('');
 }
 
 /**
  * Returns what the words of a text must contain to have all words and "phrases" of a query. A word is found at the
- * beginning of words, and in an unspaced script anywhere.
+ * beginning of words. In an unspaced script it is found anywhere, and so is one of Arabic or Hebrew from three letters on.
  *
  * @returns each of them once; nothing if the query has no letter and no digit
  */
 export function needlesOf(query: string): string[] {
-  const needles = [...fold(query).matchAll(TERM)].map(([word, phrase]) => wordsOf(phrase ?? word));
-  const given = needles.filter((needle) => needle !== '');
-  const bare = (needle: string) =>
-    UNSPACED_START.test(needle.slice(1)) ? needle.slice(1) : needle;
-  return [...new Set(given.map(bare))];
+  const needles = [...fold(query).matchAll(TERM)].map(([term, phrase]) => {
+    const needle = wordsOf(phrase ?? term);
+    const isFoundWithin =
+      UNSPACED_START.test(needle.slice(1)) || (phrase === undefined && INNER.test(needle));
+    return isFoundWithin ? needle.slice(1) : needle;
+  });
+  return [...new Set(needles)].filter((needle) => needle !== '');
 }

@@ -1,5 +1,5 @@
 /**
- * Finds what was said, in every language, and gives it to an agent as its memory.
+ * Finds what was said, in the scripts that docs/search.md lists, and gives it to an agent as its memory.
  *
  * It works over any session service. Over HTTP the server searches. A database and IndexedDB keep the words of sessions;
  * elsewhere they are in this process. The first search of a user reads the user's sessions, and later ones what has

@@ -11,6 +11,7 @@ import {
 import { putLast } from '../../values/bounded_map.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { keyText } from '../../values/model/values/ids.js';
+import { WORDS_VERSION } from '../../values/words.js';
 import type { WordRecords } from './word_records.js';
 
 /**
@@ -92,7 +93,7 @@ export class ProcessWords implements WordRows {
     for await (const session of this.#service.sessions(list)) {
       const { id: sessionId, title, labels = {}, lastUpdateTime } = session;
       // The time too: a database that was lost begins with the same revisions.
-      const version = `${this.#service.revisionOf(session) ?? ''} ${lastUpdateTime}`;
+      const version = `${WORDS_VERSION} ${this.#service.revisionOf(session) ?? ''} ${lastUpdateTime}`;
       listed.set(sessionId, { sessionId, title, labels, lastUpdateTime, version });
     }
     user.listed = [...listed.values()];

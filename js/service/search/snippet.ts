@@ -1,20 +1,13 @@
 import type { Event } from '../../values/model/event/event.js';
 import { partsOf } from '../../values/model/event/parts.js';
 import type { SnippetPart } from '../../values/model/search.js';
-import { fold, matchWords } from '../../values/words.js';
+import { fold, matchWords, signsOf } from '../../values/words.js';
 
 /** The UTF-16 units of a snippet, and how many of them stand before the first hit. */
 const LENGTH = 200;
 const BEFORE = 40;
 /** The first units of a text in which the first hit is looked for. */
 const FIRST_LENGTH = 4096;
-/**
- * What is folded together: a letter with its marks, and the parts of one Hangul syllable. ASCII without marks is folded
- * letter by letter in any case, so a run of it is one match.
- */
-const SIGN =
-  /([\0-\x7f]+)(?![\p{M}\u11a8-\u11ff\uff9e\uff9f])|[\u1100-\u115f][\u1160-\u11a7]?[\u11a8-\u11ff]?|[^][\p{M}\u11a8-\u11ff\uff9e\uff9f]*/gu;
-
 /** A piece of a text, by UTF-16 units. */
 interface Span {
   readonly start: number;
@@ -73,12 +66,12 @@ function wholeAt(text: string, place: number): number {
 function findHits(text: string, needles: readonly string[]): Span[] {
   const signs: Span[] = [];
   let folded = '';
-  for (const { 0: sign, 1: ascii, index } of text.matchAll(SIGN)) {
+  for (const { sign, index, isAscii } of signsOf(text)) {
     const letters = fold(sign);
     folded += letters;
     const whole = { start: index, end: index + sign.length };
     for (let at = index; at < index + letters.length; at += 1) {
-      signs.push(ascii === undefined ? whole : { start: at, end: at + 1 });
+      signs.push(isAscii ? { start: at, end: at + 1 } : whole);
     }
   }
   let words = '';
