@@ -99,3 +99,34 @@ export function rawOf<T extends object>(given: T): T {
   const { __v_raw: raw } = given as { readonly __v_raw?: T | null };
   return typeof raw === 'object' && raw !== null ? rawOf(raw) : given;
 }
+
+/** Returns the primitive in a boxed number, string, boolean or BigInt, as `JSON.stringify` does. */
+export function unbox(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  // The tag is cheap to read but can be forged; `valueOf` checks the real type.
+  switch (Object.prototype.toString.call(value)) {
+    case '[object Number]':
+      return isBoxOf(value, Number.prototype) ? Number(value) : value;
+    case '[object String]':
+      return isBoxOf(value, String.prototype) ? `${value as unknown as string}` : value;
+    case '[object Boolean]':
+      return isBoxOf(value, Boolean.prototype) ? Boolean.prototype.valueOf.call(value) : value;
+    case '[object BigInt]':
+      return isBoxOf(value, BigInt.prototype) ? BigInt.prototype.valueOf.call(value) : value;
+    default:
+      return value;
+  }
+}
+
+/**
+ * Returns whether `value` is a box of that kind. The prototype's `valueOf` throws for all other
+ * objects.
+ */
+function isBoxOf(value: object, prototype: { valueOf(): unknown }): boolean {
+  try {
+    prototype.valueOf.call(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -4,6 +4,7 @@ import { kindOf } from '../../values/errors/describe.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { requireOneOf } from '../../values/errors/option_values.js';
 import { isPlainObject } from '../../values/json/rules.js';
+import { unreadable } from '../../values/json/unreadable.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Session } from '../../values/model/session.js';
 import { type Casing, readNames, writeNames } from '../../values/python/casing.js';
@@ -31,8 +32,8 @@ export interface SessionDialect {
 /** Options for reading a file. */
 export interface ReadSessionOptions {
   /**
-   * The unit of all times in the file. Default: inferred from the numbers, which works for times from 2001 to
-   * 2100, and for adk-java's two units.
+   * The unit of all times in the file. Default: inferred from the latest time of the events and from
+   * `lastUpdateTime`, which works if one of them is from 2001 to 2100, and for adk-java's two units.
    */
   timeUnit?: TimeUnit | undefined;
   /** Instead of the file's. */
@@ -139,7 +140,18 @@ export function storedSessionIn(
   file: string | SessionFile,
   options: ReadSessionOptions,
 ): StoredSession {
-  const { timeUnit, ...replacements } = options;
+  try {
+    return readSession(file, options);
+  } catch (error) {
+    // A parsed value may have getters.
+    throw unreadable('file', error);
+  }
+}
+
+function readSession(
+  file: string | SessionFile,
+  { timeUnit, ...replacements }: ReadSessionOptions,
+): StoredSession {
   if (timeUnit !== undefined) requireTimeUnit(timeUnit);
   const json = typeof file === 'string' ? parseFileText(file) : file;
   const recorded = checkRecordedSession(readNames(json, SESSION), replacements);

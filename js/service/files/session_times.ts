@@ -26,8 +26,8 @@ export interface SessionTimes {
  * Converts the times of a file to milliseconds. A missing `lastUpdateTime` becomes the latest event's time,
  * or 0. If no event has a time, each gets `lastUpdateTime`.
  *
- * Without a stated unit, each number tells its own: adk-java writes milliseconds in its events, and seconds in
- * `lastUpdateTime`. The file's other times give the unit of a number that may be either.
+ * Without a stated unit, the events have one, and `lastUpdateTime` its own: adk-java writes milliseconds in its events,
+ * and seconds in `lastUpdateTime`. A number that may be either has the unit of the other.
  *
  * @param statedUnit the unit of the file's times; `undefined`: inferred from the numbers
  * @throws SessionError `invalid_argument` with the path of an invalid time, or if its unit cannot be inferred
@@ -36,15 +36,24 @@ export function convertSessionTimes(
   recorded: RecordedSession,
   statedUnit: TimeUnit | undefined,
 ): SessionTimes {
-  const unit = statedUnit ?? commonUnit(recorded);
-  const convertNumber = (time: number, path: readonly PathSegment[]): number => {
+  const ownUnit = numberUnit(recorded.lastUpdateTime);
+  const unit = statedUnit ?? unitOfEvents(recorded, ownUnit);
+  const convertNumber = (
+    time: number,
+    path: readonly PathSegment[],
+    timeUnit: TimeUnit | undefined,
+  ): number => {
     // 0 is the same time in both units.
-    const ownUnit = statedUnit ?? unitOf(time) ?? (time === 0 ? 'milliseconds' : unit);
-    if (ownUnit === undefined) throw unknownUnit(time, path);
-    return ownUnit === 'seconds' ? toAllMilliseconds(time) : time;
+    if (timeUnit === undefined && time !== 0) throw unknownUnit(time, path);
+    return timeUnit === 'seconds' ? toAllMilliseconds(time) : time;
   };
-  const convertRequired = (value: unknown, path: readonly PathSegment[]): number => {
-    const time = typeof value === 'number' ? convertNumber(value, path) : dateTimeOf(value);
+  const convertRequired = (
+    value: unknown,
+    path: readonly PathSegment[],
+    timeUnit = unit,
+  ): number => {
+    const time =
+      typeof value === 'number' ? convertNumber(value, path, timeUnit) : dateTimeOf(value);
     if (time === undefined)
       throw malformedFile(
         path,
@@ -57,6 +66,8 @@ export function convertSessionTimes(
     );
   };
   const { lastUpdateTime } = recorded;
+  const convertLast = (path: readonly PathSegment[]): number =>
+    convertRequired(lastUpdateTime, path, statedUnit ?? ownUnit ?? unit);
   // The REST of adk-go writes no times of events.
   const hasTimes = recorded.events.some(({ timestamp }) => timestamp !== undefined);
   let latest = 0;
@@ -64,20 +75,20 @@ export function convertSessionTimes(
     return convertTimes(event, (value, place) => {
       const path = ['events', at, ...place];
       if (place[0] === 'timestamp') {
-        const time = convertRequired(hasTimes ? value : lastUpdateTime, path);
+        const time = hasTimes ? convertRequired(value, path) : convertLast(path);
         latest = Math.max(latest, time);
         return time;
       }
-      if (typeof value === 'number') return convertNumber(value, path);
+      if (typeof value === 'number') return convertNumber(value, path, unit);
       // An append accepts any JSON value here, so a value that is no time is kept as it is.
       return (place[0] === 'actions' ? dateTimeOf(value) : undefined) ?? value;
     });
   });
   const timeOf = (time: unknown): number | undefined =>
-    typeof time === 'number' ? convertNumber(time, ['events']) : dateTimeOf(time);
+    typeof time === 'number' ? convertNumber(time, ['events'], unit) : dateTimeOf(time);
   const applied = applyExcludedEvents(events, timeOf);
   if (lastUpdateTime === undefined) return { events: applied, lastUpdateTime: latest };
-  return { events: applied, lastUpdateTime: convertRequired(lastUpdateTime, ['lastUpdateTime']) };
+  return { events: applied, lastUpdateTime: convertLast(['lastUpdateTime']) };
 }
 
 /** Returns the milliseconds of a text such as `2026-11-25T08:30:00.5Z`, which Go writes for a time. */
@@ -86,13 +97,26 @@ function dateTimeOf(value: unknown): number | undefined {
   return isDateTime ? parseMilliseconds(value) : undefined;
 }
 
-/** Returns the unit of the first time that tells one: of the events, else of the session. */
-function commonUnit({ events, lastUpdateTime }: RecordedSession): TimeUnit | undefined {
-  for (const time of [...events.map(({ timestamp }) => timestamp), lastUpdateTime]) {
-    const unit = typeof time === 'number' ? unitOf(time) : undefined;
-    if (unit !== undefined) return unit;
+/**
+ * Returns the unit of the events' times; `undefined` if no number tells it. No file has seconds in its events and
+ * milliseconds in `lastUpdateTime`. Otherwise the latest event tells: milliseconds of 1970 look like seconds of today.
+ *
+ * @param ownUnit that of `lastUpdateTime`, as far as its number tells
+ */
+function unitOfEvents(
+  { events }: RecordedSession,
+  ownUnit: TimeUnit | undefined,
+): TimeUnit | undefined {
+  if (ownUnit === 'milliseconds') return ownUnit;
+  let latest = 0;
+  for (const { timestamp } of events) {
+    if (typeof timestamp === 'number' && timestamp > latest) latest = timestamp;
   }
-  return undefined;
+  return unitOf(latest) ?? ownUnit;
+}
+
+function numberUnit(time: unknown): TimeUnit | undefined {
+  return typeof time === 'number' ? unitOf(time) : undefined;
 }
 
 function unknownUnit(time: number, path: readonly PathSegment[]): SessionError {

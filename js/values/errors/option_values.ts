@@ -1,5 +1,5 @@
 /** Checks the values of options. Each check fails with `invalid_argument` that names the option. */
-import { isPromise } from '../members.js';
+import { isPromise, unbox } from '../members.js';
 import { invalidValue } from './invalid.js';
 
 /** The longest delay of a timer. A longer one would fire at once. */
@@ -29,9 +29,13 @@ export function requireText(key: string, value: unknown): asserts value is strin
   if (typeof value !== 'string') throw invalidValue(key, 'must be a string', value);
 }
 
-/** Requires an object that is neither an array nor a promise: one without `await` has no members. */
+/**
+ * Requires an object that is no array, no boxed primitive, which JSON prints as its primitive, and no promise: one
+ * without `await` has no members.
+ */
 export function requireObject(key: string, value: unknown): asserts value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || isPromise(value)) {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject || isPromise(value) || unbox(value) !== value) {
     throw invalidValue(key, 'must be an object', value);
   }
 }

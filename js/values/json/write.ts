@@ -9,6 +9,7 @@
  */
 import { kindOf, messageOf } from '../errors/describe.js';
 import type { SessionError } from '../errors/errors.js';
+import { unbox } from '../members.js';
 import {
   formatPath,
   type PathSegment,
@@ -269,35 +270,4 @@ export const tooLargeProblem =
 /** Converts a length as `JSON.stringify` does. A proxy of an array may return anything. */
 function arrayLength(length: unknown): number {
   return Math.max(0, Math.trunc(Number(length)) || 0);
-}
-
-/** Returns the primitive in a boxed number, string, boolean or BigInt, as `JSON.stringify` does. */
-function unbox(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  // The tag is cheap to read but can be forged; `valueOf` checks the real type.
-  switch (Object.prototype.toString.call(value)) {
-    case '[object Number]':
-      return isBoxOf(value, Number.prototype) ? Number(value) : value;
-    case '[object String]':
-      return isBoxOf(value, String.prototype) ? `${value as unknown as string}` : value;
-    case '[object Boolean]':
-      return isBoxOf(value, Boolean.prototype) ? Boolean.prototype.valueOf.call(value) : value;
-    case '[object BigInt]':
-      return isBoxOf(value, BigInt.prototype) ? BigInt.prototype.valueOf.call(value) : value;
-    default:
-      return value;
-  }
-}
-
-/**
- * Returns whether `value` is a box of that kind. The prototype's `valueOf` throws for all other
- * objects.
- */
-function isBoxOf(value: object, prototype: { valueOf(): unknown }): boolean {
-  try {
-    prototype.valueOf.call(value);
-    return true;
-  } catch {
-    return false;
-  }
 }

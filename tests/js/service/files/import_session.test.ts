@@ -69,6 +69,18 @@ overStorages('An imported session', (open) => {
     assert.equal(JSON.stringify(file.events), JSON.stringify(recorded.events));
   });
 
+  it('has the times of the exported session, also those of January 1970', async () => {
+    const service = await open();
+    const session = await service.createSession(KEY);
+    for (const timestamp of [1e9, 1_000_000_007])
+      await service.appendEvent({ session, event: { ...says(`of ${timestamp}`), timestamp } });
+    const exported = await exportSession(service, KEY);
+    const target = new InMemorySessionService();
+    const { events, lastUpdateTime } = await importSession(target, exported);
+    const times = [...events.map(({ timestamp }) => timestamp), lastUpdateTime];
+    assert.deepEqual(times, [1e9, 1_000_000_007, session.lastUpdateTime]);
+  });
+
   it('is returned as a handle that can append', async () => {
     const service = await open();
     const session = await importSession(service, file({ a: 2 }, { a: 1 }, {}));

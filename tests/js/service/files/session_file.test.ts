@@ -150,6 +150,21 @@ describe('A recorded session', () => {
   });
 });
 
+describe('A parsed file', () => {
+  it('whose getter throws is an invalid argument, with what was thrown', () => {
+    const thrown = new Error('mine');
+    const file = {
+      ...pythonSession,
+      get events(): never {
+        throw thrown;
+      },
+    };
+    const check = (error: unknown): boolean =>
+      isSessionError(error, 'invalid_argument') && error.key === 'file' && error.cause === thrown;
+    assert.throws(() => sessionFromFile(file), check);
+  });
+});
+
 describe('The times of a file', () => {
   it('are recognised as seconds or milliseconds', () => {
     assert.deepEqual(
@@ -177,12 +192,11 @@ describe('The times of a file', () => {
     assert.deepEqual(timesOf(file, { timeUnit: 'milliseconds' }), [0, 1000]);
   });
 
-  it('are read number by number if their units differ', () => {
-    assert.deepEqual(timesOf(withTimes(1.7e12, 1.7e9)), [1.7e12, 1.7e12]);
-    assert.deepEqual(
-      timesOf(withTimes(1.7e12, 1.7e9), { timeUnit: 'milliseconds' }),
-      [1.7e12, 1.7e9],
-    );
+  it('have one unit in all events, which the latest tells', () => {
+    assert.deepEqual(timesOf(withTimes(1.7e12, 1.7e9)), [1.7e12, 1.7e9]);
+    assert.deepEqual(timesOf(withTimes(1.7e9, 1000)), [1.7e12, 1e6]);
+    const file = { ...withTimes(1.7e9, 1e9), lastUpdateTime: 1.7e12 };
+    assert.deepEqual(timesOf(file), [1.7e9, 1e9]);
   });
 
   it('are milliseconds in the events and seconds in lastUpdateTime in a file of adk-java', () => {

@@ -144,6 +144,21 @@ test('an event or actions with toJSON are stored as its result, completed', () =
   assert.throws(() => snapshotOf(nothing), refused('invalid_argument'));
 });
 
+test('content with toJSON is stored as its result, which must be content', () => {
+  const said = (content: unknown) => snapshotOf(complete({ author: 'a', content }));
+  const stored = (content: unknown) => (textOf(said(content)) as { content?: unknown }).content;
+  const parts = [{ text: 'Tea?' }];
+  assert.deepEqual(stored({ toJSON: () => ({ parts }) }), { parts });
+  assert.deepEqual(stored({ toJSON: () => 'Tea?' }), { role: 'model', parts });
+  assert.equal(stored({ toJSON: () => undefined }), undefined);
+  assert.equal(stored({ toJSON: () => null }), null);
+  // The result is printed as it is.
+  assert.deepEqual(stored({ toJSON: () => ({ parts, toJSON: () => 5 }) }), { parts });
+  for (const result of [5, true, parts, new String('Tea?')]) {
+    assert.throws(() => said({ toJSON: () => result }), refused('invalid_argument'));
+  }
+});
+
 test('a getter with changing results cannot make text and delta differ', () => {
   let count = 0;
   const value = {
