@@ -11,8 +11,8 @@ import {
 import { isBlank, requireId, requireUser } from '../values/model/values/ids.js';
 import type { WriteIdentity } from '../values/model/diagnostic.js';
 import type { ImportedSessionRequest } from '../values/model/session.js';
-import { type EventSnapshot, isPartial, snapshotEvent } from '../values/model/event/snapshot.js';
-import { isViewSummary } from '../values/model/event/metadata.js';
+import { type EventSnapshot, snapshotEvent } from '../values/model/event/snapshot.js';
+import { isStored } from '../values/model/event/stored.js';
 import { snapshotDelta } from '../values/state/delta.js';
 import { type StateSchema, validateDelta } from '../values/state/state_schema.js';
 import type { CreateWrite } from '../core/write.js';
@@ -43,7 +43,7 @@ export function takeNewSession<S extends object>(
   if (schema !== undefined) validateDelta(schema, state.delta);
   const events: EventSnapshot[] = [];
   for (const event of eventsOf(request)) {
-    if (isPartial(event) || isViewSummary(event)) continue;
+    if (!isStored(event)) continue;
     const snapshot = snapshotEvent(event, clock, newId);
     if (schema !== undefined) validateDelta(schema, snapshot.callerDelta ?? snapshot.delta);
     events.push(snapshot);

@@ -2,12 +2,13 @@
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { Call } from '../call/call.js';
 import { firstTitleOf } from '../../values/model/event/auto_title.js';
-import { withIdempotencyKey, isViewSummary } from '../../values/model/event/metadata.js';
+import { withIdempotencyKey } from '../../values/model/event/metadata.js';
 import { createEvent } from '../../values/model/event/create_event.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { filesOf } from '../../values/model/event/message_files.js';
 import { namedFiles, withFiles } from '../../values/model/event/place_files.js';
-import { type EventSnapshot, isPartial } from '../../values/model/event/snapshot.js';
+import type { EventSnapshot } from '../../values/model/event/snapshot.js';
+import { isStored } from '../../values/model/event/stored.js';
 import type { AdmitEvents, RewindResult, RewindWrite, RunUnderWay } from '../history_types.js';
 import { REMOVED } from '../../values/state/scope.js';
 import type { StateShape } from '../../values/state/state_shape.js';
@@ -268,11 +269,6 @@ function messageOf(undone: Event, { message }: RewindWrite, time: number): Event
     actions: { stateDelta: { ...actions?.stateDelta } },
   });
   return withFiles(event, [...files, ...filesOf(undone)]);
-}
-
-/** Whether an event is stored: partial ones and summaries of a view are not. */
-function isStored(event: NewEvent): boolean {
-  return !isPartial(event as Event) && !isViewSummary(event as Event);
 }
 
 /** What a rewind appends, and to which session. */

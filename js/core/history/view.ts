@@ -11,7 +11,7 @@ import { isPlainObject, isObject } from '../../values/json/rules.js';
 import type { FunctionCall, FunctionResponse, Part } from '../../values/model/event/content.js';
 import { createEventActions } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
-import { SUMMARY_PREFIX } from '../../values/model/event/metadata.js';
+import { SUMMARY_PREFIX } from '../../values/model/event/stored.js';
 import type { ComputedView } from '../../values/model/values/read_options.js';
 import {
   historyItems,

@@ -2,6 +2,7 @@ import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import { isPlainObject, type JsonObject } from '../../values/json/rules.js';
 import { takeContent } from '../../values/model/event/parts.js';
 import type { NewEvent } from '../../values/model/event/event.js';
+import { isStored } from '../../values/model/event/stored.js';
 import type { RevisionCheck } from '../../values/model/session.js';
 import { MAX_FILES } from '../../values/model/event/place_files.js';
 import { joinScopes } from '../../values/state/keys.js';
@@ -177,11 +178,11 @@ export function requireRightTo({ rights }: RouteCall, scope: SharedScope): void 
 }
 
 /**
- * Appends the events of a body, if the rights of the request admit them.
+ * Appends the events of a body that are stored, if the rights of the request admit them.
  *
- * @param append appends the events that the rights admit, of those that were sent; called again after others have
- *   appended
- * @throws HttpRefusal 403 if the rights do not admit an event
+ * @param append appends the events that the rights admit, of those that were sent and are stored; called again after
+ *   others have appended
+ * @throws HttpRefusal 403 if the rights do not admit an event; SessionError `invalid_argument` if none is stored
  */
 export async function appendBody<Result>(
   call: RouteCall,
@@ -189,13 +190,16 @@ export async function appendBody<Result>(
 ): Promise<Result> {
   const { service, rights, body } = call;
   const { expectedRevision, expectedEvents } = body as RevisionCheck;
-  const events = eventsIn(call);
+  const given = eventsIn(call);
+  const events = given.filter(isStored);
+  if (events.length === 0) throw invalid('events', 'must have an event that is not partial');
+  const files = filesIn(call, given.length).filter((_, at) => isStored(given[at]!));
   return appendOfClient({
     service,
     key: keyOf(call),
     rights,
     events,
-    files: filesIn(call, events.length),
+    files,
     expectedRevision,
     expectedEvents,
     append: (admitted, expected) => append(admitted, expected, events),

@@ -3,17 +3,15 @@
  * with `run`: the run goes on when the client has gone. The runs of `/run` and `/run_sse` are in `run_routes.ts`, and
  * those of edited messages in `history_routes.ts`.
  */
-import { invalid, invalidValue, sessionNotFound } from '../../values/errors/invalid.js';
+import { invalidValue, sessionNotFound } from '../../values/errors/invalid.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { raceSignal } from '../../core/call/time_limit.js';
 import { requireSameMessage } from '../../core/history/session_history.js';
-import type { JsonObject } from '../../values/json/rules.js';
 import { type AdmittedMessage, isStoredAlready } from '../../service/runs/agent/run_storage.js';
 import { RUN_HEADER } from '../../stores/http/protocol.js';
-import type { AskedRun } from '../../values/model/asked_run.js';
+import { type AskedRun, takeRunMessage } from '../../values/model/asked_run.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { newEventId } from '../../values/model/event/create_event.js';
-import { partsOf } from '../../values/model/event/parts.js';
 import type { RevisionCheck } from '../../values/model/session.js';
 import { isId } from '../../values/model/values/ids.js';
 import { eventsIn, filesIn } from '../requests/call_body.js';
@@ -158,22 +156,8 @@ export async function requireRuns(call: RouteCall): Promise<ServerRuns> {
  * @throws SessionError `invalid_argument`; HttpRefusal 403
  */
 function messageIn(call: RouteCall): ClientMessage {
-  const [event, another] = eventsIn(call);
-  if (event === undefined || another !== undefined) {
-    throw invalid('events', 'must have exactly one event with run: the message');
-  }
-  const { author, id = newEventId(), partial } = event;
-  if (author !== 'user') throw invalidValue('events[0].author', "must be 'user' with run", author);
-  if (partial === true || partsOf(event as Event).length === 0) {
-    throw invalid('events[0].content', 'must have parts with run');
-  }
+  const event = takeRunMessage('events', eventsIn(call), call.body.expectedEvents);
+  const { id = newEventId() } = event;
   if (!isId(id)) throw invalidValue('events[0].id', 'must be a text', id);
-  const expected = Object.entries(Object(call.body.expectedEvents) as JsonObject);
-  if (expected.some(([name, revision]) => name !== id || revision !== null)) {
-    throw invalid(
-      'expectedEvents',
-      'must not be given with run: a stored message is never replaced',
-    );
-  }
   return { ...event, id };
 }

@@ -4,7 +4,6 @@ import type { HandlePosition, ReadyAppend } from '../../core/write.js';
 import type { Appended } from '../../core/storage/store.js';
 import { takeEventLimit } from '../../service/read/event_pages.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
-import { isPartial } from '../../values/model/event/snapshot.js';
 import { HISTORY_VIEWS } from '../../values/model/values/read_options.js';
 import { APPEND, EVENT_IDS } from '../../stores/http/request_bodies.js';
 import { type Expected, isAsSent } from '../rights/client_append.js';
@@ -138,7 +137,7 @@ async function append(call: RouteCall): Promise<AppendResponse> {
     const appended = texts.length === 0 ? own : { ...own, texts };
     if (isGiven) return appended;
     // The append sets them.
-    const stored = (events as readonly Event[]).filter((event) => !isPartial(event));
+    const stored = events as readonly Event[];
     return { ...appended, filled: stored.map(({ id, timestamp }) => ({ id, timestamp })) };
   };
   if (run === undefined) return appendBody(call, append);
@@ -153,11 +152,8 @@ function textsNotAsSent(
   sent: readonly NewEvent[],
   events: readonly NewEvent[],
 ): NonNullable<Appended['texts']> {
-  // Clients count the events that are stored.
-  const isStored = (event: NewEvent): boolean => !isPartial(event as Event);
-  const given = sent.filter(isStored);
-  return events.filter(isStored).flatMap((event, position) => {
-    if (isAsSent(given[position]!, event)) return [];
+  return events.flatMap((event, position) => {
+    if (isAsSent(sent[position]!, event)) return [];
     return [{ position, text: JSON.stringify(event) }];
   });
 }

@@ -22,7 +22,7 @@ import { FORK, REWIND } from '../../stores/http/request_bodies.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
 import { isEqualJson } from '../../values/json/equal.js';
-import type { AskedRun } from '../../values/model/asked_run.js';
+import { type AskedRun, requireRunParts } from '../../values/model/asked_run.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { filesOf } from '../../values/model/event/message_files.js';
@@ -120,8 +120,13 @@ function rewindIn(call: RouteCall): RewindWrite {
   const { key, body } = call;
   const { marker, run, ...given } = body as unknown as RewindBody;
   const place = placeIn(given.place);
-  const [files] = filesIn(call, 1);
+  const [files = []] = filesIn(call, 1);
+  if (files.length > 0 && given.message?.content === undefined) {
+    throw invalid('files', 'must not be given without message.content, whose parts they name');
+  }
   const message = given.message && messageIn(given.message, files);
+  if (run !== undefined && message?.content !== undefined)
+    requireRunParts('message.content', message);
   if ('turn' in place !== (message !== undefined)) {
     throw invalid('message', 'must be given with place.turn, and with no other place');
   }
@@ -155,7 +160,7 @@ function placeIn(given: RewindBody['place']): RewindPlace {
 /** @param files those of the new content */
 function messageIn(
   { content, ...ids }: NonNullable<RewindBody['message']>,
-  files: readonly NamedFile[] | undefined,
+  files: readonly NamedFile[],
 ): RepeatedMessage {
   const message = idsIn('message', ids);
   if (content === undefined) return message;

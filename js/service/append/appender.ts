@@ -5,10 +5,10 @@ import {
   optionalCount,
   requireObject,
 } from '../../values/errors/option_values.js';
-import type { AskedRun } from '../../values/model/asked_run.js';
+import { type AskedRun, takeRunMessage } from '../../values/model/asked_run.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { firstTitleOf } from '../../values/model/event/auto_title.js';
-import { withIdempotencyKey, isViewSummary } from '../../values/model/event/metadata.js';
+import { withIdempotencyKey } from '../../values/model/event/metadata.js';
 import type {
   AppendEventRequest,
   CompositeSessionKey,
@@ -34,14 +34,15 @@ import type { Calls } from '../../core/call/calls.js';
 import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import { positionOf, snapshotHandle } from '../../core/handle/handle.js';
 import { requireKey } from '../../values/model/values/ids.js';
-import { type EventSnapshot, isPartial, snapshotEvent } from '../../values/model/event/snapshot.js';
-import { partsOf } from '../../values/model/event/parts.js';
+import { type EventSnapshot, snapshotEvent } from '../../values/model/event/snapshot.js';
+import { isStored } from '../../values/model/event/stored.js';
 import type { ReaderParts } from '../read/reader_parts.js';
 import type { SessionReader } from '../read/session_reader.js';
 import type { Appended, Store, StoreTraits } from '../../core/storage/store.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import type { AppendWrite, Computed, ReadyAppend } from '../../core/write.js';
 import type { ObservingHandle, QueuedAppend, StoredAppend } from './waiting_appends.js';
+import { parseTexts } from '../../core/storage/stored_events.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 import type { MaybePromise } from '../../core/storage/wasm/maybe_promise.js';
 import { isPromise } from '../../values/members.js';
@@ -127,7 +128,7 @@ export class Appender {
       }
     const snapshots = taken.map(({ snapshot }) => snapshot);
     const { appName, userId, id: sessionId } = session;
-    if (run !== undefined) this.#requireRun(run, taken);
+    if (run !== undefined) this.#requireRun(run, snapshots, expectedEvents);
     const write: AppendWrite = {
       kind: 'append',
       run: run && { streaming: run.streaming },
@@ -182,6 +183,7 @@ export class Appender {
    * Appends events at a place that is known: a client in another process holds the handle, and observes the result.
    *
    * @param ready the append without its events. Its title is that of the client, which another may precede
+   * @param newEvents those that are stored, at least one
    * @param call see {@link Appender.append}
    */
   async appendReady(
@@ -190,10 +192,7 @@ export class Appender {
     call: Call,
   ): Promise<Appended> {
     requireKey(ready.key);
-    const events = (newEvents as readonly Event[])
-      .filter(isStored)
-      .map((event) => this.take(event));
-    if (events.length === 0) throw invalid('events', 'must have an event that is not partial');
+    const events = newEvents.map((event) => this.take(event));
     const title = this.#parts.autoTitle ? firstTitleOf(events) : undefined;
     const write: ReadyAppend = {
       ...ready,
@@ -245,7 +244,11 @@ export class Appender {
   }
 
   /** @throws SessionError `unsupported` without a server; `invalid_argument`; `remote` if the message is too large */
-  #requireRun(run: AskedRun, taken: readonly EventToStore[]): void {
+  #requireRun(
+    run: AskedRun,
+    snapshots: readonly EventSnapshot[],
+    expectedEvents: ExpectedEvents | undefined,
+  ): void {
     const { serverAgent } = this.#parts;
     if (serverAgent === undefined) {
       const message =
@@ -254,14 +257,10 @@ export class Appender {
     }
     requireObject('run', run);
     optionalBoolean('run.streaming', run.streaming);
-    const [message, another] = taken;
-    if (message === undefined || another !== undefined) {
-      throw invalid('event.partial', 'must not be true with run');
-    }
-    if (partsOf(message.event).length === 0) {
-      throw invalid('event.content', 'must have parts with run');
-    }
-    requireMessageFits(serverAgent, message.snapshot.text);
+    // The snapshot tells what is stored of an object with a toJSON.
+    const texts = snapshots.map(({ text }) => text);
+    takeRunMessage('event', parseTexts(texts), expectedEvents);
+    for (const text of texts) requireMessageFits(serverAgent, text);
   }
 
   /** Takes an event of the caller. It gets an id and a timestamp if it has none. */
@@ -343,11 +342,6 @@ function goOn(
 /** Expects that no event with one of the ids is stored. */
 function noneOf(snapshots: readonly EventSnapshot[]): ExpectedEvents {
   return Object.fromEntries(snapshots.map(({ id }) => [id, null]));
-}
-
-/** Whether an event is stored: partial ones and summaries of a view are not. */
-function isStored(event: Event): boolean {
-  return !isPartial(event) && !isViewSummary(event);
 }
 
 function noteFacts({ facts }: Call, rows: number, groupSize?: number): void {

@@ -20,7 +20,8 @@
  * | `stale: 'append'`, which brings none | 7         | 5            | the event, 7   | 7          |
  */
 import { isMarker } from '../../values/model/event/markers.js';
-import { withoutIdempotencyKey, isViewSummary } from '../../values/model/event/metadata.js';
+import { withoutIdempotencyKey } from '../../values/model/event/metadata.js';
+import { isViewSummary } from '../../values/model/event/stored.js';
 import type { Event, EventActions } from '../../values/model/event/event.js';
 import { setMember } from '../../values/members.js';
 import type { Session } from '../../values/model/session.js';

@@ -1,7 +1,7 @@
 import type { Call } from '../../core/call/call.js';
 import type { Handles } from '../../core/handle/handle.js';
-import type { ListTime, TimedPlace } from '../../core/storage/list_place.js';
-import { LIST_CURSOR, cursorText, readPlace } from '../../core/storage/reads/cursors.js';
+import type { TimedPlace } from '../../core/storage/list_place.js';
+import { type CursorList, listCursor, readListCursor } from '../../core/storage/reads/cursors.js';
 import { type Plan, runPlan, runPlanNow } from '../../core/storage/reads/read_plan.js';
 import type {
   ListedSession,
@@ -39,17 +39,6 @@ const GROWTH = 4;
 
 /** A plan of reads of lists. */
 type ListPlan<Result> = Plan<ListRequest, ReadList, Result>;
-
-/** A list of sessions. Only its own cursors are accepted. */
-interface SessionList extends Pick<SessionFilter, 'labels' | 'title'> {
-  readonly appName: string;
-  readonly userId: string | undefined;
-  readonly order: 'asc' | 'desc';
-  readonly orderBy: ListTime;
-}
-
-/** The place of a cursor, see {@link LIST_CURSOR}. */
-type Boundary = readonly [page: number, time: number, sessionId: string, userId: string];
 
 /** The page of a request. */
 interface RequestedPage extends Pick<ListRequest, 'offset' | 'limit' | 'withTotal'> {
@@ -125,7 +114,7 @@ export class SessionLists {
 }
 
 function* readPage(
-  { appName, userId, order, orderBy }: SessionList,
+  { appName, userId, order, orderBy }: CursorList,
   page: Pick<ListRequest, 'offset' | 'limit' | 'withTotal' | 'after' | 'description'>,
 ): ListPlan<ReadList> {
   const { offset, limit, withTotal, after, description } = page;
@@ -135,7 +124,7 @@ function* readPage(
 
 /** Reads sessions in the order of the list until there are enough that the filter admits. */
 function* readFiltered(
-  list: SessionList,
+  list: CursorList,
   { admits, title, labels }: SessionFilter,
   limit: number | undefined,
   start: TimedPlace | undefined,
@@ -202,27 +191,10 @@ export async function* walkSessions<S extends object>(
   }
 }
 
-function listCursor(list: SessionList, page: number, place: TimedPlace): string {
-  const { sessionId, userId, [list.orderBy]: time } = place;
-  return cursorText(LIST_CURSOR, listCursorTarget(list), [page, time, sessionId, userId]);
-}
-
-/** Returns the target of the cursors of a list. */
-function listCursorTarget({
-  appName,
-  userId,
-  order,
-  orderBy,
-  labels,
-  title,
-}: SessionList): unknown[] {
-  return [appName, userId, order, orderBy, labels, title];
-}
-
 function takeList(
   { appName, userId, order = 'asc', orderBy = 'lastUpdateTime' }: ListSessionsPageRequest,
   filter: SessionFilter | undefined,
-): SessionList {
+): CursorList {
   requireOwner({ appName, userId });
   requireOneOf('order', order, ['asc', 'desc']);
   requireOneOf('orderBy', orderBy, ['lastUpdateTime', 'createTime']);
@@ -232,7 +204,7 @@ function takeList(
 /** Takes the page that a request asks for. */
 function takePage(
   request: ListSessionsPageRequest,
-  list: SessionList,
+  list: CursorList,
   isFiltered: boolean,
 ): RequestedPage {
   const { cursor } = request;
@@ -252,14 +224,12 @@ function takePage(
     const offset = Math.min((number - 1) * (limit ?? 0), Number.MAX_SAFE_INTEGER);
     return { offset, limit, withTotal, number, after: undefined };
   }
-  const place = readPlace('cursor', LIST_CURSOR, listCursorTarget(list), cursor);
-  const [lastPage, time, sessionId, userId] = place as Boundary;
-  const boundary = { [list.orderBy]: time, sessionId, userId };
-  return { offset: 0, limit, withTotal, number: lastPage + 1, after: boundary };
+  const { page: lastPage, place } = readListCursor('cursor', list, cursor);
+  return { offset: 0, limit, withTotal, number: lastPage + 1, after: place };
 }
 
 /** @throws SessionError `corrupt_record` if the time of the session is damaged */
-function placeOf(listed: ListedSession, { appName, orderBy }: SessionList): TimedPlace {
+function placeOf(listed: ListedSession, { appName, orderBy }: CursorList): TimedPlace {
   const { sessionId, userId, [orderBy]: time } = listed;
   if (!isTime(time)) throw corruptSession(listed, appName, 'it is damaged');
   return { [orderBy]: time, sessionId, userId };

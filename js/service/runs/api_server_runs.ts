@@ -5,7 +5,7 @@ import type { RunOptions } from '../../stores/remote/run_request.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { Event } from '../../values/model/event/event.js';
 import { PAGE_MESSAGE, pageMessageOf } from '../../values/model/event/metadata.js';
-import { isPartial } from '../../values/model/event/snapshot.js';
+import { isPartial } from '../../values/model/event/stored.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { Drafts } from './agent/drafts.js';

@@ -4,7 +4,7 @@ import type {
   SessionBranches,
   StateAtRead,
 } from '../../core/history_types.js';
-import { LIST_CURSOR, cursorText, readPlace } from '../../core/storage/reads/cursors.js';
+import { type CursorList, listCursor, readListCursor } from '../../core/storage/reads/cursors.js';
 import type { ReadyWrite, WriteKind } from '../../core/write.js';
 import type { Call } from '../../core/call/call.js';
 import { SessionError } from '../../values/errors/errors.js';
@@ -134,14 +134,15 @@ export class HandlerStore implements ServerStore, ReadVerbs {
       // descending order such a session would be missing.
       const isReversed = isDescending && limit === undefined;
       const order = isDescending && !isReversed ? 'desc' : 'asc';
-      const { owner, ...query } = listQuery(appName, userId, order, orderBy, description);
+      const { title, labels } = description ?? {};
+      const list = { appName, userId, order, orderBy, labels, title } as const;
+      const query = listQuery(list);
       const most = skipped + (limit ?? Infinity);
       const path = pathTo({ appName }, '/sessions');
       const sessions = new Map<string, ListedSession>();
       const shared = new SharedKeys();
       let total: number | undefined;
-      let cursor =
-        after && cursorText(LIST_CURSOR, owner, [0, after[orderBy], after.sessionId, after.userId]);
+      let cursor = after && listCursor(list, 0, after);
       do {
         const part = {
           limit: Math.min(CHUNK, most - sessions.size),
@@ -151,7 +152,7 @@ export class HandlerStore implements ServerStore, ReadVerbs {
         };
         const get = { method: 'GET', path, query: { ...query, ...part } } as const;
         const chunk = (await this.#connection.requestWithin(limited, get, (json) =>
-          listedIn(json, owner),
+          listedIn(json, list),
         ))!;
         total ??= chunk.total;
         for (const session of chunk.sessions) {
@@ -237,19 +238,14 @@ function timeText(time: number | undefined): string | undefined {
   return Math.min(time, 1e15 - 1).toFixed(9);
 }
 
-/** Returns the query that all chunks of a list have in common, and the owner of the list's cursors. */
-function listQuery(
-  appName: string,
-  userId: string | undefined,
-  order: 'asc' | 'desc',
-  orderBy: ListRequest['orderBy'],
-  description: ListRequest['description'],
-) {
-  const title = absentIfEmpty(description?.title);
-  const labels = absentIfEmpty(description?.labels);
-  const label = Object.entries(parseLabels(labels)).map(([key, value]) => `${key}:${value}`);
-  const owner = [appName, userId, order, orderBy, labels, title] as const;
-  return { owner, userId, order, orderBy, title, label };
+/** Returns the query that all chunks of a list have in common. */
+function listQuery({ userId, order, orderBy, labels, title }: CursorList) {
+  const label = Object.entries(parseLabels(absentIfEmpty(labels)));
+  return {
+    ...{ userId, order, orderBy },
+    title: absentIfEmpty(title),
+    label: label.map(([key, value]) => `${key}:${value}`),
+  };
 }
 
 interface ListedPart {
@@ -265,8 +261,7 @@ interface ListedJson {
   readonly nextCursor?: string;
 }
 
-/** @param owner that of the cursor */
-function listedIn(json: unknown, owner: readonly unknown[]): ListedPart | undefined {
+function listedIn(json: unknown, list: CursorList): ListedPart | undefined {
   const page = responseIn<ListedJson>('SessionsPage', json);
   if (page === undefined) return undefined;
   const { sessions: given, revisions, totalItems = 0, nextCursor } = page;
@@ -277,16 +272,16 @@ function listedIn(json: unknown, owner: readonly unknown[]): ListedPart | undefi
     if (created === undefined || revision === undefined) return undefined;
     // The server sends the createTime only of the last session, in the cursor. No other is needed.
     const isLast = index === given.length - 1;
-    const createTime = isLast ? timeOf(nextCursor, owner) : undefined;
+    const createTime = isLast ? timeOf(nextCursor, list) : undefined;
     sessions.push({ ...session, created, revision, createTime });
   }
   return { sessions, total: totalItems, nextCursor };
 }
 
 /** Returns the time of a cursor's place. A garbled cursor has none; the server refuses it. */
-function timeOf(cursor: string | undefined, owner: readonly unknown[]): number | undefined {
+function timeOf(cursor: string | undefined, list: CursorList): number | undefined {
   try {
-    return readPlace('nextCursor', LIST_CURSOR, owner, cursor)[1] as number;
+    return readListCursor('nextCursor', list, cursor).place[list.orderBy];
   } catch {
     return undefined;
   }

@@ -11,7 +11,7 @@ import { copyJson } from '../../values/json/copy.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import { setMember } from '../../values/members.js';
 import type { Event } from '../../values/model/event/event.js';
-import { isPartial } from '../../values/model/event/snapshot.js';
+import { isPartial } from '../../values/model/event/stored.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
 import { isTime } from '../../values/model/values/time.js';
 import { writeKey } from '../../values/state/keys.js';

@@ -72,6 +72,22 @@ describe('Events over HTTP', () => {
     assert.equal('filled' in (whole.body as object), false);
   });
 
+  it('a client without rights appends beside events that are not stored, and is told of what is stored alone', async () => {
+    const { ask, service } = serve({ authorize: () => true });
+    await seed(service);
+    const { id, ...event } = eventJson('e2');
+    const partial = { ...eventJson('p1'), partial: true };
+    const summary = { ...eventJson('s1'), id: 'adk-view:s1' };
+    const { status, body } = await ask(EVENTS, { body: { events: [partial, summary, event] } });
+    assert.equal(status, 200);
+    const [, stored] = (await service.getSession(KEY))!.events;
+    const filled = [{ id: stored!.id, timestamp: stored!.timestamp }];
+    assert.notEqual(stored!.id, id);
+    assert.deepEqual((body as { filled: unknown }).filled, filled);
+    const none = await ask(EVENTS, { body: { events: [partial, summary] } });
+    assert.equal((none.body as { key: string }).key, 'events');
+  });
+
   it('the events of a handle that its client holds are told with what the handle lacks', async () => {
     const { ask, service } = serve();
     await seed(service);

@@ -38,6 +38,20 @@ const marker = (id: string, target = 'i2') => ({
 });
 
 describe('POST …/rewind', () => {
+  it('refuses files that no message of the request names', async () => {
+    const { ask, stored } = await serveTurns();
+    const files = [{ part: 0, name: 'tea.txt', version: 0 }];
+    const message = { id: 'e9', invocationId: 'i9' };
+    for (const body of [
+      { place, events: [eventJson('e9')], files },
+      { place: { turn: 'i2' }, message, files },
+    ]) {
+      const answer = await ask(REWIND, { body });
+      assert.deepEqual([answer.status, (answer.body as { key: string }).key], [400, 'files']);
+    }
+    assert.deepEqual(idsIn(await stored()), ['i1', 'i2']);
+  });
+
   it('undoes what its place names, and returns the marker', async () => {
     const { ask, stored } = await serveTurns();
     const { status, body } = await ask(REWIND, { body: { place } });

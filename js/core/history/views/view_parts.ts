@@ -13,7 +13,7 @@ import {
   type Undecided,
 } from '../../wasm/packed_marks.js';
 import type { Event } from '../../../values/model/event/event.js';
-import { SUMMARY_PREFIX } from '../../../values/model/event/metadata.js';
+import { SUMMARY_PREFIX } from '../../../values/model/event/stored.js';
 import type { ComputedView, EventCount } from '../../../values/model/values/read_options.js';
 import { readBack, type KnownEvents } from './read_back.js';
 

@@ -4,6 +4,7 @@ import { invalid } from '../../../values/errors/invalid.js';
 import { parseJson } from '../../../values/json/parse.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { isTime } from '../../../values/model/values/time.js';
+import type { ListTime, TimedPlace } from '../list_place.js';
 
 // The text of a cursor: a version, a checksum of the target and the place, and the place as JSON. The target is the
 // session or the list that the cursor belongs to.
@@ -70,7 +71,7 @@ export function checksum(text: string): number {
 /**
  * Cursors of lists. A place is the number of the page that ends there, and the session's time in the list, id and user.
  */
-export const LIST_CURSOR: CursorKind = {
+const LIST_CURSOR: CursorKind = {
   version: 'l2',
   target: 'list',
   isPlace: ([page, time, sessionId, userId]) =>
@@ -79,6 +80,45 @@ export const LIST_CURSOR: CursorKind = {
     typeof sessionId === 'string' &&
     typeof userId === 'string',
 };
+
+/** A list of sessions. Only its own cursors are accepted. */
+export interface CursorList {
+  readonly appName: string;
+  readonly userId: string | undefined;
+  readonly order: 'asc' | 'desc';
+  readonly orderBy: ListTime;
+  /** JSON text. Absent, or empty: any labels. */
+  readonly labels: string | undefined;
+  /** Absent, or empty: any title. */
+  readonly title: string | undefined;
+}
+
+/** Returns the cursor at a session of a list. @param page the number of the page that ends there */
+export function listCursor(list: CursorList, page: number, place: TimedPlace): string {
+  const { sessionId, userId, [list.orderBy]: time } = place;
+  return cursorText(LIST_CURSOR, listTarget(list), [page, time, sessionId, userId]);
+}
+
+/**
+ * Reads a cursor of a list.
+ *
+ * @param name the member of the request that holds it
+ * @throws SessionError `invalid_argument` with that member as `key`
+ */
+export function readListCursor(
+  name: string,
+  list: CursorList,
+  text: unknown,
+): { readonly page: number; readonly place: TimedPlace } {
+  const read = readPlace(name, LIST_CURSOR, listTarget(list), text);
+  const [page, time, sessionId, userId] = read as readonly [number, number, string, string];
+  return { page, place: { [list.orderBy]: time, sessionId, userId } };
+}
+
+function listTarget({ appName, userId, order, orderBy, labels, title }: CursorList): unknown[] {
+  const texts = [labels, title].map((text) => (text === '' ? undefined : text));
+  return [appName, userId, order, orderBy, ...texts];
+}
 
 /**
  * A place is the revision that created the session, and the id of an event. An event keeps its position when it is

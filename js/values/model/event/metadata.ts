@@ -1,4 +1,4 @@
-/** What this package alone adds to events: members of their metadata, and the ids of summaries. */
+/** The members that this package alone adds to the metadata of events. */
 import { isPlainObject } from '../../json/rules.js';
 import type { Event } from './event.js';
 import type { EventSnapshot } from './snapshot.js';
@@ -36,20 +36,4 @@ export function pageMessageOf({ author, customMetadata }: Event): string | undef
   // The agent's events have the member too.
   const id = author === 'user' ? customMetadata?.[PAGE_MESSAGE] : undefined;
   return typeof id === 'string' ? id : undefined;
-}
-
-/** The id of a summary that a view shows is that of its compaction behind this. */
-export const SUMMARY_PREFIX = 'adk-view:';
-
-/**
- * Returns whether an event is a summary that a view has made. It is never stored: the framework yields it again when
- * it has pruned thoughts. `false` for a value that is not an event or throws when it is read.
- */
-export function isViewSummary(event: Event | null): boolean {
-  try {
-    const id: unknown = event?.id;
-    return typeof id === 'string' && id.startsWith(SUMMARY_PREFIX);
-  } catch {
-    return false;
-  }
 }

@@ -6,7 +6,6 @@
  * setting a missing `id` and `timestamp`, and the content that a text stands for. {@link applySnapshot} does the rest
  * after the commit.
  */
-import { kindOf } from '../../errors/describe.js';
 import { invalid } from '../../errors/invalid.js';
 import { requireObject } from '../../errors/option_values.js';
 import { createEventActions } from './create_event.js';
@@ -20,8 +19,8 @@ import { checkEvent } from '../../json/check.js';
 import { snapshotDelta } from '../../state/delta.js';
 import { REMOVED } from '../../state/scope.js';
 import type { StateShape } from '../../state/state_shape.js';
-import { defineMember } from '../../members.js';
-import { unserializable } from '../../json/rules.js';
+import { defineMember, unbox } from '../../members.js';
+import { isObject, unserializable } from '../../json/rules.js';
 import { replaceLoneSurrogates } from '../../json/text.js';
 import { tooLargeProblem, writeJson } from '../../json/write.js';
 
@@ -112,8 +111,10 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
   };
   // In the order in which they are set on the caller's event if they are not its own members.
   const copy = { ...fieldsOf(event, ''), id, timestamp, actions };
-  const { author, content } = copy as { author?: unknown; content?: unknown };
+  const { author, content: given } = copy as { author?: unknown; content?: unknown };
+  const content = printedBy(given, 'content');
   if (content !== undefined && content !== null) copy.content = takeContent(content, author);
+  else if (content !== given) defineMember(copy, 'content', content);
   const isRemoving = isRewind(actions) && Object.values(deltaSnapshot.delta).includes(REMOVED);
   const storedText = isRemoving ? withNulls(deltaText) : deltaText;
   const text = eventText(copy, storedText);
@@ -124,7 +125,7 @@ function makeEventSnapshot(event: Event, clock: () => number, newId: () => strin
   if (givenTime === undefined || !Object.hasOwn(event, 'timestamp')) {
     defineMember(event, 'timestamp', timestamp);
   }
-  if (typeof content === 'string') defineMember(event, 'content', copy.content);
+  if (typeof given === 'string') defineMember(event, 'content', copy.content);
   const callerDelta = hasObjects ? deltaSnapshot.delta : undefined;
   const delta = hasObjects
     ? (JSON.parse(deltaText) as Record<string, unknown>)
@@ -169,21 +170,23 @@ function mayBeMarker(event: Event, actions: object): boolean {
   return hasMember || tellsWhatWaits(event);
 }
 
-/**
- * Returns the object that has the members of `value`: itself, or a copy of the result of its `toJSON`. The copy has no
- * `toJSON` that could be called again.
- */
+/** Returns the object that has the members of `value`: see {@link printedBy}. */
 function fieldsOf<T extends object>(value: T, key: string): T {
-  const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON !== 'function') return value;
-  const fields: unknown = Reflect.apply(toJSON, value, [key]);
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
-    throw invalid(
-      `event${key && `.${key}`}.toJSON`,
-      `must return an object; it returned ${kindOf(fields)}`,
-    );
-  }
-  const copy = { ...(fields as T & { toJSON?: unknown }) };
+  const fields = printedBy(value, key);
+  if (fields !== value) requireObject(`event${key && `.${key}`}.toJSON()`, fields);
+  return fields as T;
+}
+
+/**
+ * Returns what JSON prints for a value: itself, or the result of its `toJSON`. An object is copied without its own
+ * `toJSON`, which would be called again.
+ */
+function printedBy(value: unknown, key: string): unknown {
+  const { toJSON } = Object(value) as { toJSON?: unknown };
+  if (typeof value !== 'object' || typeof toJSON !== 'function') return value;
+  const result: unknown = Reflect.apply(toJSON, value, [key]);
+  if (!isObject(result) || Array.isArray(result) || unbox(result) !== result) return result;
+  const copy = { ...result };
   delete copy.toJSON;
   return copy;
 }
@@ -283,16 +286,4 @@ function requireSettable(target: object, key: string, owner: string): void {
     'cannot be set: the object is frozen or the member read-only. ' +
       'Append a copy: {...event, actions: {...event.actions}}',
   );
-}
-
-/**
- * Returns `false` for a value that is not an event or throws when it is read: the snapshot refuses
- * that.
- */
-export function isPartial(event: Event | null): boolean {
-  try {
-    return event?.partial === true;
-  } catch {
-    return false;
-  }
 }

@@ -75,6 +75,15 @@ function nameOf({ id, errorCode, interrupted, author, content }: NewEvent): stri
 }
 
 describe('A rewind during a run', () => {
+  it('are refused if the new message has no parts, which an agent could not answer', async () => {
+    const { ask, names, seen } = await serveStreaming();
+    await ask(EVENTS, { body: { events: [messageJson('m1')] } });
+    const message = { ...again.message, content: { role: 'user', parts: [] } };
+    const { status, body } = await ask(REWIND, { body: { ...again, message, run: {} } });
+    assert.deepEqual([status, (body as { key: string }).key], [400, 'message.content']);
+    assert.deepEqual([await names(), seen], [['m1'], []]);
+  });
+
   it('that is refused leaves the run running, and stores nothing', async () => {
     const { ask, names, signals, go } = await serveStreaming();
     await ask(EVENTS, asked('m1'));

@@ -60,6 +60,26 @@ function cutAnswer(server: Server, length: number): { cuts: number } {
 }
 
 describe('Messages that a cache sends to the agent of its remote', () => {
+  it('are refused before they are stored if the remote would refuse them for ever', async () => {
+    const { server } = serve();
+    const { cache } = openCache(server);
+    server.isOffline = true;
+    const session = await cache.createSession(KEY);
+    const refused = async (key: string, event: object, expected?: object): Promise<void> => {
+      const request = { session, event: { ...message('m1'), ...event }, run, ...expected };
+      await assert.rejects(cache.appendEvent(request), { code: 'invalid_argument', key });
+    };
+    await refused('event.author', { author: 'guide' });
+    await refused('event.content', { content: { role: 'user', parts: [] } });
+    await refused('event', { partial: true });
+    await refused('expectedEvents', {}, { expectedEvents: { m1: 7 } });
+    assert.deepEqual((await cache.getSession(KEY))?.events, []);
+    await cache.appendEvent({ session, event: message('m1'), run, expectedEvents: { m1: null } });
+    server.isOffline = false;
+    await cache.sync();
+    await until(async () => (await storedIds(server)).length === 2);
+  });
+
   it('offline become one event and one run each, in order, behind the creation of their session', async () => {
     const { server, runs } = serve();
     const { cache } = openCache(server);
