@@ -1,4 +1,5 @@
 /** The response with the bytes of a file: whole, or a range of them. */
+import { browserType } from '../../values/media_type.js';
 import type { ArtifactVersion } from '../../values/model/artifact.js';
 import { COMMON_HEADERS, hasTag } from './responses.js';
 
@@ -15,7 +16,12 @@ export async function fileResponse(
   open: (range: { start?: number; end?: number }) => Promise<Blob | undefined>,
 ): Promise<Response | undefined> {
   const etag = etagOf(version);
-  const headers = { ...COMMON_HEADERS, ...FILE_HEADERS, ...typeOf(version), ...etag };
+  const headers = {
+    ...COMMON_HEADERS,
+    ...FILE_HEADERS,
+    'content-type': browserType(version.mimeType),
+    ...etag,
+  };
   const condition = request.headers.get('if-none-match');
   if (etag.etag !== undefined && hasTag(condition, etag.etag)) {
     return new Response(null, { status: 304, headers });
@@ -41,12 +47,6 @@ export async function fileResponse(
     ...(range && { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
   };
   return new Response(blob, { status: range === undefined ? 200 : 206, headers: shown });
-}
-
-function typeOf({ mimeType = '' }: ArtifactVersion): { 'content-type': string } {
-  // The type is a text of its writer.
-  const isType = /^[\w.+-]+\/[\x20-\x7e]+$/.test(mimeType);
-  return { 'content-type': isType ? mimeType : 'application/octet-stream' };
 }
 
 /** Some services tell neither, and give the number of a deleted file again. */

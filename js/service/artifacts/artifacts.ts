@@ -6,6 +6,7 @@ import type { ReadList } from '../../core/storage/store.js';
 import type { DeleteWrite, ReadyWrite, WriteKind } from '../../core/write.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
 import { optionalCount } from '../../values/errors/option_values.js';
+import { BINARY, browserType } from '../../values/media_type.js';
 import type {
   ArtifactMethod,
   ArtifactRequest,
@@ -40,7 +41,6 @@ import {
 } from '../../stores/artifacts/artifact_names.js';
 import { blobType, dataOf } from '../../stores/artifacts/file_bytes.js';
 import {
-  BINARY,
   decidePut,
   fileOfPart,
   isRewoundAway,
@@ -149,9 +149,10 @@ export class Artifacts implements ArtifactMethods {
   async open(request: OpenArtifactRequest, call: Call): Promise<HostBlob | undefined> {
     const start = optionalCount('start', request.start) ?? 0;
     const end = optionalCount('end', request.end) ?? Infinity;
-    const { blob } = (await this.#openVersion(request, { start, end }, call)) ?? {};
+    const { blob, stored } = (await this.#openVersion(request, { start, end }, call)) ?? {};
     // A text that was saved as a part has no type.
-    return blob?.type === '' ? blob.slice(0, blob.size, 'text/plain') : blob;
+    const mimeType = stored?.facts.mimeType ?? (blob?.type === '' ? 'text/plain' : blob?.type);
+    return blob?.slice(0, blob.size, browserType(mimeType));
   }
 
   /** Opens a range of a version, cut at its end. Returns `undefined` also if google-adk has rewound the file away. */

@@ -3,6 +3,7 @@ import { coreOf, findArtifacts, requireArtifacts } from '../../core/core_of.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
 import { fitsUtf8 } from '../../values/json/text.js';
+import { BINARY, requireType } from '../../values/media_type.js';
 import type { ArtifactService, AttachedFile } from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -18,7 +19,7 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { isFileName } from '../../stores/artifacts/artifact_names.js';
 import { blobOf, blobType, dataOf } from '../../stores/artifacts/file_bytes.js';
-import { BINARY, partOf } from '../../stores/artifacts/file_versions.js';
+import { partOf } from '../../stores/artifacts/file_versions.js';
 
 /** A file of a caller, checked. */
 interface TakenFile {
@@ -164,7 +165,7 @@ function takeFiles(given: readonly AttachedFile[]): TakenFile[] {
     if (!isBlob) requireText(`files[${at}].name`, named.name);
     const data = dataOf(named.data);
     const { mimeType = blobType(data) } = named;
-    if (mimeType !== undefined) requireText(`files[${at}].mimeType`, mimeType);
+    if (mimeType !== undefined) requireType(`files[${at}].mimeType`, mimeType);
     const [, subtype = 'bin'] = /^\w+\/(\w+)$/.exec(mimeType ?? '') ?? [];
     // google-adk stores an empty file without a type where there is no file any more.
     const isEmpty = data instanceof Blob && data.size === 0;

@@ -1,7 +1,7 @@
 /** The files on a server: the methods of an artifact service, over HTTP. The first call of `service.artifacts` loads it. */
 import type { Call } from '../../core/call/call.js';
 import { blobOf, blobType, dataOf } from '../../stores/artifacts/file_bytes.js';
-import { BINARY, fileOfPart, partOf, takeFacts } from '../../stores/artifacts/file_versions.js';
+import { fileOfPart, partOf, takeFacts } from '../../stores/artifacts/file_versions.js';
 import { placeOf } from '../../stores/artifacts/artifact_names.js';
 import type {
   HttpConnection,
@@ -11,6 +11,7 @@ import type {
 } from '../../stores/remote/connection/connection.js';
 import type { pathTo } from '../../stores/remote/write_request.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
+import { BINARY, browserType } from '../../values/media_type.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import { optionalCount } from '../../values/errors/option_values.js';
 import type {
@@ -113,7 +114,7 @@ export class RemoteArtifacts implements ArtifactMethods {
     if (!this.#isHandler) {
       const part = await this.loadArtifact(request, call);
       const file = part && fileOfPart(part);
-      return file?.data.slice(start, last, file.facts.mimeType);
+      return file?.data.slice(start, last, browserType(file.facts.mimeType ?? 'text/plain'));
     }
     const blobs: Blob[] = [];
     let at = start;

@@ -3,6 +3,7 @@ import type { FileVersion, KnownVersion, NewFile } from './artifact_home.js';
 import { base64, bytesOf } from './file_bytes.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireObject, requireText } from '../../values/errors/option_values.js';
+import { BINARY, requireType } from '../../values/media_type.js';
 import type { ArtifactVersion } from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
 import { isPlainObject } from '../../values/json/rules.js';
@@ -30,9 +31,10 @@ export function decidePut<V extends KnownVersion>(
 /** Takes what a caller says of a file. @throws SessionError `invalid_argument`, `unserializable` */
 export function takeFacts(given: NewFile['facts']): NewFile['facts'] {
   const { mimeType, displayName, customMetadata, author, id } = given;
-  for (const [name, text] of Object.entries({ mimeType, displayName, author, id })) {
+  for (const [name, text] of Object.entries({ displayName, author, id })) {
     if (text !== undefined) requireText(name, text);
   }
+  if (mimeType !== undefined) requireType('mimeType', mimeType);
   const facts = { ...(mimeType !== undefined && { mimeType }), displayName, author, id };
   if (customMetadata === undefined) return facts;
   if (!isPlainObject(customMetadata)) throw invalid('customMetadata', 'must be a plain object');
@@ -57,8 +59,6 @@ export function toArtifactVersion(stored: FileVersion): ArtifactVersion {
   };
 }
 
-export const BINARY = 'application/octet-stream';
-
 /** Whether google-adk has stored the version at a rewind, to say that there is no file any more. */
 export function isRewoundAway(mimeType: string | undefined, size: number): boolean {
   return mimeType === BINARY && size === 0;
@@ -74,7 +74,7 @@ export function fileOfPart(artifact: Part): Pick<NewFile, 'facts'> & { readonly 
   const { inlineData, text, fileData } = artifact;
   if (inlineData?.data !== undefined) {
     const { mimeType = BINARY, displayName, data } = inlineData;
-    requireText('artifact.inlineData.mimeType', mimeType);
+    requireType('artifact.inlineData.mimeType', mimeType);
     if (displayName !== undefined) requireText('artifact.inlineData.displayName', displayName);
     return { data: new Blob([bytesOf(data)]), facts: { mimeType, displayName } };
   }

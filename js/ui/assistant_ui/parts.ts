@@ -1,7 +1,8 @@
 import { isObject } from '../../values/json/rules.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
-import { filesOf, fileText, isPicture } from '../../values/model/event/message_files.js';
+import { BINARY, browserType, isPicture } from '../../values/media_type.js';
+import { filesOf, fileText } from '../../values/model/event/message_files.js';
 import type { JsonValue } from '../../values/model/session.js';
 import type {
   ArtifactPart,
@@ -20,8 +21,7 @@ export function eventPartOf(part: GivenPart): Part | undefined {
   if (type === 'text') return { text };
   if (type === 'reasoning') return { text, thought: true };
   if (type === 'image') return filePart(part.image ?? '', 'image/*', filename);
-  if (type === 'file')
-    return filePart(textOf(part.data) ?? '', part.mimeType ?? UNKNOWN_TYPE, filename);
+  if (type === 'file') return filePart(textOf(part.data) ?? '', part.mimeType ?? BINARY, filename);
   return type === 'tool-call' ? { functionCall: { id, name, args: { ...part.args } } } : undefined;
 }
 
@@ -53,7 +53,7 @@ export function textOf(value: unknown): string | undefined {
 export function messagePartOf({ text, inlineData, fileData }: Part): UserPart | undefined {
   if (typeof text === 'string') return { type: 'text', text };
   const file = { ...membersOf(inlineData), ...membersOf(fileData) };
-  const mimeType = textOf(file.mimeType) ?? UNKNOWN_TYPE;
+  const mimeType = browserType(textOf(file.mimeType));
   const [displayName, data, fileUri] = [file.displayName, file.data, file.fileUri].map(textOf);
   if (data === undefined && fileUri === undefined) return undefined;
   const name = displayName !== undefined && { filename: displayName };
@@ -101,7 +101,7 @@ function attachmentOf(id: string, artifact: ArtifactPart): Attachment {
     id: `${id}/${part}`,
     type: attachmentType(mimeType),
     name,
-    contentType: mimeType,
+    contentType: mimeType === undefined ? undefined : browserType(mimeType),
     status: { type: 'complete' },
     content: attachedPartsOf(artifact),
   };
@@ -139,8 +139,6 @@ export function resultOf(response: unknown = {}): Pick<ToolCallPart, 'result' | 
   if (name === 'error') return { result: members.error, isError: true };
   return { result: name === 'result' ? members.result : response };
 }
-
-const UNKNOWN_TYPE = 'application/octet-stream';
 
 function filePart(data: string, type: string, name: string | undefined): Part {
   const displayName = name !== undefined && { displayName: name };

@@ -1,7 +1,7 @@
 import { requireArtifacts } from '../../core/core_of.js';
 import { type GivenService, givenService } from '../../core/call/given_service.js';
 import { SessionError } from '../../values/errors/errors.js';
-import { isPicture } from '../../values/model/event/message_files.js';
+import { objectUrlType } from '../../values/media_type.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';
@@ -39,14 +39,12 @@ export const LOADING_ARTIFACT: ShownArtifact = {
   error: undefined,
 };
 
-/** Besides pictures, the types that a browser shows without running anything. A document of another type could act as the page. */
-const SHOWN_TYPES = /^(audio\/|video\/|application\/pdf$|text\/plain(;|$))/;
-
 /**
  * Opens a version of a file, for an `img`, a `video` or a link. Whoever shows it in React or Vue has `useArtifact`.
  *
- * The URL of a picture, a sound, a video, a PDF or a plain text has its type. That of any other file, HTML and SVG
- * included, has the type `application/octet-stream`: a browser downloads it, and never runs it as a document of the page.
+ * The URL of a picture, a sound, a video, a PDF or a plain text has its type, without parameters but the `charset` of a
+ * text. That of any other file, HTML and SVG included, has the type `application/octet-stream`: a browser downloads it, and
+ * never runs it as a document of the page.
  *
  * @param request the session and the file; without `version`, the newest
  * @param show is called with the file: at once, and once it is open or has failed
@@ -84,9 +82,7 @@ export function showArtifact<S extends object = StateShape>(
       throw new SessionError('not_found', `There is no file "${request.filename}".`);
     }
     if (signal.aborted) return;
-    const isShown = isPicture(blob.type) || SHOWN_TYPES.test(blob.type);
-    const type = isShown ? blob.type : 'application/octet-stream';
-    url = URL.createObjectURL(new Blob([blob], { type }));
+    url = URL.createObjectURL(new Blob([blob], { type: objectUrlType(blob.type) }));
     show({ status: 'ready', url, error: undefined });
   };
   show(LOADING_ARTIFACT);

@@ -50,7 +50,10 @@ export type AttachedFile =
 export interface PutArtifactRequest extends ArtifactRequest {
   /** The bytes. */
   data: ArtifactData;
-  /** An IANA media type. Default: that of the `Blob`, else `application/octet-stream`. */
+  /**
+   * An IANA media type of at most 255 bytes, without control characters. Default: that of the `Blob`, else
+   * `application/octet-stream`.
+   */
   mimeType?: string | undefined;
   /** The name to show to people. */
   displayName?: string | undefined;
@@ -161,7 +164,10 @@ export interface ArtifactService {
   listArtifactVersions?(request: ArtifactRequest): Promise<ArtifactVersion[]>;
   /** Resolves to what is known of a version, by default the newest; `undefined` if there is none. */
   getArtifactVersion?(request: ArtifactVersionRequest): Promise<ArtifactVersion | undefined>;
-  /** Opens a version of a file, by default the newest, or a range of its bytes, without base64. */
+  /**
+   * Opens a version of a file, by default the newest, or a range of its bytes, without base64. The type of the Blob has no
+   * parameters, but the `charset` of a plain text. A stored text that is no type becomes `application/octet-stream`.
+   */
   open?(request: OpenArtifactRequest): Promise<HostBlob | undefined>;
   /** Stores bytes as a new version, without base64. It is stored whole or not at all. */
   put?(request: PutArtifactRequest): Promise<ArtifactVersion>;

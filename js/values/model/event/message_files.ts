@@ -36,11 +36,6 @@ export function messageFileOf(
   };
 }
 
-/** Whether a browser shows a type as a picture without running anything: an SVG may have scripts. */
-export function isPicture(mimeType = ''): boolean {
-  return /^image\/(?!svg)/.test(mimeType);
-}
-
 /** Returns the text that stands for a file. google-adk's `SaveFilesAsArtifactsPlugin` writes it. */
 export function fileText(name: string): string {
   return `[Uploaded Artifact: "${name}"]`;

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 
 import { InMemorySessionService } from '../../../../js/index.js';
 import { sessionHandler } from '../../../../js/server/index.js';
+import { failsWith } from '../../fails_with.js';
 import { answerOf, KEY, requestTo, serveFiles, SESSION, SESSIONS, USER } from '../fixture.js';
 
 const FILES = `${SESSION}/artifacts`;
@@ -300,13 +301,38 @@ describe('The routes of files', () => {
     }
   });
 
-  it('show a type in a header only if it is one', async () => {
+  it('show a type in a header only if it is one, without parameters but the charset of a text', async () => {
     const { service, get } = await serveFiles();
-    for (const mimeType of ['a\r\nb: c', 'ä/b', '', 'html']) {
+    const binary = 'application/octet-stream';
+    for (const [mimeType, shown] of [
+      ['ä/b', binary],
+      ['', binary],
+      ['html', binary],
+      ['image/png,text/html', binary],
+      ['video/webm;codecs=vp8,opus', 'video/webm'],
+      ['video/webm;codecs=vp8,text/html', 'video/webm'],
+      ['text/plain;,text/html', 'text/plain'],
+      ['Text/Plain; charset=UTF-8', 'text/plain;charset=utf-8'],
+    ] as const) {
       await service.artifacts.put({ ...KEY, filename: 'a', data: new Uint8Array(1), mimeType });
       const response = await get(`${FILES}/a?alt=media`);
-      assert.equal(response.headers.get('content-type'), 'application/octet-stream');
+      assert.equal(response.headers.get('content-type'), shown);
+      assert.equal(response.headers.get('content-disposition'), 'attachment');
     }
+  });
+
+  it('refuse a type with control characters or more than 255 bytes, by each way to store one', async () => {
+    const { service, ask } = await serveFiles();
+    for (const mimeType of ['a\r\nb: c', 'a/b\0', `a/${'b'.repeat(254)}`]) {
+      const put = { ...KEY, filename: 'a', data: new Uint8Array(1), mimeType };
+      await assert.rejects(service.artifacts.put(put), failsWith('invalid_argument', /^mimeType /));
+      const artifact = { inlineData: { mimeType, data: 'AAAA' } };
+      const save = service.artifacts.saveArtifact({ ...KEY, filename: 'a', artifact });
+      await assert.rejects(save, failsWith('invalid_argument', /mimeType /));
+      const body = { filename: 'a', artifact };
+      assert.equal((await ask(FILES, { method: 'POST', body })).status, 400);
+    }
+    assert.deepEqual((await ask(FILES)).body, []);
   });
 
   it('count what files take', async () => {

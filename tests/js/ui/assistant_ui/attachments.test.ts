@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type Event, filesOf, InMemorySessionService } from '../../../../js/index.js';
+import { createEvent, type Event, filesOf, InMemorySessionService } from '../../../../js/index.js';
 import { sessionAttachments } from '../../../../js/ui/assistant_ui/index.js';
 import { liveSession, type RunAgent } from '../../../../js/ui/live/index.js';
 import { historyOf, KEY, message, text } from './threads.js';
@@ -190,4 +190,23 @@ it('A history shows the files of stored messages, and a message that is edited k
   deepEqual(kept?.content, shown.attachments?.[0]?.content);
   const { events } = await service.getEvents({ ...KEY, eventIds: ['m2'] });
   deepEqual(events[0]?.event.actions.artifactDelta, { 'tea.png': 0 });
+});
+
+describe('A file in an event of an agent', () => {
+  const shown = (mimeType: string, data = 'AAAA') => {
+    const parts = [{ inlineData: { mimeType, data } }];
+    const event = createEvent({ author: 'guide', content: { role: 'model', parts } });
+    return open().attachments.convertMessage({ ...event, id: 'e1', timestamp: 0 }).content;
+  };
+
+  it('is a picture by its type alone, without parameters', () => {
+    deepEqual(shown('Image/PNG;a=b'), [{ type: 'image', image: 'data:image/png;base64,AAAA' }]);
+  });
+
+  it('is a file of unknown bytes if a browser could read its type as another', () => {
+    const file = { type: 'file', data: 'AAAA', mimeType: 'application/octet-stream' };
+    for (const type of ['image/png,text/html', 'text/html,image/png', 'image/png text/html']) {
+      deepEqual(shown(type), [file]);
+    }
+  });
 });
