@@ -52,13 +52,13 @@ async function copyFile(files: ArtifactLines, line: Line, report: Report): Promi
   const copied = await files.take(line, {});
   if (copied === undefined) return;
   const { stored, data } = copied;
-  if (stored.size === data.size && (await hasHash(stored, data))) return;
+  if (stored.size === data.size && (await hasHash(stored, data, lineName(line)))) return;
   report(lineName(line), 'TO has a different file with its version.');
 }
 
 /** Whether bytes have the hash of a version. Not every service tells it. */
-async function hasHash({ hash }: FileVersion, data: Blob): Promise<boolean> {
-  const own = hash === undefined ? undefined : await hashOf(data);
+async function hasHash({ hash }: FileVersion, data: Blob, name: string): Promise<boolean> {
+  const own = hash === undefined ? undefined : await hashOf(data, name);
   return own === undefined || own === hash;
 }
 

@@ -125,7 +125,8 @@ export const otherSteps = {
 export const portable = fileTests(
   'portable',
   filesOfJs.filter(
-    (file) => /^tests.js.(values|core|service)\b/.test(file) && needsNodeAlone(file),
+    (file) =>
+      /^tests.js.(values|core|service|stores.artifacts)\b/.test(file) && needsNodeAlone(file),
   ),
 );
 

@@ -161,8 +161,9 @@ const DETAILS: Readonly<Record<number, string>> = {
  * of the service also their `code` and, if the client can mend them, their fields.
  */
 export function errorResponse(error: unknown): Response {
-  if (error instanceof HttpRefusal) {
-    const { message: detail, code, status, headers } = error;
+  const refusal = refusalIn(error);
+  if (refusal !== undefined) {
+    const { message: detail, code, status, headers } = refusal;
     return jsonResponse({ detail, code }, status, headers);
   }
   if (isSessionError(error, 'run_failed')) {
@@ -175,6 +176,13 @@ export function errorResponse(error: unknown): Response {
   return jsonResponse(errorBody(error, DETAILS[status]), status, headers);
 }
 
+/** Returns a refusal, also one that the stream of a put has thrown: then it is the cause of the put's error. */
+function refusalIn(error: unknown): HttpRefusal | undefined {
+  if (error instanceof HttpRefusal) return error;
+  const cause = isSessionError(error) ? error.cause : undefined;
+  return cause instanceof HttpRefusal ? cause : undefined;
+}
+
 /** Returns the status of the code of an error, for the text that {@link publicErrorOf} returns. */
 export function statusOf(code: string): number {
   return Object.hasOwn(STATUSES, code) ? STATUSES[code as SessionErrorCode] : 500;
@@ -182,7 +190,7 @@ export function statusOf(code: string): number {
 
 /** Returns whether an error is the server's fault, so that its operator gets it. */
 export function isServerFault(error: unknown): boolean {
-  if (error instanceof HttpRefusal) return false;
+  if (refusalIn(error) !== undefined) return false;
   return !isSessionError(error) || DETAILS[STATUSES[error.code]] !== undefined;
 }
 

@@ -4,6 +4,8 @@ import type { Calls } from '../../core/call/calls.js';
 import type { SessionHead } from '../../core/read.js';
 import type { ReadList } from '../../core/storage/store.js';
 import type { DeleteWrite, ReadyWrite, WriteKind } from '../../core/write.js';
+import { messageOf } from '../../values/errors/describe.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
 import { optionalCount } from '../../values/errors/option_values.js';
 import { BINARY, browserType } from '../../values/media_type.js';
@@ -39,9 +41,11 @@ import {
   type FilePlace,
   placeOf,
 } from '../../stores/artifacts/artifact_names.js';
-import { blobType, dataOf } from '../../stores/artifacts/file_bytes.js';
+import { blobType } from '../../stores/artifacts/file_bytes.js';
+import { dataOf } from '../../stores/artifacts/given_files.js';
 import {
   decidePut,
+  emptyTypeOf,
   fileOfPart,
   isRewoundAway,
   partOf,
@@ -91,7 +95,8 @@ export class Artifacts implements ArtifactMethods {
     const { mimeType = blobType(data) ?? BINARY } = request;
     const facts = takeFacts({ ...request, mimeType });
     const createTime = this.#core.clock();
-    return toArtifactVersion(await this.#store(place, { data, facts, createTime }, call));
+    const file = { data, facts, emptyMimeType: emptyTypeOf(mimeType), createTime };
+    return toArtifactVersion(await this.#store(place, file, call));
   }
 
   /** Returns all versions of the files of a session or a user. */
@@ -130,7 +135,7 @@ export class Artifacts implements ArtifactMethods {
     const stored = await this.#put(place, { ...file, created: before }, call);
     const after = afterCommit(call);
     if (Object.is(await this.#createdOf(key, after), before)) return stored;
-    await separate.takeBack?.(place, stored.version);
+    await separate.takeBack?.(place, stored.version, before);
     throw sessionNotFound(sessionId);
   }
 
@@ -143,7 +148,32 @@ export class Artifacts implements ArtifactMethods {
 
   async loadArtifact(request: ArtifactVersionRequest, call: Call): Promise<Part | undefined> {
     const opened = await this.#openVersion(request, { start: 0, end: Infinity }, call);
-    return opened && partOf(opened.stored, opened.blob);
+    if (opened === undefined) return undefined;
+    const { place, stored, blob } = opened;
+    return this.read(place, stored.version, call, () => partOf(stored, blob));
+  }
+
+  /**
+   * Reads bytes that the home has opened. A folder reads them only now.
+   *
+   * @returns `undefined` if the version is gone by now
+   * @throws SessionError `storage_failed` if the bytes cannot be read
+   */
+  async read<T>(
+    place: FilePlace,
+    version: number,
+    call: Call,
+    work: () => Promise<T>,
+  ): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (cause) {
+      const versions = await this.home.versions(place, call);
+      if (versions.every((one) => one.version !== version)) return undefined;
+      if (isSessionError(cause)) throw cause;
+      const message = `The bytes of the file ${JSON.stringify(place.name)} cannot be read: ${messageOf(cause)}`;
+      throw new SessionError('storage_failed', message, { cause });
+    }
   }
 
   async open(request: OpenArtifactRequest, call: Call): Promise<HostBlob | undefined> {
@@ -160,7 +190,7 @@ export class Artifacts implements ArtifactMethods {
     request: ArtifactVersionRequest,
     { start, end }: ByteRange,
     call: Call,
-  ): Promise<{ readonly stored: FileVersion; readonly blob: Blob } | undefined> {
+  ): Promise<OpenedVersion | undefined> {
     const { place, stored } = await this.#find(request, call);
     if (stored === undefined) return undefined;
     const { version, facts, size } = stored;
@@ -172,7 +202,7 @@ export class Artifacts implements ArtifactMethods {
     if (blob === undefined) return undefined;
     const wholeSize = readsWhole ? blob.size : size;
     if (isRewoundAway(facts.mimeType ?? blob.type, wholeSize)) return undefined;
-    return { stored, blob: readsWhole ? blob.slice(start, end, blob.type) : blob };
+    return { place, stored, blob: readsWhole ? blob.slice(start, end, blob.type) : blob };
   }
 
   async listArtifactKeys(request: CompositeSessionKey, call: Call): Promise<string[]> {
@@ -246,6 +276,7 @@ export class Artifacts implements ArtifactMethods {
     const { separate } = this.home;
     if (separate === undefined || !isOfSessions) return work();
     await this.#recovered();
+    await separate.requireErasable?.(write.key);
     // As the home, it asks the device: the clock of the service may be the caller's.
     const before = Date.now();
     const witness = await this.#witnessOf(write, call);
@@ -253,7 +284,7 @@ export class Artifacts implements ArtifactMethods {
       const result = await work();
       // An earlier deletion may have failed after it had deleted the session. A note would tell.
       if (separate.notes === undefined) {
-        await this.#eraseUnowned(write.key, separate, afterCommit(call));
+        await this.#eraseUnowned({ ...write.key, before }, separate, afterCommit(call));
       }
       return result;
     }
@@ -280,11 +311,13 @@ export class Artifacts implements ArtifactMethods {
 
   /** Erases files of a session that is not there. */
   async #eraseUnowned(
-    key: CompositeSessionKey,
+    owner: ErasedOwner & CompositeSessionKey,
     separate: SeparateFiles,
     call: Call,
   ): Promise<void> {
-    if ((await this.#createdOf(key, call)) === undefined) await separate.erase(key);
+    const { appName, userId, sessionId } = owner;
+    const created = await this.#createdOf({ appName, userId, sessionId }, call);
+    if (created === undefined) await separate.erase(owner);
   }
 
   /**
@@ -424,6 +457,13 @@ export class Artifacts implements ArtifactMethods {
   async close(): Promise<void> {
     await this.home.close?.();
   }
+}
+
+/** A version whose bytes can be read. */
+interface OpenedVersion {
+  readonly place: FilePlace;
+  readonly stored: FileVersion;
+  readonly blob: Blob;
 }
 
 /** The range of a whole file, for a home that reads it whole. */

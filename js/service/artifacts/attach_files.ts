@@ -18,8 +18,9 @@ import { partsOf } from '../../values/model/event/parts.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { isFileName } from '../../stores/artifacts/artifact_names.js';
-import { blobOf, blobType, dataOf } from '../../stores/artifacts/file_bytes.js';
-import { partOf } from '../../stores/artifacts/file_versions.js';
+import { blobOf, blobType } from '../../stores/artifacts/file_bytes.js';
+import { dataOf, isBlob } from '../../stores/artifacts/given_files.js';
+import { emptyTypeOf, partOf } from '../../stores/artifacts/file_versions.js';
 
 /** A file of a caller, checked. */
 interface TakenFile {
@@ -136,7 +137,9 @@ async function putFiles(
 }
 
 async function inlined({ name, data, mimeType = BINARY }: TakenFile): Promise<Part> {
-  return partOf({ facts: { mimeType, displayName: name } }, await blobOf(data));
+  const blob = await blobOf(data, name);
+  const facts = { mimeType: blob.size === 0 ? emptyTypeOf(mimeType) : mimeType, displayName: name };
+  return partOf({ facts }, blob);
 }
 
 function withParts(message: Event, added: readonly Part[]): Event {
@@ -156,21 +159,18 @@ function takeFiles(given: readonly AttachedFile[]): TakenFile[] {
   if (!Array.isArray(given)) throw invalid('files', 'must be a list');
   if (given.length > MAX_FILES) throw invalid('files', `must be at most ${MAX_FILES}`);
   return given.map((file: AttachedFile, at): TakenFile => {
-    const isBlob = file instanceof Blob;
-    const named = isBlob
+    const isOnlyBlob = isBlob(file);
+    const named = isOnlyBlob
       ? { name: (file as Partial<File>).name, data: file, mimeType: undefined }
       : (Object(file) as Partial<Exclude<AttachedFile, Blob>>);
     if (named.data === undefined)
       throw invalid(`files[${at}]`, 'must be a Blob, or have data and a name');
-    if (!isBlob) requireText(`files[${at}].name`, named.name);
+    if (!isOnlyBlob) requireText(`files[${at}].name`, named.name);
     const data = dataOf(named.data);
     const { mimeType = blobType(data) } = named;
     if (mimeType !== undefined) requireType(`files[${at}].mimeType`, mimeType);
     const [, subtype = 'bin'] = /^\w+\/(\w+)$/.exec(mimeType ?? '') ?? [];
-    // google-adk stores an empty file without a type where there is no file any more.
-    const isEmpty = data instanceof Blob && data.size === 0;
-    const type = isEmpty && (mimeType ?? BINARY) === BINARY ? 'text/plain' : mimeType;
-    return { name: named.name ?? `file.${subtype}`, data, mimeType: type };
+    return { name: named.name ?? `file.${subtype}`, data, mimeType };
   });
 }
 

@@ -15,7 +15,7 @@ import {
   placeOf,
 } from '../../stores/artifacts/artifact_names.js';
 import { blobOf } from '../../stores/artifacts/file_bytes.js';
-import { fileOfPart, partOf } from '../../stores/artifacts/file_versions.js';
+import { factsOfSize, fileOfPart, partOf } from '../../stores/artifacts/file_versions.js';
 import { ownFactsOf, withOwnFacts } from '../../stores/artifacts/own_facts.js';
 import { SessionError } from '../../values/errors/errors.js';
 import type {
@@ -41,8 +41,10 @@ export class GivenHome implements ArtifactHome, SeparateFiles {
     this.#service = service as Required<ArtifactService>;
   }
 
-  async put(place: FilePlace, { data, facts, createTime }: NewFile): Promise<FileVersion> {
-    const blob = await blobOf(data);
+  async put(place: FilePlace, file: NewFile): Promise<FileVersion> {
+    const { data, createTime } = file;
+    const blob = await blobOf(data, place.name);
+    const facts = factsOfSize(file, blob.size);
     const { mimeType, displayName } = facts;
     const artifact = await partOf({ facts }, blob);
     // A text may lose bytes as a part: a mark of its order, or what is no UTF-8.
@@ -108,11 +110,18 @@ function requestOf({ owner, name }: FilePlace): CompositeSessionKey & { filename
 
 function toFileVersion(stored: ArtifactVersion): FileVersion {
   const { version, createTime = NaN } = stored;
-  const { hash, size = Infinity, ...own } = ownFactsOf(stored.customMetadata);
+  const {
+    hash,
+    size = Infinity,
+    author,
+    id,
+    customMetadata,
+    ...own
+  } = ownFactsOf(stored.customMetadata);
   // Some services tell this type for a text too. The part that they load tells which it is.
   const isPlain = /^text\/plain(;|$)/i.test(stored.mimeType ?? '');
   const mimeType = own.mimeType ?? (isPlain ? undefined : stored.mimeType);
   const displayName = own.displayName ?? stored.displayName;
-  const facts = { ...own, mimeType, displayName };
+  const facts = { author, id, customMetadata, mimeType, displayName };
   return { version, facts, size: stored.size ?? size, createTime, hash };
 }

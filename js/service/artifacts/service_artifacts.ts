@@ -8,6 +8,7 @@ import { untilAborted } from '../../core/call/time_limit.js';
 import { loadChunk } from '../../core/wasm/loader/chunk.js';
 import type { ReadyWrite, WriteKind } from '../../core/write.js';
 import type { ErasedOwner } from '../../stores/artifacts/artifact_home.js';
+import { takeFile } from '../../stores/artifacts/given_files.js';
 import { invalidValue } from '../../values/errors/invalid.js';
 import type { ArtifactMethod, ArtifactService } from '../../values/model/artifact.js';
 import type { ArtifactMethods, Artifacts, FiledCore } from './artifacts.js';
@@ -63,8 +64,9 @@ export class ServiceArtifacts {
     for (const method of METHODS) {
       service[method] = (request: object) =>
         core.calls.run(method, request, async (request, call) => {
+          const taken = takeFile(request);
           const artifacts = await untilAborted(call.signal, this.#open());
-          return artifacts[method](request as never, call);
+          return artifacts[method](taken as never, call);
         });
     }
     this.service = service as Required<ArtifactService>;

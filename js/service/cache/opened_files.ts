@@ -76,7 +76,8 @@ export class OpenedFiles {
     const address = bytesAddress(place, version);
     if (address === undefined || blob.size > MAX_FILE_BYTES) return;
     const { size = blob.size, hash } = version;
-    if (size !== blob.size || (hash !== undefined && hash !== (await hashOf(blob)))) return;
+    if (size !== blob.size || (hash !== undefined && hash !== (await hashOf(blob, place.name))))
+      return;
     await this.#with((cache) => put(cache, `${address}?${blob.size}`, blob));
   }
 

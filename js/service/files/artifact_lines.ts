@@ -50,9 +50,10 @@ export async function* artifactLines(
       const end = Math.min(start + CHUNK_BYTES, length);
       const blob =
         whole?.slice(start, end) ?? (await home.open(place, version, { start, end }, call));
+      const bytes = blob && (await artifacts!.read(place, version, call, () => blob.arrayBuffer()));
       // It was deleted after it was listed.
-      if (blob === undefined) break;
-      const data = base64(new Uint8Array(await blob.arrayBuffer()));
+      if (bytes === undefined) break;
+      const data = base64(new Uint8Array(bytes));
       const artifact = {
         ...{ filename, version, facts: { ...facts, mimeType } },
         ...{ createTime: time, chunk, chunks, data },

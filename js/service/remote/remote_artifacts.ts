@@ -1,7 +1,13 @@
 /** The files on a server: the methods of an artifact service, over HTTP. The first call of `service.artifacts` loads it. */
 import type { Call } from '../../core/call/call.js';
-import { blobOf, blobType, dataOf } from '../../stores/artifacts/file_bytes.js';
-import { fileOfPart, partOf, takeFacts } from '../../stores/artifacts/file_versions.js';
+import { blobOf, blobType } from '../../stores/artifacts/file_bytes.js';
+import {
+  emptyTypeOf,
+  fileOfPart,
+  partOf,
+  takeFacts,
+} from '../../stores/artifacts/file_versions.js';
+import { dataOf, isBlob } from '../../stores/artifacts/given_files.js';
 import { placeOf } from '../../stores/artifacts/artifact_names.js';
 import type {
   HttpConnection,
@@ -62,7 +68,8 @@ export class RemoteArtifacts implements ArtifactMethods {
   async saveArtifact(request: SaveArtifactRequest, call: Call): Promise<number> {
     const { data, facts } = fileOfPart(request.artifact);
     const isText = facts.mimeType === undefined;
-    const asPart = isText || !this.#isHandler;
+    // An empty part may be the mark of a rewind, which a put would change.
+    const asPart = isText || data.size === 0 || !this.#isHandler;
     const stored = asPart
       ? await this.#save(request, call)
       : await this.put({ ...request, ...facts, data }, call);
@@ -71,8 +78,9 @@ export class RemoteArtifacts implements ArtifactMethods {
 
   async put(request: PutArtifactRequest, call: Call): Promise<ArtifactVersion> {
     const path = this.#pathOf(request);
-    const blob = await blobOf(dataOf(request.data));
-    const { mimeType = blobType(blob) ?? BINARY, ...facts } = takeFacts(request);
+    const blob = await blobOf(dataOf(request.data), request.filename);
+    const { mimeType: given = blobType(blob) ?? BINARY, ...facts } = takeFacts(request);
+    const mimeType = blob.size === 0 ? emptyTypeOf(given) : given;
     const { displayName, author, customMetadata, id = this.#parts.newId() } = facts;
     if (!this.#isHandler) {
       const artifact = await partOf({ facts: { mimeType, displayName } }, blob);
@@ -237,7 +245,7 @@ interface FileRange {
 const PAST_END: FileRange = { blob: new Blob(), size: 0, etag: undefined };
 
 const rangeIn: ReadResponse<FileRange> = (content, headers) => {
-  if (!(content instanceof Blob)) return undefined;
+  if (!isBlob(content)) return undefined;
   const [, size] = /^bytes \d+-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? [];
   const etag = headers.get('etag') ?? undefined;
   return { blob: content, size: size === undefined ? undefined : Number(size), etag };

@@ -32,6 +32,8 @@ export interface FileVersion {
 export interface NewFile {
   readonly data: HostBlob | AsyncIterable<Uint8Array>;
   readonly facts: FileFacts;
+  /** The type that it gets if it has no bytes. Absent: that of `facts`. */
+  readonly emptyMimeType?: string | undefined;
   readonly createTime: number;
   /** The number that it must get. Absent: the next one. A file that has the number already is left as it is. */
   readonly version?: number | undefined;
@@ -105,8 +107,18 @@ export interface SeparateFiles {
   erase(owner: ErasedOwner): Promise<void>;
   /** Copies all files of a session, with their numbers. Those that the other session has stay. */
   copy(from: CompositeSessionKey, to: CompositeSessionKey, call: Abortable): Promise<void>;
-  /** Removes one version, whose session was deleted during its put. Absent if the home cannot. */
-  takeBack?(place: FilePlace, version: number): Promise<void>;
+  /**
+   * Requires that the files of an owner can be erased.
+   *
+   * @throws SessionError `invalid_argument` if the home takes the owner for another one that has files
+   */
+  requireErasable?(owner: ErasedOwner): Promise<void>;
+  /**
+   * Removes one version, whose session was deleted during its put. Absent if the home cannot.
+   *
+   * @param created the number of that session: a later one with its id may have a version of the number
+   */
+  takeBack?(place: FilePlace, version: number, created: number): Promise<void>;
 }
 
 /** Keeps files. */

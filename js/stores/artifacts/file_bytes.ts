@@ -1,7 +1,9 @@
 /** The bytes of files: base64, what callers give, chunks, and the hash. */
 import type { NewFile } from './artifact_home.js';
+import { isBlob, isBytes } from './given_files.js';
+import { messageOf } from '../../values/errors/describe.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
-import type { ArtifactData } from '../../values/model/artifact.js';
 
 /** Decodes base64 in either alphabet. @throws SessionError `invalid_argument` */
 export function bytesOf(data: unknown): Uint8Array<ArrayBuffer> {
@@ -49,51 +51,55 @@ export const UNUSED_MS = 24 * 60 * 60 * 1000;
 /** The bytes of a chunk: what is hashed, written and read at once. */
 export const CHUNK_BYTES = 2 ** 20;
 
-/** Takes the bytes of a caller. @throws SessionError `invalid_argument` */
-export function dataOf(data: ArtifactData): NewFile['data'] {
-  if (data instanceof Blob) return data;
-  if (data instanceof ArrayBuffer) return new Blob([data]);
-  // A view of shared memory fails here, as a Blob refuses it.
-  if (ArrayBuffer.isView(data)) return new Blob([data as ArrayBufferView<ArrayBuffer>]);
-  if (Symbol.asyncIterator in Object(data)) return data as AsyncIterable<Uint8Array>;
-  if (typeof (data as Partial<ReadableStream>).getReader === 'function') {
-    return streamed(data as ReadableStream<Uint8Array>);
-  }
-  throw invalid(
-    'data',
-    'must be a Blob, an ArrayBuffer, a view of one, or a stream of Uint8Arrays',
-  );
-}
-
 /** Returns the type that a Blob tells; `undefined` if it tells none, or if the bytes are no Blob. */
 export function blobType(data: NewFile['data'] | undefined): string | undefined {
-  return data instanceof Blob && data.type !== '' ? data.type : undefined;
+  return isBlob(data) && data.type !== '' ? data.type : undefined;
 }
 
-/** Some browsers cannot iterate over a stream. */
-async function* streamed(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  const reader = stream.getReader();
-  try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
-  } finally {
-    await reader.cancel().catch(() => undefined);
-  }
-}
-
-/** Cuts bytes into chunks of {@link CHUNK_BYTES}; the last one may be smaller. An empty file has none. */
+/**
+ * Cuts bytes into chunks of {@link CHUNK_BYTES}; the last one may be smaller. An empty file has none.
+ *
+ * @param name names the file, for the error
+ * @throws SessionError `invalid_argument` if the bytes cannot be read
+ */
 export async function* chunksOf(
   data: NewFile['data'],
+  name: string,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
-  if (data instanceof Blob) {
-    for (let at = 0; at < data.size; at += CHUNK_BYTES) {
-      yield new Uint8Array(await data.slice(at, at + CHUNK_BYTES).arrayBuffer());
-    }
-    return;
+  try {
+    yield* isBlob(data) ? slicesOf(data) : filledChunks(data);
+  } catch (error) {
+    throw unreadable(data, name, error);
   }
+}
+
+/** What a read of given bytes has thrown. A file of a page may have been changed or removed since it was chosen. */
+function unreadable(data: NewFile['data'], name: string, cause: unknown): unknown {
+  if (isSessionError(cause)) return cause;
+  const { name: shown = name } = data as Partial<File>;
+  const file = `the file ${JSON.stringify(shown)}`;
+  const message = isBlob(data)
+    ? `data of ${file} cannot be read: it may have been changed, moved or deleted. Choose it again: ${messageOf(cause)}`
+    : `data of ${file} is a stream that failed: ${messageOf(cause)}`;
+  return new SessionError('invalid_argument', message, { key: 'data', cause });
+}
+
+async function* slicesOf(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  for (let at = 0; at < blob.size; at += CHUNK_BYTES) {
+    const slice = blob.slice(at, at + CHUNK_BYTES);
+    const bytes = new Uint8Array(await slice.arrayBuffer());
+    if (bytes.length !== slice.size) throw new Error('It has fewer bytes than before.');
+    yield bytes;
+  }
+}
+
+async function* filledChunks(
+  data: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
   let chunk = new Uint8Array(CHUNK_BYTES);
   let filled = 0;
   for await (const given of data) {
-    if (!(given instanceof Uint8Array)) throw invalid('data', 'must give Uint8Arrays');
+    if (!isBytes(given)) throw invalid('data', 'must give Uint8Arrays');
     for (let at = 0; at < given.length;) {
       const taken = given.subarray(at, at + CHUNK_BYTES - filled);
       chunk.set(taken, filled);
@@ -108,12 +114,17 @@ export async function* chunksOf(
   if (filled > 0) yield chunk.slice(0, filled);
 }
 
-/** Returns the bytes as a Blob. */
-export async function blobOf(data: NewFile['data']): Promise<Blob> {
-  if (data instanceof Blob) return data;
+/**
+ * Returns the bytes as a Blob of their own. A given Blob may be a reference to a file on the user's disk, which fails as
+ * soon as the file is changed. One array for all bytes would take twice the memory.
+ *
+ * @param name names the file, for the error
+ * @throws SessionError `invalid_argument` if the bytes cannot be read
+ */
+export async function blobOf(data: NewFile['data'], name: string): Promise<Blob> {
   const chunks = [];
-  for await (const chunk of chunksOf(data)) chunks.push(chunk);
-  return new Blob(chunks);
+  for await (const chunk of chunksOf(data, name)) chunks.push(new Blob([chunk]));
+  return new Blob(chunks, { type: blobType(data) ?? '' });
 }
 
 /** Computes the hash of a file from its chunks: no host has a digest of a stream. */
@@ -142,9 +153,9 @@ function toHex(byte: number): string {
   return byte.toString(16).padStart(2, '0');
 }
 
-/** Returns the hash of a Blob, which can be read again afterwards. */
-export async function hashOf(blob: Blob): Promise<string | undefined> {
+/** Returns the hash of a Blob, which can be read again afterwards. @param name names the file, for the error */
+export async function hashOf(blob: Blob, name: string): Promise<string | undefined> {
   const hash = new ChunkHash();
-  for await (const chunk of chunksOf(blob)) await hash.add(chunk);
+  for await (const chunk of chunksOf(blob, name)) await hash.add(chunk);
   return hash.end();
 }

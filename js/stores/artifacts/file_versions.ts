@@ -59,6 +59,22 @@ export function toArtifactVersion(stored: FileVersion): ArtifactVersion {
   };
 }
 
+/**
+ * Returns the type that a file gets if it has no bytes: google-adk stores an empty one of the type {@link BINARY} at a
+ * rewind, to say that there is no file any more.
+ */
+export function emptyTypeOf(mimeType: string): string {
+  return mimeType === BINARY ? 'text/plain' : mimeType;
+}
+
+/** Returns what a file is stored with, once its size is known. */
+export function factsOfSize(
+  { facts, emptyMimeType = facts.mimeType }: Pick<NewFile, 'facts' | 'emptyMimeType'>,
+  size: number,
+): NewFile['facts'] {
+  return size === 0 && emptyMimeType !== undefined ? { ...facts, mimeType: emptyMimeType } : facts;
+}
+
 /** Whether google-adk has stored the version at a rewind, to say that there is no file any more. */
 export function isRewoundAway(mimeType: string | undefined, size: number): boolean {
   return mimeType === BINARY && size === 0;

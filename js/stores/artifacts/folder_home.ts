@@ -3,14 +3,13 @@
  *
  * `ROOT/apps/APP/users/USER[/sessions/SESSION]/artifacts/NAME/versions/VERSION/{last part of NAME, metadata.json}`
  *
- * The bytes are written into `ROOT/.puts`. Once they are there, `versions/.VERSION.pending` is created, which reserves
- * the number, gets them, and is renamed. So readers find a version whole or not at all. Like there, the numbers of a deleted
- * file are given again, and a number that a killed program has reserved stays free. Bytes that a killed program has left go
- * with a put after a day. A program that ends while it deletes a session may leave the session's files. The path in the
- * metadata, `canonicalUri`, is for others: it is never opened.
+ * A version is written into `ROOT/.puts`. Once its bytes are there, `versions/.VERSION.pending` is created, which reserves
+ * the number, and the version is renamed to its place. So readers find it whole or not at all. Like there, the numbers of a
+ * deleted file are given again, and a number that a killed program has reserved stays free. Bytes that a killed program
+ * has left go with a put after a day. A program that ends while it deletes a session may leave the session's files. The
+ * path in the metadata, `canonicalUri`, is for others: it is never opened.
  */
 import { KeyedQueue } from '../../core/call/scheduling.js';
-import { invalidValue } from '../../values/errors/invalid.js';
 import type { ArtifactUsage, ArtifactUsageRequest } from '../../values/model/artifact.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 import {
@@ -24,44 +23,57 @@ import {
 } from './artifact_home.js';
 import { type FileOwner, filenameOf, type FilePlace, isFileName } from './artifact_names.js';
 import { ChunkHash, chunksOf, UNUSED_MS } from './file_bytes.js';
-import { decidePut } from './file_versions.js';
-import { codeOf, listed, type Node, nodeModules, withErrors } from './node_files.js';
+import { decidePut, factsOfSize } from './file_versions.js';
+import { FolderPaths, PUTS } from './folder_paths.js';
+import { codeOf, listed, type Node, nodeModules, REMOVAL, withErrors } from './node_files.js';
 import { ownFactsOf, withOwnFacts } from './own_facts.js';
 
 type FileSystem = typeof import('node:fs/promises');
 
-const PUTS = '.puts';
 const VERSIONS = 'versions';
 const METADATA = 'metadata.json';
-const RESERVED = ['apps', 'users', 'sessions', 'artifacts', 'versions'];
+
+/** How often a put tries again because another program has deleted the folder of its file meanwhile. */
+const MOST_ATTEMPTS = 20;
+
+/**
+ * The puts and deletions of each user's files, one after the other: services over one folder share it. Other programs do
+ * not, so a put may still meet their deletions.
+ */
+const changes = new KeyedQueue<string>();
 
 /** Keeps files in a folder. */
 export class FolderHome implements ArtifactHome, SeparateFiles {
   readonly separate = this;
-  readonly #root: string;
+  readonly #paths: FolderPaths;
   readonly #node: Node;
-  /** Puts into one file whose bytes are there wait for each other, so that an id is not stored twice. */
-  readonly #puts = new KeyedQueue<string>();
 
-  constructor(folder: string) {
-    this.#node = nodeModules();
-    this.#root = this.#node.path.resolve(folder);
+  constructor(folder: string, node = nodeModules()) {
+    this.#node = node;
+    this.#paths = new FolderPaths(folder, node);
   }
 
   async put(place: FilePlace, file: NewFile): Promise<FileVersion> {
-    const folder = this.#folderOf(place);
-    if (folder === undefined) throw invalidValue('The key', UNFIT, place.owner);
+    const folder = this.#paths.ofFile(place);
+    if (folder === undefined) throw this.#paths.unfit(place);
     const { fs, path } = this.#node;
     return withErrors(async () => {
-      const puts = path.join(this.#root, PUTS);
+      const puts = path.join(this.#paths.root, PUTS);
       await fs.mkdir(puts, { recursive: true });
       await this.#removeOldPuts(puts);
-      const staged = await fs.mkdtemp(path.join(puts, 'put-'));
+      const put = await fs.mkdtemp(path.join(puts, 'put-'));
       try {
-        const bytes = await writeChunks(fs, path.join(staged, path.basename(folder)), file.data);
-        return await this.#puts.run(folder, () => this.#publish(place, file, { staged, ...bytes }));
+        // The folder of the put is for this user of the system alone; that of the version is not.
+        const staged = path.join(put, 'version');
+        await fs.mkdir(staged);
+        const target = path.join(staged, path.basename(folder));
+        const bytes = await writeChunks(fs, target, file.data, place.name);
+        return await changes.run(this.#paths.queueOf(place.owner), async () => {
+          await this.#paths.requireOwn(folder);
+          return this.#publish(place, folder, file, { staged, ...bytes });
+        });
       } finally {
-        await fs.rm(staged, { recursive: true, force: true });
+        await fs.rm(put, REMOVAL);
       }
     });
   }
@@ -70,46 +82,62 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
   async #removeOldPuts(puts: string): Promise<void> {
     const { fs, path } = this.#node;
     for (const name of await listed(fs.readdir(puts))) {
-      const staged = path.join(puts, name);
+      const put = path.join(puts, name);
       // Another put may be removing it.
-      const folder = await fs.stat(staged).catch(() => undefined);
+      const folder = await fs.stat(put).catch(() => undefined);
       if (folder === undefined || Date.now() - folder.mtimeMs < UNUSED_MS) continue;
       // That of another user of the system stays.
-      await fs.rm(staged, { recursive: true, force: true }).catch(() => undefined);
+      await fs.rm(put, REMOVAL).catch(() => undefined);
     }
   }
 
-  /** Makes a version of bytes that are there. */
+  /** Makes a version of bytes that are there. Another program may delete the folder of the file at any time. */
   async #publish(
     place: FilePlace,
+    folder: string,
+    file: Omit<NewFile, 'data'>,
+    bytes: StagedBytes,
+  ): Promise<FileVersion> {
+    for (let attempt = 1; ; attempt += 1) {
+      const { version, stored } = decidePut(await this.#versions(folder), file);
+      if (stored !== undefined) return stored;
+      try {
+        return await this.#publishFrom(version, place, folder, file, bytes);
+      } catch (error) {
+        const isGone = ['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '');
+        if (!isGone || attempt === MOST_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  /** Makes a version with the first free number from one on. */
+  async #publishFrom(
+    first: number,
+    place: FilePlace,
+    folder: string,
     file: Omit<NewFile, 'data'>,
     { staged, size, hash }: StagedBytes,
   ): Promise<FileVersion> {
     const { fs, path, url } = this.#node;
-    const folder = this.#folderOf(place)!;
-    const decision = decidePut(await this.#versions(folder), file);
-    if (decision.stored !== undefined) return decision.stored;
-    const { version, pending } = await this.#reserve(folder, decision.version);
-    const published = path.join(folder, VERSIONS, String(version));
-    const name = path.basename(folder);
+    const { version, pending } = await this.#reserve(folder, first);
     try {
-      await fs.rename(path.join(staged, name), path.join(pending, name));
-      const { facts, createTime } = file;
+      const published = path.join(folder, VERSIONS, String(version));
+      const facts = factsOfSize(file, size);
+      const { createTime, created } = file;
       const metadata: Metadata = {
         version,
-        canonicalUri: url.pathToFileURL(path.join(published, name)).href,
-        customMetadata: withOwnFacts(facts, { hash }) ?? {},
+        canonicalUri: url.pathToFileURL(path.join(published, path.basename(folder))).href,
+        customMetadata: withOwnFacts(facts, { hash, created }) ?? {},
         createTime: createTime / 1000,
         mimeType: facts.mimeType,
         fileName: filenameOf(place.owner, place.name),
         displayName: facts.displayName,
       };
-      await fs.writeFile(path.join(pending, METADATA), JSON.stringify(metadata));
-      await fs.rename(pending, published);
+      await fs.writeFile(path.join(staged, METADATA), JSON.stringify(metadata));
+      await fs.rename(staged, published);
       return { version, facts, size, createTime, hash };
-    } catch (error) {
-      await fs.rm(pending, { recursive: true, force: true });
-      throw error;
+    } finally {
+      await fs.rmdir(pending).catch(() => undefined);
     }
   }
 
@@ -136,11 +164,20 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
   }
 
   async versions(place: FilePlace): Promise<readonly FileVersion[]> {
-    const folder = this.#folderOf(place);
-    return folder === undefined ? [] : withErrors(() => this.#versions(folder));
+    const folder = this.#paths.ofFile(place);
+    if (folder === undefined) return [];
+    return withErrors(async () => {
+      const versions = await this.#versions(folder);
+      return versions.length > 0 && (await this.#isOfOther(folder)) ? [] : versions;
+    });
   }
 
-  async #versions(folder: string): Promise<FileVersion[]> {
+  /** Whether a path is that of another name, for the file system. */
+  async #isOfOther(folder: string): Promise<boolean> {
+    return (await this.#paths.otherOf(folder)) !== undefined;
+  }
+
+  async #versions(folder: string): Promise<StoredVersion[]> {
     const numbers = await this.#numbers(folder);
     const versions = await Promise.all(numbers.map((version) => this.#version(folder, version)));
     return versions.filter((version) => version !== undefined);
@@ -156,21 +193,21 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
   }
 
   /** Reads what is known of a version. Others may have written anything. */
-  async #version(folder: string, version: number): Promise<FileVersion | undefined> {
+  async #version(folder: string, version: number): Promise<StoredVersion | undefined> {
     const { fs, path } = this.#node;
     const published = path.join(folder, VERSIONS, String(version));
     const file = await fs.stat(path.join(published, path.basename(folder))).catch(() => undefined);
     if (file?.isFile() !== true) return undefined;
     const text = await fs.readFile(path.join(published, METADATA), 'utf8').catch(() => '');
     const { mimeType, displayName, createTime, customMetadata } = parsed(text);
-    const { hash, ...own } = ownFactsOf(customMetadata);
+    const { hash, created, ...own } = ownFactsOf(customMetadata);
     const facts = { ...own, mimeType, displayName };
     const milliseconds = createTime === undefined ? file.mtimeMs : createTime * 1000;
-    return { version, facts, size: file.size, createTime: milliseconds, hash };
+    return { version, facts, size: file.size, createTime: milliseconds, hash, created };
   }
 
   names(owner: FileOwner): Promise<readonly string[]> {
-    const scope = this.#scopeOf(owner);
+    const scope = this.#paths.ofOwner(owner);
     if (scope === undefined) return Promise.resolve([]);
     return withErrors(async () => {
       const { path } = this.#node;
@@ -179,7 +216,7 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
         const name = path.relative(scope, folder).replaceAll(path.sep, '/');
         if (isFileName(name) && (await this.#numbers(folder)).length > 0) names.push(name);
       }
-      return names;
+      return names.length > 0 && (await this.#isOfOther(scope)) ? [] : names;
     });
   }
 
@@ -198,35 +235,47 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
     version: number,
     { start, end }: ByteRange,
   ): Promise<Blob | undefined> {
-    const folder = this.#folderOf(place);
+    const folder = this.#paths.ofFile(place);
     if (folder === undefined) return undefined;
     const { path, openAsBlob } = this.#node;
     const stored = await this.#version(folder, version);
-    if (stored === undefined) return undefined;
+    if (stored === undefined || (await this.#isOfOther(folder))) return undefined;
     const file = path.join(folder, VERSIONS, String(version), path.basename(folder));
     // It is read when the Blob is.
     const blob = await openAsBlob(file).catch(() => undefined);
     return blob?.slice(start, end, stored.facts.mimeType);
   }
 
-  delete(place: FilePlace): Promise<void> {
-    return this.#remove(place, '');
+  async delete(place: FilePlace): Promise<void> {
+    const folder = this.#paths.ofFile(place);
+    if (folder === undefined) return;
+    await this.#change(place.owner, async () => {
+      if ((await this.#numbers(folder)).length > 0) await this.#paths.requireOwn(folder);
+      await this.#remove(place, folder, '');
+    });
   }
 
-  takeBack(place: FilePlace, version: number): Promise<void> {
-    return this.#remove(place, String(version));
+  async takeBack(place: FilePlace, version: number, created: number): Promise<void> {
+    const folder = this.#paths.ofFile(place)!;
+    await this.#change(place.owner, async () => {
+      const stored = await this.#version(folder, version);
+      if (stored !== undefined && isOfSession(stored, created)) {
+        await this.#remove(place, folder, String(version));
+      }
+    });
   }
 
   /** @param version empty: all versions */
-  async #remove(place: FilePlace, version: string): Promise<void> {
-    const folder = this.#folderOf(place);
-    if (folder === undefined) return;
+  async #remove({ owner }: FilePlace, folder: string, version: string): Promise<void> {
     const { fs, path } = this.#node;
-    const removed = path.join(folder, VERSIONS, version);
-    await withErrors(async () => {
-      await fs.rm(removed, { recursive: true, force: true });
-      await this.#prune(path.join(folder, VERSIONS), this.#scopeOf(place.owner)!);
-    });
+    const versions = path.join(folder, VERSIONS);
+    await fs.rm(path.join(versions, version), REMOVAL);
+    await this.#prune(versions, this.#paths.ofOwner(owner)!);
+  }
+
+  /** Changes files of a user when the earlier changes have ended. */
+  #change<T>(owner: Pick<FileOwner, 'appName' | 'userId'>, work: () => Promise<T>): Promise<T> {
+    return withErrors(() => changes.run(this.#paths.queueOf(owner), work));
   }
 
   /** Removes a folder and those around it that are empty then. A file may be in the folder of another one. */
@@ -244,8 +293,10 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
   usage(request: ArtifactUsageRequest): Promise<ArtifactUsage> {
     return withErrors(async () => {
       let [versions, bytes] = [0, 0];
-      for (const folder of this.#foldersOf(request)) {
-        for (const file of await this.#filesIn(folder)) {
+      for (const folder of this.#paths.ofErased(request)) {
+        const files = await this.#filesIn(folder);
+        if (files.length === 0 || (await this.#isOfOther(folder))) continue;
+        for (const file of files) {
           for (const { size } of await this.#versions(file)) {
             versions += 1;
             bytes += size;
@@ -256,42 +307,58 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
     });
   }
 
-  erase(owner: ErasedOwner): Promise<void> {
-    const { fs, path } = this.#node;
-    return withErrors(async () => {
-      for (const folder of this.#foldersOf(owner)) {
-        await fs.rm(folder, { recursive: true, force: true });
-        await this.#prune(path.dirname(folder), path.join(this.#root, 'apps'));
+  async requireErasable(owner: ErasedOwner): Promise<void> {
+    await withErrors(async () => {
+      for (const folder of this.#paths.ofErased(owner)) {
+        const files = await this.#filesIn(folder);
+        if (files.length > 0) await this.#paths.requireOwn(folder);
       }
     });
+  }
+
+  erase(owner: ErasedOwner): Promise<void> {
+    return this.#change(owner, async () => {
+      for (const folder of this.#paths.ofErased(owner)) await this.#erase(folder, owner.created);
+    });
+  }
+
+  /** Erases a folder but for the files of a later session with the id, which another program may be storing. */
+  async #erase(folder: string, created: number | undefined): Promise<void> {
+    const { fs, path } = this.#node;
+    const files = await this.#filesIn(folder);
+    if (files.length > 0 && (await this.#isOfOther(folder))) return;
+    if (created === undefined) await fs.rm(folder, REMOVAL);
+    else for (const file of files) await this.#eraseFile(file, created);
+    await this.#prune(created === undefined ? path.dirname(folder) : folder, this.#paths.apps);
+  }
+
+  async #eraseFile(file: string, created: number): Promise<void> {
+    const { fs, path } = this.#node;
+    const versions = path.join(file, VERSIONS);
+    // Its numbers are read first: what is stored from now on stays.
+    const names = await listed(fs.readdir(versions));
+    const later = (await this.#versions(file)).filter((stored) => !isOfSession(stored, created));
+    const spared = later.map(({ version }) => String(version));
+    for (const name of names) {
+      if (!spared.includes(name)) await fs.rm(path.join(versions, name), REMOVAL);
+    }
+    await this.#prune(versions, this.#paths.apps);
   }
 
   copy(from: CompositeSessionKey, to: CompositeSessionKey, call: Abortable): Promise<void> {
     return copyFiles(this, from, to, call);
   }
+}
 
-  /** Returns the folder of a file; `undefined` if google-adk refuses one of the ids. */
-  #folderOf({ owner, name }: FilePlace): string | undefined {
-    const scope = this.#scopeOf(owner);
-    return scope && this.#node.path.join(scope, ...name.split('/'));
-  }
+/** A version as it is in the folder. */
+interface StoredVersion extends FileVersion {
+  /** The number of the session that it was stored for; google-adk stores none. */
+  readonly created: number | undefined;
+}
 
-  #scopeOf({ appName, userId, sessionId }: FileOwner): string | undefined {
-    if (![appName, userId, sessionId ?? 'user'].every(isPathId)) return undefined;
-    const user = ['apps', appName, 'users', userId];
-    const session = sessionId === undefined ? [] : ['sessions', sessionId];
-    return this.#node.path.join(this.#root, ...user, ...session, 'artifacts');
-  }
-
-  /** Returns the folders of a session, or of a user: not that of the user, which may hold another user's with a slash. */
-  #foldersOf({ appName, userId, sessionId }: ErasedOwner): string[] {
-    const folder = this.#scopeOf({ appName, userId, sessionId });
-    if (folder === undefined) return [];
-    const { path } = this.#node;
-    return sessionId === undefined
-      ? [folder, path.join(path.dirname(folder), 'sessions')]
-      : [folder];
-  }
+/** Whether a version may be that of a session: some storages number no sessions. */
+function isOfSession(stored: StoredVersion, created: number): boolean {
+  return stored.created === undefined || !Number.isFinite(created) || stored.created === created;
 }
 
 /** The bytes of a put, in a folder of their own. */
@@ -335,29 +402,18 @@ function parsed(text: string) {
   };
 }
 
-const UNFIT =
-  'has an id that google-adk refuses in a path: it is blank, begins with a slash or a drive, or has an empty part, ".", "..", or a slash and a word of the tree';
-
-/** Whether google-adk's `validate_path_segment` accepts an id. It may have slashes. */
-function isPathId(id: string): boolean {
-  if (id.trim() === '' || /^[/\\]|^[a-z]:|\0/i.test(id)) return false;
-  const parts = id.split(/[/\\]/).map((part) => part.toLowerCase());
-  // Without these parts, the path would be that of another id.
-  if (['', '.', '..'].some((part) => parts.includes(part))) return false;
-  return parts.length === 1 || !parts.some((part) => RESERVED.includes(part));
-}
-
 /** Writes the bytes of a new file. */
 async function writeChunks(
   fs: FileSystem,
   file: string,
   data: NewFile['data'],
+  name: string,
 ): Promise<WrittenBytes> {
   const digest = new ChunkHash();
   const handle = await fs.open(file, 'wx');
   try {
     let size = 0;
-    for await (const chunk of chunksOf(data)) {
+    for await (const chunk of chunksOf(data, name)) {
       await digest.add(chunk);
       await handle.writeFile(chunk);
       size += chunk.length;

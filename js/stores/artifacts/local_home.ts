@@ -20,7 +20,7 @@ import type {
 } from './artifact_home.js';
 import type { FileOwner, FilePlace } from './artifact_names.js';
 import { blobOf, CHUNK_BYTES, chunksOf } from './file_bytes.js';
-import { decidePut } from './file_versions.js';
+import { decidePut, factsOfSize } from './file_versions.js';
 
 /** The object stores: what is known of each version, the bytes, and the notes of what is being erased. */
 export const FILE_STORES = ['files', 'bytes', 'notes'] as const;
@@ -60,12 +60,12 @@ export class LocalHome implements ArtifactHome, SeparateFiles {
   }
 
   async put(place: FilePlace, { data, ...file }: NewFile): Promise<FileVersion> {
-    // A transaction of IndexedDB does not wait for a stream.
-    const blob = await blobOf(data);
+    // A transaction of IndexedDB does not wait for a stream. Of a given Blob, memory and private windows keep a reference.
+    const blob = await blobOf(data, place.name);
     this.#takesBlobs ??= this.notes === undefined ? Promise.resolve(true) : this.#probe();
     if (await this.#takesBlobs) return this.#store(place, file, [blob], 0);
     const chunks = [];
-    for await (const chunk of chunksOf(blob)) chunks.push(chunk.buffer);
+    for await (const chunk of chunksOf(blob, place.name)) chunks.push(chunk.buffer);
     return this.#store(place, file, chunks, chunks.length);
   }
 
@@ -97,9 +97,10 @@ export class LocalHome implements ArtifactHome, SeparateFiles {
     return this.#local.transaction('readwrite', async (transaction) => {
       const { version, stored } = decidePut(await recordsOf(transaction, place), file);
       if (stored !== undefined) return stored;
-      const { facts, createTime, created } = file;
+      const { createTime, created } = file;
       const sizes = bytes.map((part) => (part instanceof Blob ? part.size : part.byteLength));
       const size = sizes.reduce((sum, length) => sum + length, 0);
+      const facts = factsOfSize(file, size);
       const record: FileRecord = {
         ...{ owner, name, version, facts, size, createTime, created, chunks },
         ...{ storedAt: Date.now(), isDeleted: false },
@@ -148,10 +149,12 @@ export class LocalHome implements ArtifactHome, SeparateFiles {
     });
   }
 
-  takeBack(place: FilePlace, version: number): Promise<void> {
+  takeBack(place: FilePlace, version: number, created: number): Promise<void> {
     return this.#local.transaction('readwrite', async (transaction) => {
       const records = await recordsOf(transaction, place);
-      const record = records.find((one) => one.version === version);
+      const record = records.find(
+        (one) => one.version === version && Object.is(one.created, created),
+      );
       if (record !== undefined) await removeFile(transaction, record);
     });
   }

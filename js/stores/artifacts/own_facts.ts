@@ -13,6 +13,8 @@ export interface OwnFacts {
   readonly displayName?: string | undefined;
   /** In bytes. */
   readonly size?: number | undefined;
+  /** The number of the session that the file was stored for. */
+  readonly created?: number | undefined;
 }
 
 /**
@@ -43,6 +45,7 @@ export function ownFactsOf(
     hash: /^[\da-f]{64}$/.test(textOf(facts.hash) ?? '') ? textOf(facts.hash) : undefined,
     mimeType: textOf(facts.mimeType),
     displayName: textOf(facts.displayName),
+    created: Number.isFinite(facts.created) ? (facts.created as number) : undefined,
     size: Number.isSafeInteger(facts.size) ? Math.max(0, facts.size as number) : undefined,
     customMetadata: Object.keys(customMetadata).length === 0 ? undefined : customMetadata,
   };

@@ -20,6 +20,7 @@ import type { RunAgent, SentEvent } from '../../service/runs/agent/run_context.j
 import type { RunUnderWay } from '../../core/history_types.js';
 import type { Answers } from '../../service/runs/user_answers.js';
 import { branchChange, type TurnChange, turnChange } from './turn_changes.js';
+import { takeAttached } from '../../stores/artifacts/given_files.js';
 import { forgottenError } from './reading_store.js';
 import { cachingOf, type Send } from './snapshot/unsent_events.js';
 import type { AskOptions, AttachOptions, LiveSession, LiveSessionOptions } from './types.js';
@@ -336,7 +337,9 @@ export class LiveSessionStore<S extends object>
 
 /** Takes the files of a call. An empty list is none. */
 function filesIn({ files }: AttachOptions): readonly AttachedFile[] | undefined {
-  return Array.isArray(files) && files.length === 0 ? undefined : (files ?? undefined);
+  if (Array.isArray(files) && files.length === 0) return undefined;
+  const given = files ?? undefined;
+  return given && takeAttached(given);
 }
 
 /** Takes a message. With files it may have no part of its own. @throws SessionError `invalid_argument` */

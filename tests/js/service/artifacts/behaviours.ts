@@ -1,8 +1,10 @@
 // What the files of every service do that has a home of this package: `open`, `put`, `usage`, deletions and forks.
 
 import assert from 'node:assert/strict';
+import { runInNewContext } from 'node:vm';
 
 import { fork } from '../../../../js/core/history/index.js';
+import type { SessionError } from '../../../../js/index.js';
 import type { OpenedSessionService } from '../../../../js/service/open_session_service.js';
 import { failsWith } from '../../fails_with.js';
 
@@ -18,6 +20,29 @@ export function bytesOf(length: number): Uint8Array<ArrayBuffer> {
 
 async function bytesIn(blob: Blob | undefined): Promise<Uint8Array | undefined> {
   return blob && new Uint8Array(await blob.arrayBuffer());
+}
+
+/** A `File` as a class of another realm makes it: no instance of the class here. */
+function foreignFile(bytes: readonly number[]): File {
+  class File {
+    readonly name = 'tea.png';
+    readonly type = 'image/png';
+    readonly #blob: Blob;
+    constructor(blob: Blob) {
+      this.#blob = blob;
+    }
+    get size(): number {
+      return this.#blob.size;
+    }
+    readonly [Symbol.toStringTag] = 'File';
+    slice(start: number, end: number): File {
+      return new File(this.#blob.slice(start, end));
+    }
+    arrayBuffer(): Promise<ArrayBuffer> {
+      return this.#blob.arrayBuffer();
+    }
+  }
+  return new File(new Blob([new Uint8Array(bytes)])) as unknown as globalThis.File;
 }
 
 /** Each behaviour is given a service without sessions, and closes it. */
@@ -73,6 +98,93 @@ export const FILE_BEHAVIOURS: readonly (readonly [
     },
   ],
   [
+    'an empty file without a type is a text',
+    async (service) => {
+      await service.createSession(key);
+      async function* nothing(): AsyncGenerator<Uint8Array> {
+        await Promise.resolve();
+        yield* [];
+      }
+      const all = [new Blob(), new Uint8Array(), nothing(), new Blob().stream()];
+      for (const [version, data] of all.entries()) {
+        const { mimeType } = await service.artifacts.put({ ...key, filename, data });
+        assert.equal(mimeType, 'text/plain');
+        const blob = await service.artifacts.open({ ...key, filename, version });
+        assert.deepEqual([blob?.size, blob?.type], [0, 'text/plain']);
+      }
+      const typed = { filename: 'e', mimeType: 'application/octet-stream', data: nothing() };
+      assert.equal((await service.artifacts.put({ ...key, ...typed })).mimeType, 'text/plain');
+      assert.equal((await service.artifacts.open({ ...key, filename: 'e' }))?.size, 0);
+      await service.close();
+    },
+  ],
+  [
+    'put takes a buffer, an array and a Blob of another realm',
+    async (service) => {
+      await service.createSession(key);
+      const bytes = runInNewContext('new Uint8Array([1, 2, 3])') as Uint8Array<ArrayBuffer>;
+      async function* parts() {
+        yield await Promise.resolve(bytes);
+      }
+      for (const data of [bytes, bytes.buffer, parts(), foreignFile([1, 2, 3])]) {
+        const { version, size } = await service.artifacts.put({ ...key, filename, data });
+        assert.equal(size, 3);
+        const stored = await bytesIn(await service.artifacts.open({ ...key, filename, version }));
+        assert.deepEqual(stored, new Uint8Array([1, 2, 3]));
+      }
+      const [, , , last] = await service.artifacts.listArtifactVersions({ ...key, filename });
+      assert.equal(last?.mimeType, 'image/png');
+      await service.close();
+    },
+  ],
+  [
+    'put and saveArtifact take what a caller changes after the call',
+    async (service) => {
+      await service.createSession(key);
+      const data = new Uint8Array([1, 2, 3]);
+      const customMetadata = { tags: ['a'] };
+      const artifact = { inlineData: { mimeType: 'image/png', data: 'AQID' } };
+      const puts = [
+        service.artifacts.put({ ...key, filename, data, customMetadata }),
+        service.artifacts.saveArtifact({ ...key, filename: 'b', artifact, customMetadata }),
+      ];
+      data.fill(9);
+      customMetadata.tags.push('b');
+      artifact.inlineData.data = 'CQkJ';
+      await Promise.all(puts);
+      for (const name of [filename, 'b']) {
+        const request = { ...key, filename: name };
+        const bytes = await bytesIn(await service.artifacts.open(request));
+        assert.deepEqual(bytes, new Uint8Array([1, 2, 3]));
+        const stored = await service.artifacts.getArtifactVersion(request);
+        assert.deepEqual(stored?.customMetadata, { tags: ['a'] });
+      }
+      await service.close();
+    },
+  ],
+  [
+    'a Blob that cannot be read is refused with the name of the file, and stores nothing',
+    async (service) => {
+      await service.createSession(key);
+      const changed = new DOMException('The file was changed.', 'NotReadableError');
+      const file = new File([bytesOf(MIB + 9)], 'tea.png');
+      const slice = file.slice.bind(file);
+      file.slice = (start, ...rest) => {
+        const part = slice(start, ...rest);
+        if (start !== 0) part.arrayBuffer = () => Promise.reject(changed);
+        return part;
+      };
+      await assert.rejects(service.artifacts.put({ ...key, filename, data: file }), (error) => {
+        const { code, message, cause } = error as SessionError;
+        assert.deepEqual([code, cause], ['invalid_argument', changed]);
+        assert.match(message, /"tea\.png" cannot be read/);
+        return true;
+      });
+      assert.deepEqual(await service.artifacts.listArtifactKeys(key), []);
+      await service.close();
+    },
+  ],
+  [
     'put keeps who wrote a file, and what the writer says of it',
     async (service) => {
       await service.createSession(key);
@@ -123,7 +235,7 @@ export const FILE_BEHAVIOURS: readonly (readonly [
       }
       await assert.rejects(
         service.artifacts.put({ ...key, filename, data: broken() }),
-        /broke off/,
+        failsWith('invalid_argument', /broke off/),
       );
       assert.deepEqual(await service.artifacts.listArtifactKeys(key), []);
       assert.equal(

@@ -76,11 +76,24 @@ export const CASES: readonly (readonly [
         await service.loadArtifact({ ...key, filename }),
         await service.loadArtifact({ ...key, filename, version: 0 }),
         await service.loadArtifact({ ...key, filename, version: 2 }),
-        await service.loadArtifact({ ...key, filename, version: -1 }),
       ];
     },
-    { ours: [TEXT, PNG, undefined, undefined] },
+    { ours: [TEXT, PNG, undefined] },
   ],
+  ...[-1, 0.5, NaN, '0' as unknown as number].map((version): (typeof CASES)[number] => [
+    `the version ${JSON.stringify(version)} of ${typeof version} is refused`,
+    async ({ service, key }) => {
+      await service.saveArtifact({ ...key, filename, artifact: PNG });
+      const request = { ...key, filename, version };
+      const calls = [service.loadArtifact(request), service.getArtifactVersion(request)];
+      return (await Promise.allSettled(calls)).map(({ status }) => status);
+    },
+    {
+      ours: ['rejected', 'rejected'],
+      "adk's memory": ['fulfilled', 'fulfilled'],
+      "adk's folder": ['fulfilled', 'fulfilled'],
+    },
+  ]),
   [
     'loadArtifact keeps the displayed name',
     async ({ service, key }) => {

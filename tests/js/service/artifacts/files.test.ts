@@ -216,20 +216,20 @@ describe('The rules of files', () => {
 
   it('the hash of a file depends on its bytes, and not on how they came', async () => {
     const bytes = new Uint8Array(2 * CHUNK_BYTES + 5).map((_, at) => at * 7);
-    const hash = await hashOf(new Blob([bytes]));
+    const hash = await hashOf(new Blob([bytes]), 'a');
     assert.match(hash ?? '', /^[0-9a-f]{64}$/);
     async function* parts() {
       for (let at = 0; at < bytes.length; at += 700_001) yield bytes.slice(at, at + 700_001);
       await Promise.resolve();
     }
     const chunks: Uint8Array<ArrayBuffer>[] = [];
-    for await (const chunk of chunksOf(parts())) chunks.push(chunk);
+    for await (const chunk of chunksOf(parts(), 'a')) chunks.push(chunk);
     assert.deepEqual(
       chunks.map(({ length }) => length),
       [CHUNK_BYTES, CHUNK_BYTES, 5],
     );
-    assert.equal(await hashOf(new Blob(chunks)), hash);
+    assert.equal(await hashOf(new Blob(chunks), 'a'), hash);
     bytes[CHUNK_BYTES + 3]! ^= 1;
-    assert.notEqual(await hashOf(new Blob([bytes])), hash);
+    assert.notEqual(await hashOf(new Blob([bytes]), 'a'), hash);
   });
 });

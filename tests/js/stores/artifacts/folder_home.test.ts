@@ -9,15 +9,19 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
 
-import { InMemorySessionService } from '../../../js/index.js';
-import { newFolder } from '../../new_folder.js';
-import { failsWith } from '../fails_with.js';
-import { FILE_BEHAVIOURS } from '../service/artifacts/behaviours.js';
+import { InMemorySessionService } from '../../../../js/index.js';
+import { FolderHome } from '../../../../js/stores/artifacts/folder_home.js';
+import { newFolder } from '../../../new_folder.js';
+import { failsWith } from '../../fails_with.js';
+import { FILE_BEHAVIOURS } from '../../service/artifacts/behaviours.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const filename = 'dir/a.txt';
 const artifact = { text: 'tea' };
+
+type FileKey = typeof key & { filename: string };
 
 const over = (folder: string) => new InMemorySessionService({ artifacts: { folder } });
 
@@ -38,7 +42,7 @@ describe('A folder of files', () => {
     const { createTime, customMetadata, ...metadata } = JSON.parse(text) as Record<string, unknown>;
     assert.deepEqual(metadata, {
       version: 0,
-      canonicalUri: new URL(`file://${version}/a.txt`).href,
+      canonicalUri: pathToFileURL(join(version, 'a.txt')).href,
       fileName: filename,
     });
     assert.ok(Math.abs(Number(createTime) - Date.now() / 1000) < 60);
@@ -163,6 +167,100 @@ describe('A folder of files', () => {
     await service.deleteUser(outer);
     assert.deepEqual(await service.artifacts.listArtifactKeys(outer), []);
     assert.deepEqual(await service.artifacts.listArtifactKeys(inner), ['user:f']);
+    await service.close();
+  });
+
+  it('refuses an id of 256 to 512 bytes, and names no path', async () => {
+    const folder = newFolder();
+    const service = over(folder);
+    for (const [id, length] of [
+      ['sessionId', 256],
+      ['userId', 400],
+      ['appName', 512],
+    ] as const) {
+      const other = { ...key, [id]: 'i'.repeat(length) };
+      await service.createSession(other);
+      const put = service.artifacts.put({ ...other, filename, data: new Uint8Array(3) });
+      await assert.rejects(put, (error: Error) => {
+        failsWith('invalid_argument', /255 bytes/)(error);
+        assert.ok(!error.message.includes(folder));
+        return true;
+      });
+      assert.deepEqual(await service.artifacts.listArtifactKeys(other), []);
+      await service.deleteSession(other);
+    }
+    await service.close();
+  });
+
+  it('does not mix files whose names differ in case, or in how accents are written', async () => {
+    const service = over(newFolder());
+    const pairs = [
+      [{ userId: 'Ada' }, { userId: 'ada' }],
+      [{ filename: 'A.txt' }, { filename: 'a.txt' }],
+      [{ filename: 'caf\u00e9' }, { filename: 'cafe\u0301' }],
+    ].map((pair) => pair.map((other) => ({ ...key, filename, ...other })));
+    for (const [one, other] of pairs as [FileKey, FileKey][]) {
+      for (const each of [one, other]) await service.getOrCreateSession(each);
+      await service.artifacts.saveArtifact({ ...one, artifact: { text: 'one' } });
+      // A file system that does not tell them apart, as on macOS and Windows, refuses the other one.
+      const second = { ...other, artifact: { text: 'other' } };
+      const version = await service.artifacts.saveArtifact(second).catch((error: unknown) => {
+        failsWith('invalid_argument')(error);
+        return undefined;
+      });
+      const loaded = [
+        await service.artifacts.loadArtifact(one),
+        await service.artifacts.loadArtifact(other),
+      ];
+      assert.deepEqual(loaded, [{ text: 'one' }, version === 0 ? { text: 'other' } : undefined]);
+    }
+    await service.close();
+  });
+
+  it('spares the files of a session that is created while an earlier one with its id is erased', async () => {
+    const home = new FolderHome(newFolder());
+    const place = { owner: key, name: 'a' };
+    const data = new Blob(['abc']);
+    await home.put(place, { data, facts: {}, createTime: 1, created: 1 });
+    await home.put(place, { data, facts: {}, createTime: 1, created: 2 });
+    await home.erase({ ...key, created: 1 });
+    assert.deepEqual(
+      (await home.versions(place)).map(({ version }) => version),
+      [1],
+    );
+    await home.takeBack(place, 1, 1);
+    assert.deepEqual(await home.names(key), ['a']);
+    await home.takeBack(place, 1, 2);
+    assert.deepEqual(await home.names(key), []);
+  });
+
+  it('deletes a session while files are put into it, in 50 rounds', async () => {
+    const service = over(newFolder());
+    for (let round = 0; round < 50; round += 1) {
+      await service.createSession(key);
+      const puts = ['a', 'a/b', 'c'].map((name) =>
+        service.artifacts.put({ ...key, filename: name, data: new Uint8Array(3) }),
+      );
+      const outcomes = await Promise.allSettled([...puts, service.deleteSession(key)]);
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') failsWith('not_found')(outcome.reason);
+      }
+      assert.equal(outcomes[3]?.status, 'fulfilled');
+      await service.createSession(key);
+      assert.deepEqual(await service.artifacts.listArtifactKeys(key), []);
+      await service.deleteSession(key);
+    }
+    await service.close();
+  });
+
+  it('deletes a file while it is put, in 50 rounds', async () => {
+    const service = over(newFolder());
+    await service.createSession(key);
+    for (let round = 0; round < 50; round += 1) {
+      const put = () => service.artifacts.put({ ...key, filename, data: new Uint8Array(3) });
+      const remove = () => service.artifacts.deleteArtifact({ ...key, filename });
+      await Promise.all([put(), remove(), put(), remove(), put()]);
+    }
     await service.close();
   });
 });

@@ -1,0 +1,3 @@
+import { checkFolder } from './seeds.js';
+
+checkFolder(1, 10, true);
