@@ -19,9 +19,10 @@ import type {
 import type { Decide, StorageWriteRequest } from '../../../core/storage/requests.js';
 import type { FileOwner, FilePlace } from '../../artifacts/artifact_names.js';
 import { CHUNK_BYTES, ChunkHash, chunksOf, hashOf, UNUSED_MS } from '../../artifacts/file_bytes.js';
-import { decidePut } from '../../artifacts/file_versions.js';
+import { isBlob } from '../../artifacts/given_files.js';
+import { decidePut, factsOfSize } from '../../artifacts/file_versions.js';
 import type { StoredTime } from '../engine/engine.js';
-import { type Steps, together } from '../engine/prepared.js';
+import { runOnce, type Steps, together } from '../engine/prepared.js';
 import { currentRowsStatements } from '../statements/current_rows_statements.js';
 import type { VerbContext } from '../statements/verb_context.js';
 import { NO_FACTS, writeStatements } from '../statements/write_statements.js';
@@ -47,6 +48,7 @@ export interface FileDatabase {
 /** The bytes that were put, and the name that they have. */
 interface PutContent {
   readonly content: string;
+  readonly chunkBytes: number;
   readonly size: number;
   readonly chunks: number;
   readonly hash: string | undefined;
@@ -56,6 +58,7 @@ interface PutContent {
 interface StoredFile extends FileVersion {
   /** Absent: it is the tombstone of a deleted file. */
   readonly content: string | undefined;
+  readonly chunkBytes: number;
   readonly isDeleted: boolean;
 }
 
@@ -63,6 +66,8 @@ interface StoredFile extends FileVersion {
 export class DatabaseHome implements ArtifactHome {
   readonly #database: () => Promise<FileDatabase>;
   readonly #newId: () => string;
+  /** The size of the chunks, once the database has told what it takes. */
+  #chunkBytes: number | undefined;
 
   constructor(database: () => Promise<FileDatabase>, newId: () => string) {
     this.#database = database;
@@ -71,14 +76,17 @@ export class DatabaseHome implements ArtifactHome {
 
   async put(place: FilePlace, file: NewFile, call: Abortable): Promise<FileVersion> {
     const { data } = file;
-    const hash = data instanceof Blob ? await hashOf(data) : undefined;
+    const hash = isBlob(data) ? await hashOf(data, place.name) : undefined;
+    this.#chunkBytes ??= await this.#read(call, chunkBytesOf);
+    const chunkBytes = this.#chunkBytes;
     // Only bytes that can be read again are hashed before, and shared.
-    const existing = hash === undefined ? undefined : await this.#find(place, file, hash, call);
+    const existing =
+      hash === undefined ? undefined : await this.#find(place, file, { hash, chunkBytes }, call);
     if (existing !== undefined && 'version' in existing) return existing;
     const { sessionId } = place.owner;
-    const isStream = !(data instanceof Blob);
+    const isStream = !isBlob(data);
     const before = isStream && (await this.#sessionTime(place.owner, call));
-    const put = existing ?? (await this.#putChunks(place.owner, data, hash, call));
+    const put = existing ?? (await this.#putChunks(place, data, { hash, chunkBytes }, call));
     const stored = await this.#write(call, (context) => store(context, place, file, put));
     if (stored !== undefined) return stored;
     if (isStream) {
@@ -87,7 +95,7 @@ export class DatabaseHome implements ArtifactHome {
       if (sessionId !== undefined && after !== before) throw sessionNotFound(sessionId);
     } else {
       // What was to be shared has been deleted meanwhile.
-      const again = await this.#putChunks(place.owner, data, hash, call);
+      const again = await this.#putChunks(place, data, { hash, chunkBytes }, call);
       const last = await this.#write(call, (context) => store(context, place, file, again));
       if (last !== undefined) return last;
     }
@@ -100,7 +108,7 @@ export class DatabaseHome implements ArtifactHome {
   #find(
     place: FilePlace,
     file: NewFile,
-    hash: string,
+    { hash, chunkBytes }: Pick<PutContent, 'chunkBytes'> & { readonly hash: string },
     call: Abortable,
   ): Promise<StoredFile | PutContent | undefined> {
     const size = (file.data as Blob).size;
@@ -108,39 +116,43 @@ export class DatabaseHome implements ArtifactHome {
       yield* requireOwner(context, place.owner);
       const { stored } = decidePut(yield* versionsOf(context, place), file);
       if (stored !== undefined) return stored;
-      const key = { ...keyOf(place.owner), content: hash };
+      const content = contentOf(hash, chunkBytes);
+      const key = { ...keyOf(place.owner), content };
       const [row] = yield* context.statements(fileStatements).chunks.run(key);
-      const chunks = Math.ceil(size / CHUNK_BYTES);
+      const chunks = Math.ceil(size / chunkBytes);
       const isThere = Number(row?.count ?? 0) === chunks;
-      return isThere ? { content: hash, size, chunks, hash } : undefined;
+      return isThere ? { content, chunkBytes, size, chunks, hash } : undefined;
     });
   }
 
   /** Stores the bytes, each chunk in a transaction: others wait for one chunk at most. */
   async #putChunks(
-    owner: FileOwner,
+    { owner, name }: FilePlace,
     data: NewFile['data'],
-    hash: string | undefined,
+    { hash, chunkBytes }: Pick<PutContent, 'hash' | 'chunkBytes'>,
     call: Abortable,
   ): Promise<PutContent> {
-    const content = hash ?? this.#newId();
+    const content = contentOf(hash ?? this.#newId(), chunkBytes);
     const digest = new ChunkHash();
     let [size, chunks] = [0, 0];
-    for await (const chunk of chunksOf(data)) {
+    for await (const chunk of chunksOf(data, name)) {
       if (hash === undefined) await digest.add(chunk);
-      const position = chunks;
-      await this.#write(call, function* (context): Steps<void> {
-        yield* requireOwner(context, owner);
-        const session = owner.sessionId ?? null;
-        const time = Math.floor(context.clock());
-        const bytes = context.engine.queries.bytes(chunk);
-        const row = { ...keyOf(owner), session, content, position, bytes, time };
-        yield* together([context.statements(fileStatements).putChunk.of(row)], true);
-      });
+      for (let at = 0; at < chunk.length; at += chunkBytes) {
+        const part = chunk.subarray(at, at + chunkBytes);
+        const position = chunks;
+        await this.#write(call, function* (context): Steps<void> {
+          yield* requireOwner(context, owner);
+          const session = owner.sessionId ?? null;
+          const time = Math.floor(context.clock());
+          const bytes = context.engine.queries.bytes(part);
+          const row = { ...keyOf(owner), session, content, position, bytes, time };
+          yield* together([context.statements(fileStatements).putChunk.of(row)], true);
+        });
+        chunks += 1;
+      }
       size += chunk.length;
-      chunks += 1;
     }
-    return { content, size, chunks, hash: hash ?? (await digest.end()) };
+    return { content, chunkBytes, size, chunks, hash: hash ?? (await digest.end()) };
   }
 
   /** Returns when the session of a file was created; `undefined` without one. */
@@ -172,11 +184,12 @@ export class DatabaseHome implements ArtifactHome {
     call: Abortable,
   ): Promise<HostBlob | undefined> {
     const versions = await this.#read(call, (context) => versionsOf(context, place));
-    const { content, facts } = versions.find((one) => one.version === version) ?? {};
-    if (content === undefined) return undefined;
-    const first = Math.floor(start / CHUNK_BYTES);
+    const stored = versions.find((one) => one.version === version);
+    if (stored?.content === undefined) return undefined;
+    const { content, chunkBytes, facts } = stored;
+    const first = Math.floor(start / chunkBytes);
     const parts = [];
-    for (let position = first; position * CHUNK_BYTES < end; position += 1) {
+    for (let position = first; position * chunkBytes < end; position += 1) {
       const key = { ...keyOf(place.owner), content, position };
       const [row] = await this.#read(call, (context) =>
         context.statements(fileStatements).chunk.run(key),
@@ -184,8 +197,8 @@ export class DatabaseHome implements ArtifactHome {
       if (row === undefined) return undefined;
       parts.push(new Blob([new Uint8Array(row.bytes)]));
     }
-    const offset = first * CHUNK_BYTES;
-    return new Blob(parts).slice(start - offset, end - offset, facts?.mimeType);
+    const offset = first * chunkBytes;
+    return new Blob(parts).slice(start - offset, end - offset, facts.mimeType);
   }
 
   delete(place: FilePlace, call: Abortable): Promise<void> {
@@ -216,6 +229,25 @@ export class DatabaseHome implements ArtifactHome {
   }
 }
 
+/** The bytes of a statement with a chunk beside the chunk. */
+const STATEMENT_BYTES = 4096;
+
+/** Returns the size of chunks that the database takes: the usual one, or a half of it, a quarter and so on. */
+function* chunkBytesOf(context: VerbContext): Steps<number> {
+  const { packetBytes } = context.engine.queries;
+  if (packetBytes === undefined) return CHUNK_BYTES;
+  const [row] = yield* runOnce(context.database, packetBytes);
+  let bytes = CHUNK_BYTES;
+  // A driver may write bytes in hexadecimal.
+  while (bytes > 1 && bytes * 2 + STATEMENT_BYTES > Number(row?.bytes ?? Infinity)) bytes /= 2;
+  return bytes;
+}
+
+/** Names bytes in chunks. The same bytes in chunks of another size have another name. */
+function contentOf(name: string, chunkBytes: number): string {
+  return chunkBytes === CHUNK_BYTES ? name : `${name} in ${chunkBytes}`;
+}
+
 /**
  * Stores the version of a file whose chunks are there: reads, a decision, and one list of writes.
  *
@@ -225,7 +257,7 @@ function* store(
   context: VerbContext,
   place: FilePlace,
   file: NewFile,
-  { content, size, chunks, hash }: PutContent,
+  { content, chunkBytes, size, chunks, hash }: PutContent,
 ): Steps<FileVersion | undefined> {
   const { owner, name } = place;
   const {
@@ -241,8 +273,10 @@ function* store(
   const key = keyOf(owner);
   const [row] = yield* count.run({ ...key, content });
   if (Number(row?.count ?? 0) !== chunks) return undefined;
-  const { facts, createTime } = file;
-  const text = JSON.stringify({ facts, hash } satisfies StoredFacts);
+  const { createTime } = file;
+  const facts = factsOfSize(file, size);
+  const ofChunks = chunkBytes === CHUNK_BYTES ? {} : { chunkBytes };
+  const text = JSON.stringify({ facts, hash, ...ofChunks } satisfies StoredFacts);
   const session = owner.sessionId ?? null;
   const time = Math.floor(createTime);
   const values = { ...key, session, name, version, content, size, facts: text, time };
@@ -299,6 +333,8 @@ function* deleteFile(context: VerbContext, place: FilePlace): Steps<void> {
 interface StoredFacts {
   readonly facts: FileFacts;
   readonly hash?: string | undefined;
+  /** Absent: the chunks have the usual size. */
+  readonly chunkBytes?: number | undefined;
 }
 
 /** Returns the versions of a file in order, its tombstone included. */
@@ -309,7 +345,7 @@ function* versionsOf(context: VerbContext, { owner, name }: FilePlace): Steps<St
 }
 
 function storedFile(row: FileColumns): StoredFile {
-  const { facts, hash } = JSON.parse(row.facts) as StoredFacts;
+  const { facts, hash, chunkBytes = CHUNK_BYTES } = JSON.parse(row.facts) as StoredFacts;
   return {
     version: row.version,
     facts,
@@ -317,6 +353,7 @@ function storedFile(row: FileColumns): StoredFile {
     size: Number(row.size),
     createTime: Number(row.create_time),
     content: row.content ?? undefined,
+    chunkBytes,
     isDeleted: row.content === null,
   };
 }

@@ -161,6 +161,8 @@ export interface EngineQueries {
   readonly maxParameters: number;
   /** The most bytes of one row or value; `undefined` if there is no limit worth a check. */
   readonly maxRowBytes: number | undefined;
+  /** Asks how many bytes a statement may have; `undefined` if there is no limit worth a check. */
+  readonly packetBytes: RawBuilder<{ bytes: number | string }> | undefined;
   /** Is above 0 if a column of {@link ColumnTypes.text} contains a text, else 0. */
   readonly placeIn: (column: ColumnExpression, text: string) => RawBuilder<number>;
   /** Returns bytes as the driver takes them. Only drivers that run in Node alone may need a `Buffer`. */

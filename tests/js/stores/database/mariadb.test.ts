@@ -114,6 +114,41 @@ const isRefusal = (error: unknown) => {
   return true;
 };
 
+it('MariaDB with a small max_allowed_packet stores files in smaller chunks, and refuses what is too large each time', async () => {
+  const url = await newUrl();
+  await onServer(`set global max_allowed_packet = ${2 ** 20}`);
+  try {
+    await using service = new DatabaseSessionService(url, { artifacts: true });
+    const key = { appName: 'app', userId: 'user', sessionId: 'session' };
+    const session = await service.createSession(key);
+    const bytes = new Uint8Array(2 * 2 ** 20 + 5).map((_, at) => at * 7);
+    async function* stream() {
+      yield await Promise.resolve(bytes);
+    }
+    for (const [version, data] of [bytes, bytes, stream()].entries()) {
+      const request = { ...key, filename: 'a', version };
+      await service.artifacts.put({ ...key, filename: 'a', data });
+      const all = await service.artifacts.open(request);
+      assert.deepEqual(new Uint8Array(await all!.arrayBuffer()), bytes);
+      const [start, end] = [2 ** 18 - 1, 2 ** 20 + 1];
+      const part = await service.artifacts.open({ ...request, start, end });
+      assert.deepEqual(new Uint8Array(await part!.arrayBuffer()), bytes.slice(start, end));
+    }
+    const text = '"'.repeat(2 ** 20);
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      // Its first statement is that of a new connection.
+      await using another = open(url);
+      const handle = attempt === 0 ? session : await another.getSession(key);
+      const event = { ...eventOf('long'), content: { parts: [{ text }] } };
+      await assert.rejects(another.appendEvent({ session: handle!, event }), isRefusal);
+      const put = { ...key, filename: 'b', data: bytes, customMetadata: { text } };
+      await assert.rejects(service.artifacts.put(put), isRefusal);
+    }
+  } finally {
+    await onServer('set global max_allowed_packet = default');
+  }
+});
+
 it('MariaDB refuses an append that makes a state longer than max_allowed_packet', async () => {
   await using service = open(await newUrl());
   const key = { appName: 'app', userId: 'user', sessionId: 'session' };

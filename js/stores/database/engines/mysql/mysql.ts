@@ -83,6 +83,7 @@ export const MYSQL: Engine = {
       then json_extract(${json}, '$.timestamp') + 0 not between 0 and ${seconds} else true end`,
     maxParameters: 65_535,
     maxRowBytes: undefined,
+    packetBytes: sql`select @@max_allowed_packet as bytes`,
     // By bytes: by characters, even with a binary collation, it takes four times as long.
     placeIn: (column, text) => sql<number>`instr(${column}, cast(${text} as binary))`,
     // mysql2 would send any other object as JSON.

@@ -54,22 +54,52 @@ const NOT_PREPARED = [
   'ER_UNKNOWN_STMT_HANDLER',
 ];
 
+/** The bytes of a packet beside the statement and its values, and beside each value. */
+const PACKET_BYTES = 64;
+const VALUE_BYTES = 16;
+
 /**
  * Refuses a statement that is longer than the server accepts. The server would close the connection while the
  * statement is being sent, and the driver would report only that.
  *
+ * @param isText whether the driver writes the values into the statement
  * @param server the rows of {@link SERVER_QUERY}
  */
-function requireFitting(values: readonly unknown[], server: unknown): void {
+function requireFitting(
+  statement: string,
+  values: readonly unknown[],
+  isText: boolean,
+  server: unknown,
+): void {
   const [row] = (server ?? []) as { longest?: unknown }[];
   const limit = Number(row?.longest ?? Infinity);
-  const texts = values.filter((value) => typeof value === 'string');
-  // A UTF-16 unit takes one to three bytes.
-  if (texts.reduce((units, { length }) => units + length, 0) * 3 <= limit) return;
-  const bytes = texts.reduce((sum, text) => sum + utf8Length(text), 0);
-  if (bytes < limit) return;
+  const all = [statement, ...values];
+  const most = all.reduce<number>(
+    (sum, value) => sum + VALUE_BYTES + mostBytes(value),
+    PACKET_BYTES,
+  );
+  if (most <= limit) return;
+  const bytes = all.reduce<number>(
+    (sum, value) => sum + VALUE_BYTES + bytesOfValue(value, isText),
+    PACKET_BYTES,
+  );
+  if (bytes <= limit) return;
   const message = `a statement of ${bytes} bytes is longer than max_allowed_packet, ${limit}`;
   throw Object.assign(new Error(message), { code: TOO_LARGE });
+}
+
+/** The most bytes that a value may take in a statement, without a look at its characters. */
+function mostBytes(value: unknown): number {
+  // A UTF-16 unit takes one to three bytes. The driver escapes some that take one, and writes bytes in hexadecimal.
+  if (typeof value === 'string') return value.length * 3;
+  return value instanceof Uint8Array ? value.length * 2 : 0;
+}
+
+function bytesOfValue(value: unknown, isText: boolean): number {
+  if (typeof value !== 'string') return mostBytes(value) / (isText ? 1 : 2);
+  // eslint-disable-next-line no-control-regex
+  const escaped = isText ? (value.match(/[\0\b\t\n\r\x1a"'\\]/g)?.length ?? 0) : 0;
+  return utf8Length(value) + escaped;
 }
 
 /**
@@ -87,14 +117,21 @@ export function mysqlPool(
   const sockets = new Sockets();
   /** By connection, the rows of {@link SERVER_QUERY}. */
   const servers = new WeakMap<object, unknown>();
+  /** The connections whose rows have not come. */
+  const asking = new WeakMap<object, Promise<void>>();
   let queued = 0;
   pool.on('enqueue', () => (queued += 1));
   pool.on('connection', (connection) => {
     connection.on('error', onLost);
     sockets.add(connection.stream);
-    connection.query(SERVER_QUERY, (error, rows) => {
-      if (!error) servers.set(connection, rows);
+    const asked = new Promise<void>((resolve) => {
+      connection.query(SERVER_QUERY, (error, rows) => {
+        if (!error) servers.set(connection, rows);
+        asking.delete(connection);
+        resolve();
+      });
     });
+    asking.set(connection, asked);
   });
 
   return {
@@ -108,12 +145,15 @@ export function mysqlPool(
       return {
         async query({ statement, values }) {
           const { sql } = statement.query;
-          requireFitting([sql, ...values], servers.get(connection.connection));
           // The driver binds a number as a double, which the server does not accept as a limit.
           const executes =
             isPrepared &&
             statement instanceof Prepared &&
             values.every((value) => typeof value !== 'number');
+          // The first statement of a connection would not know the limit.
+          const asked = asking.get(connection.connection);
+          if (asked !== undefined) await asked;
+          requireFitting(sql, values, !executes, servers.get(connection.connection));
           const [rows] = executes
             ? await connection.execute(sql, values)
             : await connection.query(sql, values);

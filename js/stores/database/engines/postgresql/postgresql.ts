@@ -76,6 +76,7 @@ export const POSTGRESQL: Engine = {
       then (${json} ->> 'timestamp')::numeric not between 0 and cast(${seconds} as numeric) else true end`,
     maxParameters: 65_535,
     maxRowBytes: undefined,
+    packetBytes: undefined,
     placeIn: (column, text) => sql<number>`strpos(${column}, ${text})`,
     bytes: (bytes) => bytes,
     refusesNul: true,

@@ -71,6 +71,7 @@ export const SQLITE: Engine = {
       then json_extract(${json}, '$.timestamp') not between 0 and ${seconds} else 1 end`,
     maxParameters: 32_766,
     maxRowBytes: undefined,
+    packetBytes: undefined,
     placeIn: (column, text) => sql<number>`instr(${column}, ${text})`,
     bytes: (bytes) => bytes,
     refusesNul: false,
