@@ -12,6 +12,7 @@ import {
   type SessionErrorCode,
   type StaleReason,
 } from '../../values/errors/errors.js';
+import { reasonOf } from '../../values/errors/describe.js';
 import { tooLongError } from '../../values/json/unreadable.js';
 import { isPromise } from '../../values/members.js';
 import type { SharedScope } from '../../values/state/scope.js';
@@ -139,8 +140,7 @@ export function toSessionError(thrown: unknown): SessionError {
       actualEvents: events && Object.fromEntries(events),
     });
   }
-  const reason = thrown instanceof Error ? thrown.message : String(thrown);
-  const message = `A call into the core failed: ${reason}. This is a bug of adk-session-wasm; please report it.`;
+  const message = `A call into the core failed: ${reasonOf(thrown)}. This is a bug of adk-session-wasm; please report it.`;
   return new SessionError('internal', message, { cause: thrown });
 }
 

@@ -1,4 +1,4 @@
-import { messageOf } from '../../values/errors/describe.js';
+import { reasonOf } from '../../values/errors/describe.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
 import type { SessionError } from '../../values/errors/errors.js';
 import { onAbort } from '../../core/call/time_limit.js';
@@ -43,7 +43,7 @@ function parse(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    throw invalid('body', `is not JSON that can be read: ${messageOf(error)}`, error);
+    throw invalid('body', `is not JSON that can be read: ${reasonOf(error)}`, error);
   }
 }
 

@@ -1,4 +1,4 @@
-import { kindOf } from '../../values/errors/describe.js';
+import { kindOf, reasonOf } from '../../values/errors/describe.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { parseJson, TooManyLevels } from '../../values/json/parse.js';
 import {
@@ -83,8 +83,7 @@ export function parseFileText(text: string): unknown {
   } catch (error) {
     if (error instanceof TooManyLevels)
       throw unserializable(['file'], 'has too many levels of objects and arrays', error);
-    const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
-    throw malformedFile([], `is not JSON: ${reason}`, error);
+    throw malformedFile([], `is not JSON: ${reasonOf(error).split('\n')[0]}`, error);
   }
 }
 

@@ -36,7 +36,7 @@ import type { HandleFacts, HandleSnapshot, HandleWindow } from '../../core/handl
 import type { ReaderParts } from './reader_parts.js';
 import { MissingFunctionCalls } from './window.js';
 import { parseTexts } from '../../core/storage/stored_events.js';
-import { messageOf } from '../../values/errors/describe.js';
+import { reasonOf } from '../../values/errors/describe.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { parseJson } from '../../values/json/parse.js';
 
@@ -212,7 +212,7 @@ function parseState(text: string, owner: () => string): StateShape {
     return parseJson(text) as StateShape;
   } catch (cause) {
     const record = `state of ${owner()}`;
-    const message = `The stored ${record} cannot be read: ${messageOf(cause)}.`;
+    const message = `The stored ${record} cannot be read: ${reasonOf(cause)}.`;
     throw new SessionError('corrupt_record', message, { record, cause });
   }
 }

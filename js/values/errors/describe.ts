@@ -31,6 +31,11 @@ export function kindOf(value: unknown): string {
   }
 }
 
+/** Returns the message of what was thrown, without a full stop at its end: for a sentence that has its own. */
+export function reasonOf(thrown: unknown): string {
+  return messageOf(thrown).replace(/\.\s*$/, '');
+}
+
 /** Returns the message of a thrown Error, a thrown string, or the kind of another value. Never throws. */
 export function messageOf(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown;

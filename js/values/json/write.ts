@@ -7,7 +7,7 @@
  * differ from what was checked. It is some ten times slower than the native function, so it writes
  * only what `check.ts` calls special.
  */
-import { kindOf, messageOf } from '../errors/describe.js';
+import { kindOf, reasonOf } from '../errors/describe.js';
 import type { SessionError } from '../errors/errors.js';
 import { unbox } from '../members.js';
 import {
@@ -107,7 +107,7 @@ class Writer {
       // The value's own code threw.
       throw unserializable(
         this.#currentPath(),
-        `cannot be converted to JSON: ${messageOf(error)}`,
+        `cannot be converted to JSON: ${reasonOf(error)}`,
         error,
       );
     }

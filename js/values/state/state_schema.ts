@@ -9,7 +9,7 @@
  */
 
 import { requireObject } from '../errors/option_values.js';
-import { messageOf } from '../errors/describe.js';
+import { reasonOf } from '../errors/describe.js';
 import { SessionError, StateSchemaError } from '../errors/errors.js';
 import { formatPath } from '../json/rules.js';
 import { isTemp, REMOVED } from './scope.js';
@@ -167,7 +167,7 @@ function findIssues(declared: unknown, key: string, value: unknown): string | un
     if (isSchemaResult(result)) return result.issues?.map(issueText).join('; ');
   } catch (cause) {
     throw new StateSchemaError(
-      `the validator of state key ${JSON.stringify(key)} threw: ${messageOf(cause)}`,
+      `the validator of state key ${JSON.stringify(key)} threw: ${reasonOf(cause)}`,
       { key, cause },
     );
   }

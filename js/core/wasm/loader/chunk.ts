@@ -1,6 +1,6 @@
 /** Parts of the package, which a page loads when it uses them. */
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
-import { messageOf } from '../../../values/errors/describe.js';
+import { reasonOf } from '../../../values/errors/describe.js';
 
 /**
  * Loads a part of the package that most programs do not need.
@@ -13,7 +13,7 @@ export async function loadChunk<Module>(load: () => Promise<Module>): Promise<Mo
   } catch (cause) {
     if (isSessionError(cause)) throw cause;
     const message =
-      `A part of adk-session-wasm could not be loaded: ${messageOf(cause)}. Nothing was written. ` +
+      `A part of adk-session-wasm could not be loaded: ${reasonOf(cause)}. Nothing was written. ` +
       'Try again; some browsers need a reload.';
     throw new SessionError('connection_lost', message, { cause });
   }

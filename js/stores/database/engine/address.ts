@@ -182,7 +182,9 @@ function serverUrl(
 
 function isComplete(text: string): boolean {
   try {
-    const { hostname, pathname } = new URL(text);
+    const { hostname, username, password, pathname } = new URL(text);
+    // Drivers differ in what they make of an incomplete code such as `%zz`.
+    for (const part of [hostname, username, password, pathname]) decodeURIComponent(part);
     // With an unencoded `/` in its password, `ada:1/2@host/database` would name the host `ada`.
     return hostname !== '' && pathname.length > 1 && !/@.*\//.test(pathname);
   } catch {

@@ -27,9 +27,10 @@ export interface AttemptPolicy {
   /**
    * Waits after a failed attempt until the next one may begin.
    *
+   * @param mode that of the attempt: only a write waits for row locks
    * @throws SessionError (as a rejection) what the error means, if another attempt would fail too
    */
-  pause(error: unknown): Promise<void>;
+  pause(error: unknown, mode: Mode): Promise<void>;
 }
 
 /**

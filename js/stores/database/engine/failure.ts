@@ -4,6 +4,7 @@ import {
   type SessionErrorCode,
   markUnwritten,
 } from '../../../values/errors/errors.js';
+import { reasonOf } from '../../../values/errors/describe.js';
 import type { Engine, Failure } from './engine.js';
 
 const STORED_ONCE = 'Try again: an append that was stored after all is not stored twice.';
@@ -126,7 +127,7 @@ export function commitFailure(engine: Engine, error: unknown, isBroken: boolean)
   const mayBeCrash =
     isBroken && engine.errors.crashCode?.test(String(engine.errors.codeOf(error))) === true;
   if (isRefusal(engine, error) && !mayBeCrash) return error;
-  return new OwnFailure(reasonOf(error), 'commitLost', error);
+  return new OwnFailure(driverReason(error), 'commitLost', error);
 }
 
 /** Converts a driver's error to a `SessionError`. */
@@ -135,21 +136,21 @@ export function databaseError(engine: Engine, error: unknown): SessionError {
   const failure = failureKind(engine, error);
   const [code, ofServer, ofFile = ofServer] = CODES[failure];
   const whatToDo = engine.isFile ? ofFile : ofServer;
-  const message = `The ${engine.name} database failed: ${reasonOf(error)}. ${whatToDo}`;
+  const message = `The ${engine.name} database failed: ${driverReason(error)}. ${whatToDo}`;
   const made = new SessionError(code, message, { storage: engine.kind, cause: error });
   if (failure === 'lost' && !engine.isFile) markUnwritten(made);
   return made;
 }
 
 /**
- * Returns the message of an error. Node reports a host with several addresses as several errors under an
+ * Returns what a driver says of a failure. Node reports a host with several addresses as several errors under an
  * empty message.
  */
-export function reasonOf(error: unknown): string {
+export function driverReason(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') {
-    return error.errors.map(reasonOf).join('; ');
+    return error.errors.map(driverReason).join('; ');
   }
-  return error instanceof Error ? error.message : String(error);
+  return reasonOf(error);
 }
 
 /**

@@ -5,7 +5,7 @@ import { isEqualJson } from '../../../values/json/equal.js';
 import type { StorageCall } from '../../../values/model/diagnostic.js';
 import type { AttemptPolicy, Connection, Mode } from '../engine/connection.js';
 import type { Engine } from '../engine/engine.js';
-import { commitFailure, isRefusal, OwnFailure, reasonOf } from '../engine/failure.js';
+import { commitFailure, isRefusal, OwnFailure, driverReason } from '../engine/failure.js';
 import type { OptimisticDriver, SqlStatement } from '../engine/optimistic_driver.js';
 import {
   type Query,
@@ -116,7 +116,7 @@ class OptimisticRunner {
   }
 
   readonly run = async <T>(
-    _mode: Mode,
+    mode: Mode,
     work: () => Steps<T>,
     call: StorageCall,
     attempts: AttemptPolicy = new Attempts(this.#engine, this.#waits, call, PAUSES),
@@ -128,7 +128,7 @@ class OptimisticRunner {
         try {
           return await this.#attempt(work(), call, (reads = []));
         } catch (error) {
-          do await attempts.pause(error);
+          do await attempts.pause(error, mode);
           while ((endTurn ??= this.#turns.take(reads)) === undefined);
         }
       }
@@ -181,7 +181,7 @@ class OptimisticRunner {
       return await this.#waits.until(this.#driver.read(statements), silent, { signal, factor });
     } catch (error) {
       if (isSessionError(error) || isRefusal(this.#engine, error)) throw error;
-      throw new OwnFailure(reasonOf(error), 'lost', error);
+      throw new OwnFailure(driverReason(error), 'lost', error);
     }
   }
 

@@ -4,7 +4,13 @@ import { isSessionError } from '../../../values/errors/errors.js';
 import type { StorageCall } from '../../../values/model/diagnostic.js';
 import type { Connection, Mode, AttemptPolicy } from '../engine/connection.js';
 import type { Engine, Failure } from '../engine/engine.js';
-import { commitFailure, failureKind, isRefusal, OwnFailure, reasonOf } from '../engine/failure.js';
+import {
+  commitFailure,
+  failureKind,
+  isRefusal,
+  OwnFailure,
+  driverReason,
+} from '../engine/failure.js';
 import type { Steps, Query, QueryResults, Request } from '../engine/prepared.js';
 import type { Waits } from '../engine/waits.js';
 import {
@@ -48,7 +54,7 @@ export function serverConnection(
       if (fallsBack) call.onRetry?.();
       else {
         const isBroken = !lease?.isUsable;
-        await attempts.pause(isInDoubt ? commitFailure(engine, error, isBroken) : error);
+        await attempts.pause(isInDoubt ? commitFailure(engine, error, isBroken) : error, mode);
       }
       return run(mode, work, call, attempts);
     }
@@ -145,7 +151,7 @@ class Lease {
       connecting.then((late) => late.release()).catch(() => undefined);
       const failure = failureKind(engine, error);
       if (isSessionError(error) || (failure !== 'lost' && failure !== 'other')) throw error;
-      throw new OwnFailure(reasonOf(error), 'unreachable', error);
+      throw new OwnFailure(driverReason(error), 'unreachable', error);
     }
   }
 

@@ -63,8 +63,8 @@ export function* inTransaction<T>(begin: readonly Query[], steps: Steps<T>): Ste
 }
 
 /**
- * The attempts of one transaction. It is retried with backoff while others are in its way: SQLite is busy, a
- * server reports a deadlock or a serialization failure, or the row to insert exists by now.
+ * The attempts of one transaction. It is retried with backoff while others are in its way: SQLite is busy, a server
+ * reports a deadlock or a serialization failure, or has stopped a wait for a lock, or the row to insert exists by now.
  *
  * The pauses leave the thread and the connection to others. SQLite's own waiting would block both. Another
  * service in this program that holds the lock could then never release it.
@@ -88,13 +88,15 @@ export class Attempts implements AttemptPolicy {
     this.#call = call;
   }
 
-  async pause(error: unknown): Promise<void> {
+  async pause(error: unknown, mode: Mode): Promise<void> {
     const failure = isSessionError(error) ? 'other' : failureKind(this.#engine, error);
+    // A server may stop a statement that waits for a row lock before this service's own limit.
+    const isInTheWay = failure === 'conflict' || (failure === 'slow' && mode === 'write');
     // The next attempt finds the row of a duplicate key, so its retries are counted and not timed.
     const mayPass =
       failure === 'duplicate'
         ? this.#failed < MAX_DUPLICATES
-        : failure === 'conflict' && !this.#waits.isOver(this.#start);
+        : isInTheWay && !this.#waits.isOver(this.#start);
     if (!mayPass) throw databaseError(this.#engine, error);
     const milliseconds = backoff(this.#failed, this.#pauses.first, this.#pauses.longest);
     this.#failed += 1;
@@ -200,7 +202,7 @@ export function sqliteRunner(
         const isFull = !isSessionError(error) && failureKind(engine, error) === 'full';
         if (isAgain || !isFull || !succeeds(checkpoint)) {
           const attempts = earlier ?? new Attempts(engine, waits, call);
-          return attempts.pause(error).then(() => run(mode, work, call, attempts));
+          return attempts.pause(error, mode).then(() => run(mode, work, call, attempts));
         }
         call.onRetry?.();
       }

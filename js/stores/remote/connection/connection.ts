@@ -4,7 +4,7 @@ import {
   SessionError,
   type SessionErrorCode,
 } from '../../../values/errors/errors.js';
-import { messageOf } from '../../../values/errors/describe.js';
+import { reasonOf } from '../../../values/errors/describe.js';
 import { CallLimit } from '../../http/call_limit.js';
 import type { TimeLimit } from '../../../core/call/time_limit.js';
 import {
@@ -208,7 +208,7 @@ async function takeToken(getAccessToken: () => string | Promise<string>): Promis
     token = await getAccessToken();
   } catch (cause) {
     if (isSessionError(cause)) throw cause;
-    throw noToken(`threw: ${messageOf(cause)}`, cause);
+    throw noToken(`threw: ${reasonOf(cause)}`, cause);
   }
   // `fetch` would refuse other characters with an error that shows the token.
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;

@@ -1,5 +1,5 @@
 /** The credentials of requests: an OAuth token, or the key of express mode. No error shows either. */
-import { kindOf, messageOf } from '../../../values/errors/describe.js';
+import { kindOf, reasonOf } from '../../../values/errors/describe.js';
 import { invalid } from '../../../values/errors/invalid.js';
 import { SessionError } from '../../../values/errors/errors.js';
 import { loadOptional } from '../../../core/wasm/loader/optional_package.js';
@@ -93,7 +93,7 @@ export class Access {
         accessToken === undefined
           ? 'Sign in with: gcloud auth application-default login, or give an accessToken'
           : 'accessToken threw';
-      throw credentialsUnavailable(`${advice}: ${messageOf(cause)}`, cause);
+      throw credentialsUnavailable(`${advice}: ${reasonOf(cause)}`, cause);
     }
     if (typeof token === 'string' && token !== '') return token;
     throw credentialsUnavailable(

@@ -13,6 +13,7 @@ import { Kysely, SqliteDialect } from 'kysely';
 
 import { POSTGRESQL } from '../../../../js/stores/database/engines/postgresql/postgresql.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
+import { databaseError } from '../../../../js/stores/database/engine/failure.js';
 import type { Query } from '../../../../js/stores/database/engine/prepared.js';
 import { serverConnection } from '../../../../js/stores/database/transactions/server_runner.js';
 import { COMMIT, ROLLBACK } from '../../../../js/stores/database/transactions/transaction.js';
@@ -242,6 +243,47 @@ describe('A file that may not grow', () => {
   });
 });
 
+it('A failure has one full stop, also if its driver ends with one', async () => {
+  const failure = Object.assign(new Error('The driver says no.'), { code: 'P0001' });
+  const message = /failed: The driver says no\. Nothing was written\.$/;
+  await rejects(Promise.reject(databaseError(POSTGRESQL, failure)), 'storage_failed', message);
+});
+
+it('A parameter that the driver refuses before it connects has the code of a wrong address', async () => {
+  await using service = new DatabaseSessionService('mysql://ada:s3cret@127.0.0.1:1/db?ssl=none');
+  await rejects(service.ping(), 'storage_unavailable', /Check the address/);
+});
+
+describe('A statement that the server stops', () => {
+  /** Runs work whose first attempt is stopped. */
+  async function attemptsOf(mode: 'read' | 'write', timeoutMs?: number): Promise<number> {
+    let attempts = 0;
+    const query = (): Promise<[]> => Promise.resolve([]);
+    const connection = { query, received: () => 0, release: () => 0, destroy: () => 0 };
+    const pool = { connect: () => Promise.resolve(connection), end: () => Promise.resolve() };
+    const { run } = serverConnection(pool, POSTGRESQL, new Waits(timeoutMs));
+    function* work() {
+      attempts += 1;
+      const code = '57014';
+      if (attempts === 1) throw Object.assign(new Error('canceling statement'), { code });
+      yield { queries: [], isLast: true };
+    }
+    await Promise.resolve(run(mode, work, {})).catch((error: unknown) => {
+      assert.ok(isSessionError(error, 'storage_blocked'), inspect(error));
+    });
+    return attempts;
+  }
+
+  it('is sent again by a write, which waits for row locks, while there is time', async () => {
+    assert.equal(await attemptsOf('write'), 2);
+    assert.equal(await attemptsOf('write', 0), 1);
+  });
+
+  it('is not sent again by a read, which waits for none', async () => {
+    assert.equal(await attemptsOf('read'), 1);
+  });
+});
+
 describe('A commit that fails', () => {
   const cases: [title: string, code: string, isConnected: boolean, expected: SessionErrorCode][] = [
     ['the server crashed, since its disk is full', '53100', false, 'connection_lost'],
@@ -339,6 +381,19 @@ describe('A driver that is not installed', () => {
     assert.match(outputOf(opens('sqlite:without.db')), expected);
   });
 
+  it('with its binary gives way to node:sqlite where addons are forbidden, and in Deno', () => {
+    const installed = join(root, 'node_modules');
+    const driver = join(modules, 'better-sqlite3');
+    cpSync(join(installed, 'better-sqlite3', 'build'), join(driver, 'build'), { recursive: true });
+    const hasOwn = isBuiltin('node:sqlite');
+    const program = opens('sqlite:with.db');
+    assert.equal(outputOf(program), 'open\n');
+    const forbidden = hasOwn ? /^open\n/ : /^storage_unavailable .*--allow-addons/;
+    assert.match(outputOf(program, '--no-addons'), forbidden);
+    const inDeno = hasOwn ? /^open\n/ : /^storage_unavailable /;
+    assert.match(outputOf(`globalThis.Deno = {};${program}`), inDeno);
+  });
+
   function opens(url: string): string {
     return `
       const { DatabaseSessionService } = await import('adk-session-wasm/database');
@@ -347,10 +402,10 @@ describe('A driver that is not installed', () => {
       await service.close();`;
   }
 
-  function outputOf(program: string): string {
+  function outputOf(program: string, ...options: string[]): string {
     const { stdout, stderr } = spawnSync(
       process.execPath,
-      ['--input-type=module', '--eval', program],
+      [...options, '--input-type=module', '--eval', program],
       { cwd: join(folder, 'program'), encoding: 'utf8' },
     );
     return stdout || stderr;

@@ -21,7 +21,16 @@ import {
   isText,
   isTime,
 } from '../../engine/engine.js';
-import { failures, LOST, textCode, UNREACHABLE, UNTRUSTED, refused } from '../../engine/failure.js';
+import {
+  driverReason,
+  failures,
+  LOST,
+  OwnFailure,
+  textCode,
+  UNREACHABLE,
+  UNTRUSTED,
+  refused,
+} from '../../engine/failure.js';
 import { runOnce, type Steps } from '../../engine/prepared.js';
 import { INDEX_FACTOR } from '../../engine/waits.js';
 import { serverConnection } from '../../transactions/server_runner.js';
@@ -196,13 +205,22 @@ async function connectMysql(
       ...driverOptions,
       ...options,
     });
-  const pool = createPool();
+  const pool = firstPool(createPool);
   const seconds = Math.ceil(waits.timeoutMs / 1000);
   // MySQL lacks the last setting and reads it as a comment. See `requireExactTexts` for the SQL mode.
   const settings = `set session sql_mode = replace(@@sql_mode, '${NO_ESCAPES}', ''), innodb_lock_wait_timeout = ${seconds} /*M!100300 , idle_transaction_timeout = ${seconds} */`;
   pool.on('connection', (connection) => connection.query(settings, () => undefined));
   const runs = mysqlPool(pool.promise(), (options) => createPool(options).promise(), onLost);
   return serverConnection(runs, engine, waits);
+}
+
+/** Makes the pool. The driver checks parameters of the URL, such as a TLS profile, before it connects. */
+function firstPool(createPool: () => MysqlPool): MysqlPool {
+  try {
+    return createPool();
+  } catch (error) {
+    throw new OwnFailure(driverReason(error), 'unreachable', error);
+  }
 }
 
 const SLOW = { factor: INDEX_FACTOR };

@@ -31,8 +31,8 @@ export interface NodeStatement {
 }
 
 /**
- * Opens a SQLite file with `better-sqlite3`. Takes the built-in `node:sqlite` in Bun, and if the package or its binary
- * is not installed.
+ * Opens a SQLite file with `better-sqlite3`. Takes the built-in `node:sqlite` in Bun and Deno, and in Node if the package
+ * or its binary is not installed, or may not be loaded.
  *
  * Neither driver waits for a lock. That would block the thread; see `Attempts`.
  *
@@ -45,18 +45,19 @@ export async function openSqlite(
   path: string,
   options: object,
 ): Promise<SqliteDatabase> {
-  // Bun imports better-sqlite3, but refuses to open a database with it.
-  const isBun = 'Bun' in globalThis;
-  if (!isBun) await requireSupportedNode(engine);
-  const better = isBun ? undefined : await loadOptional<BetterSqlite>('better-sqlite3');
+  // Bun imports better-sqlite3, but refuses to open a database with it. Deno asks for the right to load its binary.
+  const isNode = !('Bun' in globalThis) && !('Deno' in globalThis);
+  if (isNode) await requireSupportedNode(engine);
+  const better = isNode ? await loadOptional<BetterSqlite>('better-sqlite3') : undefined;
   const readonly = 'readonly' in options && options.readonly === true;
   let missing = missingDriver(engine);
   if (better !== undefined) {
     try {
       return new better.default(path, { ...options, timeout: 0, readonly });
     } catch (error) {
-      if (!isWithoutBinary(error)) throw error;
-      missing = new SessionError('storage_unavailable', NO_BINARY, {
+      const message = isForbidden(error) ? FORBIDDEN : NO_BINARY;
+      if (message === NO_BINARY && !isWithoutBinary(error)) throw error;
+      missing = new SessionError('storage_unavailable', message, {
         storage: engine.kind,
         cause: error,
       });
@@ -76,6 +77,14 @@ export async function openSqlite(
 
 const NO_BINARY =
   'better-sqlite3 has no binary for this program; run: npm rebuild better-sqlite3, or with pnpm: pnpm approve-builds';
+
+const FORBIDDEN =
+  'This Node may not load the binary of better-sqlite3. Start it with --allow-addons, and without --no-addons.';
+
+/** Whether Node may load no binaries of packages: with `--no-addons`, or with `--permission` alone. */
+function isForbidden(error: unknown): boolean {
+  return (Object(error) as { code?: unknown }).code === 'ERR_DLOPEN_DISABLED';
+}
 
 /**
  * Whether the package found no binary, or one of another version of Node. A package manager that runs no scripts of

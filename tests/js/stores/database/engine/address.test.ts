@@ -93,6 +93,9 @@ describe('The URL of a server', () => {
     'mysql://ada:s3cret#@h/db',
     'mysql://ada:1/s3cret@h/db',
     'mysql:///db',
+    'postgresql://ada:s3cret%zz@h/db',
+    'mysql://ada:s3cret%zz@h/db',
+    'mysql://h/%E0%A4%A',
   ]) {
     it(`${url.replace('s3cret', '***')} is refused, and the error shows the expected form unmasked`, () => {
       const message = refusal(url);
