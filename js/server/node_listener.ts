@@ -1,4 +1,5 @@
 import { raceSignal } from '../core/call/time_limit.js';
+import { TurnLimit } from '../core/call/turn_limit.js';
 import { requireFunction } from '../values/errors/option_values.js';
 import { jsonResponse } from './http/responses.js';
 import type { HostRequest, HostResponse } from '../values/model/host.js';
@@ -58,9 +59,11 @@ export function nodeListener(
   handler: WebHandler,
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   requireFunction('handler', handler);
+  const turns = new TurnLimit();
   return async (request, response) => {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
+    if (!turns.mayBegin()) await turns.next();
     const webRequest = requestOf(request, gone.signal);
     const webResponse =
       webRequest instanceof Response ? webRequest : await respond(handler, webRequest);

@@ -57,10 +57,14 @@ export function backoff(attempt: number, first: number, longest: number): number
 /** The most events that a long computation handles before it pauses. */
 export const EVENTS_PER_TASK = 1000;
 
-/** Lets other tasks of the program run. Awaiting a promise is not enough: its continuation comes before them. */
+/**
+ * Lets other tasks of the program run. Awaiting a promise is not enough: its continuation comes before them. Browsers have
+ * no immediates; a timer of Node would wait for a millisecond.
+ */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve);
+    if (typeof setImmediate === 'function') setImmediate(resolve);
+    else setTimeout(resolve);
   });
 }
 

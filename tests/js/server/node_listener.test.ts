@@ -57,6 +57,33 @@ describe('nodeListener', () => {
     assert.ok(JSON.stringify(body).includes(text));
   });
 
+  it('leaves turns of the event loop to others between requests that come at once', async (t) => {
+    let turns = 0;
+    let next = setImmediate(function count() {
+      turns += 1;
+      next = setImmediate(count);
+    });
+    t.after(() => clearImmediate(next));
+    // Each look at the clock is 10 ms later, as if a request took at least so long.
+    let now = performance.now();
+    t.mock.method(performance, 'now', () => (now += 10));
+    const begun = new Set<number>();
+    const url = await serveOnce(t, (request) => {
+      begun.add(turns);
+      return Promise.resolve(new Response(new URL(request.url).pathname));
+    });
+    const paths = Array.from({ length: 10 }, (_, n) => `/${n}`);
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    // Node reads all of them in one turn.
+    const head = ' HTTP/1.1\r\nhost: localhost\r\n';
+    const requests = paths.map((path) => `GET ${path}${head}\r\n`);
+    socket.write(`${requests.join('')}GET /last${head}connection: close\r\n\r\n`);
+    let text = '';
+    for await (const part of socket) text += String(part);
+    assert.deepEqual(text.match(/^\/\w+/gm), [...paths, '/last']);
+    assert.ok(begun.size >= 5, `${begun.size} turns`);
+  });
+
   it('ends a feed when its client goes', async () => {
     const changes = `${origin}/apps/shop/changes`;
     const controller = new AbortController();

@@ -1,6 +1,7 @@
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import { requireNotAborted } from '../../../core/call/call.js';
 import { backoff } from '../../../core/call/scheduling.js';
+import { TurnLimit } from '../../../core/call/turn_limit.js';
 import { isSessionError } from '../../../values/errors/errors.js';
 import type { StorageCall } from '../../../values/model/diagnostic.js';
 import type { Begin, Mode, AttemptPolicy, TransactionRunner } from '../engine/connection.js';
@@ -118,7 +119,7 @@ export type SqliteTransaction = <T>(mode: Exclude<Mode, 'autocommit'>, work: () 
 
 /**
  * Runs verbs on a SQLite connection. Each transaction runs synchronously from begin to commit, so no verb waits for
- * the connection.
+ * the connection. After 20 ms of transactions the next one waits for a turn of the event loop.
  *
  * @param given runs transactions in place of the statements `begin`, `commit` and `rollback`
  */
@@ -180,7 +181,15 @@ export function sqliteRunner(
   };
 
   const transaction = given ?? byStatements;
+  const turns = new TurnLimit();
   const run: TransactionRunner = (mode, work, call, earlier) => {
+    if (turns.mayBegin()) return runNow(mode, work, call, earlier);
+    return turns.next().then(() => {
+      requireNotAborted(call.signal);
+      return runNow(mode, work, call, earlier);
+    });
+  };
+  const runNow: TransactionRunner = (mode, work, call, earlier) => {
     for (let isAgain = false; ; isAgain = true) {
       try {
         const steps = work();

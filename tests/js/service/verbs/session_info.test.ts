@@ -108,13 +108,14 @@ describe('The info of a session', () => {
     assert.equal((await service.sessionInfo(KEY)).eventCount, 1);
   });
 
-  it('lets other tasks run between its pages', async () => {
+  it('lets other tasks run between its pages', async (t) => {
     const storage = wholeStorage();
     let tasks = 0;
     let next = setImmediate(function count() {
       tasks += 1;
       next = setImmediate(count);
     });
+    t.after(() => clearImmediate(next));
     const tasksBefore: number[] = [];
     const service = await openSessionService({
       storage: {
@@ -128,7 +129,6 @@ describe('The info of a session', () => {
     });
     await service.createSession(imported({ ...KEY, events: counted(2500) }));
     assert.equal((await service.sessionInfo(KEY)).eventCount, 2500);
-    clearImmediate(next);
     assert.equal(new Set(tasksBefore).size, 3);
   });
 
