@@ -1,7 +1,7 @@
 // One of several windows of a browser, and what a test lets its page do.
 
 import assert from 'node:assert/strict';
-import type { WebDriver } from 'selenium-webdriver';
+import { By, type WebDriver } from 'selenium-webdriver';
 import { evaluation, type Report, valueOf, WAIT_FOR_REPORT } from './report.js';
 
 /** The functions that a page exposes (see expose_scenarios.ts), with JSON values. `never[]` allows any parameters. */
@@ -97,6 +97,13 @@ export class Tab<S extends Scenarios> {
       .actions()
       .sendKeys(...keys)
       .perform();
+  }
+
+  /** Gives files of the disk to the file input of the page, as a user chooses them. */
+  async chooseFiles(paths: readonly string[]): Promise<void> {
+    await this.#turn();
+    const input = await this.#session.findElement(By.css('input[type=file]'));
+    await input.sendKeys(paths.join('\n'));
   }
 
   /** Evaluates an expression in the page, which exposes nothing for that, and waits for its promise. */

@@ -170,7 +170,7 @@ export function frameworkClass(Base: typeof BaseSessionService): FrameworkClass 
       this.#rules = rules;
       this.#reads = reads;
       this.#run = run;
-      this.#files = new ModelFiles(service);
+      this.#files = new ModelFiles(service, reads.modelFiles);
     }
 
     [FOR_RUN](run: ServedRun): FrameworkSessionService {

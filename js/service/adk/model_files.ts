@@ -1,16 +1,21 @@
+import { reportUncaught } from '../../core/call/diagnostics.js';
 import { findArtifacts } from '../../core/core_of.js';
 import type { ArtifactService, ArtifactVersionRequest } from '../../values/model/artifact.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Part } from '../../values/model/event/content.js';
 import { filesOf, type MessageFile } from '../../values/model/event/message_files.js';
+import type { HostBlob } from '../../values/model/host.js';
 import type { Session } from '../../values/model/session.js';
+import { isTextType, modelTypeOf, textIn } from './model_types.js';
 
 /** The most bytes of files that a model gets in one turn. A request of Gemini has at most 20 MB, base64 included. */
 const MAX_TURN_BYTES = 15 * 2 ** 20;
 
-/** The types that models take as bytes and as texts, by the rule of the framework's `LOAD_ARTIFACTS`. */
-const AS_BYTES = /^(image|audio|video)\/|^application\/pdf$/;
-const AS_TEXT = /^text\/|^application\/(csv|json|xml)$/;
+/** The bytes that tell whether a file of any type is a text, before all of it is read. */
+const HEAD_BYTES = 4096;
+
+/** The option `modelFiles`: `false`, or a function that chooses files. */
+export type ModelFilesOption = false | ((file: MessageFile) => boolean);
 
 /** The files that the events of a handle have, for one turn. */
 interface TurnFiles {
@@ -24,16 +29,20 @@ interface TurnFiles {
  * Gives the events of a handle the files of their messages, behind the texts that stand for them, so that the model sees
  * them. The events with files are copies: nothing of it is stored.
  *
- * The newest files come first, while there is room. One that has no room, cannot be read, or has a type that models do not
- * take, stays a text, and the agent may load it with `LOAD_ARTIFACTS`.
+ * The newest files come first, while there is room. A model gets the bytes of a type that it takes, and any other file as a
+ * text if its bytes are one. What has no room, is empty, cannot be read or is neither stays the text that stands for it, and
+ * the agent may load it with `LOAD_ARTIFACTS`.
  */
 export class ModelFiles {
   /** Absent: the service has no files, and nobody waits for them. */
   readonly artifacts: Required<ArtifactService> | undefined;
   readonly #turns = new WeakMap<Session, TurnFiles>();
 
-  constructor(service: object) {
-    this.artifacts = findArtifacts(service);
+  readonly #isChosen: (file: MessageFile) => boolean;
+
+  constructor(service: object, option: ModelFilesOption) {
+    this.artifacts = option === false ? undefined : findArtifacts(service);
+    this.#isChosen = option || (() => false);
   }
 
   /** Gives the files to the events that have none yet. Never rejects. */
@@ -48,18 +57,28 @@ export class ModelFiles {
     const lacking: Promise<void>[] = [];
     for (const event of [...session.events].reverse()) {
       if (turn.events.has(event)) continue;
-      const files = filesOf(event);
+      const files = filesOf(event).filter((file) => this.#chooses(file));
       if (files.length === 0) continue;
       const parts: [MessageFile, Promise<Part | undefined>][] = [];
       for (const file of files.reverse()) {
         const part = partOf(artifacts, session, file, turn);
         parts.push([file, part]);
-        // Only then it is known how much room older files have.
-        if (file.size === undefined) await part;
+        // Only then it is known how much room older files have: without its size, or if it may be no text.
+        if (file.size === undefined || modelTypeOf(file.mimeType) === undefined) await part;
       }
       lacking.push(putInto(session, event, parts, turn));
     }
     await Promise.all(lacking);
+  }
+
+  /** The event is stored, and the turn goes on: a function of the caller that throws chooses nothing. */
+  #chooses(file: MessageFile): boolean {
+    try {
+      return this.#isChosen(file);
+    } catch (error) {
+      reportUncaught(error);
+      return false;
+    }
   }
 }
 
@@ -67,20 +86,16 @@ export class ModelFiles {
 function partOf(
   artifacts: Required<ArtifactService>,
   { appName, userId, id: sessionId }: Session,
-  { name: filename, version, mimeType = '', size = 0 }: MessageFile,
+  { name: filename, version, mimeType, size = 0 }: MessageFile,
   turn: TurnFiles,
 ): Promise<Part | undefined> {
   const name = JSON.stringify([filename, version]);
   let part = turn.parts.get(name);
   if (part !== undefined) return part;
-  const type = mimeType.split(';')[0]!.trim().toLowerCase();
-  const isText = AS_TEXT.test(type);
-  const isFull = turn.bytes + Math.max(size, 1) > MAX_TURN_BYTES;
-  if (isFull || !(isText || AS_BYTES.test(type))) return Promise.resolve(undefined);
+  if (turn.bytes + Math.max(size, 1) > MAX_TURN_BYTES) return Promise.resolve(undefined);
   turn.bytes += size;
   const request = { appName, userId, sessionId, filename, version };
-  const read = isText ? readText(artifacts, request) : readBytes(artifacts, request);
-  part = read
+  part = readPart(artifacts, request, mimeType)
     .catch(() => undefined)
     .then((file) => {
       // The message may tell no size, and another program may have stored any.
@@ -99,12 +114,35 @@ interface ReadPart {
   readonly bytes: number;
 }
 
+async function readPart(
+  artifacts: Required<ArtifactService>,
+  request: ArtifactVersionRequest,
+  told: string | undefined,
+): Promise<ReadPart | undefined> {
+  const mimeType = told ?? (await artifacts.getArtifactVersion(request))?.mimeType ?? '';
+  return modelTypeOf(mimeType) === undefined
+    ? readText(artifacts, request, mimeType)
+    : readBytes(artifacts, request);
+}
+
 async function readText(
   artifacts: Required<ArtifactService>,
   request: ArtifactVersionRequest,
+  mimeType: string,
 ): Promise<ReadPart | undefined> {
+  if (!isTextType(mimeType)) {
+    const head = await artifacts.open({ ...request, end: HEAD_BYTES });
+    if (head === undefined) return undefined;
+    const isWhole = head.size < HEAD_BYTES;
+    if (textIn(await bytesIn(head), mimeType, isWhole) === undefined) return undefined;
+  }
   const blob = await artifacts.open(request);
-  return blob && { part: { text: await blob.text() }, bytes: blob.size };
+  const text = blob && textIn(await bytesIn(blob), mimeType);
+  return text === undefined ? undefined : { part: { text }, bytes: blob!.size };
+}
+
+async function bytesIn(blob: HostBlob): Promise<Uint8Array> {
+  return new Uint8Array(await blob.arrayBuffer());
 }
 
 async function readBytes(
@@ -112,10 +150,16 @@ async function readBytes(
   request: ArtifactVersionRequest,
 ): Promise<ReadPart | undefined> {
   const part = await artifacts.loadArtifact(request);
-  const { text = '', inlineData: { data = '' } = {} } = part ?? {};
+  const { text = '', inlineData } = part ?? {};
+  if (text !== '') return { part: { text }, bytes: text.length };
+  const { data = '' } = inlineData ?? {};
+  // Another program may have written the type that the message tells.
+  const mimeType = modelTypeOf(inlineData?.mimeType);
+  if (data === '' || mimeType === undefined) return undefined;
   const padding = data.indexOf('=', data.length - 2);
   const encoded = padding === -1 ? data.length : padding;
-  return part && { part, bytes: text.length + Math.floor(encoded * 0.75) };
+  const bytes = Math.floor(encoded * 0.75);
+  return { part: { inlineData: { ...inlineData, mimeType } }, bytes };
 }
 
 /** Replaces an event of the handle by a copy with the parts of its files. */

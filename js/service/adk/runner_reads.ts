@@ -1,8 +1,9 @@
 import { invalid } from '../../values/errors/invalid.js';
-import { optionalCount, requireOneOf } from '../../values/errors/option_values.js';
+import { optionalCount, requireFunction, requireOneOf } from '../../values/errors/option_values.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { GetSessionConfig, GetSessionRequest, Session } from '../../values/model/session.js';
 import { HISTORY_VIEWS, type HistoryView } from '../../values/model/values/read_options.js';
+import type { ModelFilesOption } from './model_files.js';
 import type { Plan } from '../../core/storage/reads/read_plan.js';
 import { readBack } from '../read/window.js';
 
@@ -29,15 +30,23 @@ export interface ReadOptions {
    * again.
    */
   numRecentEvents?: number | undefined;
+  /**
+   * Which files of messages the model gets with them: a function that chooses a file of `filesOf`, or `false` for none.
+   * Default: all that a model takes, up to 15 MiB in a turn. The others stay the texts that stand for them.
+   */
+  modelFiles?: ModelFilesOption | undefined;
 }
 
 /** What a `Runner` gets of the sessions that it reads. */
 export class RunnerReads {
   readonly #view: HistoryView;
   readonly #numRecentEvents: number | undefined;
+  readonly modelFiles: ModelFilesOption;
 
   /** @throws SessionError `invalid_argument` if an option is invalid */
-  constructor({ view = 'model', numRecentEvents }: ReadOptions) {
+  constructor({ view = 'model', numRecentEvents, modelFiles = () => true }: ReadOptions) {
+    if (modelFiles !== false) requireFunction('modelFiles', modelFiles);
+    this.modelFiles = modelFiles;
     this.#view = requireOneOf('view', view, HISTORY_VIEWS);
     this.#numRecentEvents = optionalCount('numRecentEvents', numRecentEvents);
     if (this.#numRecentEvents === undefined || view === 'model') return;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { InMemoryArtifactService, LlmAgent, type LlmRequest, Runner } from '@google/adk';
 
-import { asAdkService } from '../../../../js/service/adk/index.js';
+import { type AdkServiceOptions, asAdkService } from '../../../../js/service/adk/index.js';
 import {
   type Event,
   InMemorySessionService,
@@ -12,6 +12,7 @@ import {
   type NewEvent,
   type Part,
 } from '../../../../js/index.js';
+import { failsWith } from '../../fails_with.js';
 import { ScriptedModel } from '../adk/pairing/scripted_model.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
@@ -51,12 +52,12 @@ function messageWith(files: readonly MessageFile[]): NewEvent {
 /** Lets an agent answer, and returns the parts of each message that its model gets. */
 async function partsSeen(
   service: InMemorySessionService,
-  options: { readonly artifactService?: InMemoryArtifactService } = {},
+  options: AdkServiceOptions = {},
 ): Promise<Part[]> {
   const model = new ScriptedModel(['Seen']);
   const agent = new LlmAgent({ name: 'guide', model });
-  const sessionService = asAdkService(service);
-  const runner = new Runner({ appName: 'shop', agent, sessionService, ...options });
+  const sessionService = asAdkService(service, options);
+  const runner = new Runner({ appName: 'shop', agent, sessionService });
   const { userId, sessionId } = key;
   const newMessage = { role: 'user', parts: [{ text: 'Now' }] };
   const events = runner.runAsync({ userId, sessionId, newMessage });
@@ -176,16 +177,111 @@ describe('The files of a message, for the model of a Runner', () => {
     assert.equal((await partsSeen(service)).filter(({ inlineData }) => inlineData).length, 1);
   });
 
-  it('are texts for the model if they are texts, and left out if models do not take their type', async () => {
+  it('are bytes under the type that models know, whatever browsers and recorders call it', async () => {
     const service = await filled();
-    const csv = { filename: 'a.csv', data: new Blob(['a,b']), mimeType: 'text/csv; charset=utf-8' };
-    const zip = { filename: 'b.zip', data: new Blob(['PK']), mimeType: 'application/zip' };
-    await say(service, csv, zip);
-    assert.deepEqual((await partsSeen(service)).slice(1, 4), [
-      { text: '[Uploaded Artifact: "a.csv"]' },
-      { text: 'a,b' },
-      { text: '[Uploaded Artifact: "b.zip"]' },
-    ]);
+    const data = new Uint8Array([1]);
+    await say(
+      service,
+      { filename: 'a', data, mimeType: 'audio/webm;codecs=opus' },
+      { filename: 'b', data, mimeType: 'Audio/X-WAV' },
+      { filename: 'c', data, mimeType: 'video/quicktime' },
+      { filename: 'd', data, mimeType: 'audio/l16; rate=16000' },
+    );
+    const types = (await partsSeen(service)).flatMap(
+      ({ inlineData }) => inlineData?.mimeType ?? [],
+    );
+    assert.deepEqual(types, ['audio/webm', 'audio/wav', 'video/mov', 'audio/l16; rate=16000']);
+  });
+
+  it('are texts for the model if models do not take their type, and their bytes are a text', async () => {
+    const service = await filled();
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+    const long = 'ä'.repeat(5000);
+    await say(
+      service,
+      { filename: 'a', data: new Blob(['a,b']), mimeType: 'text/csv; charset=utf-8' },
+      { filename: 'b', data: new Blob([svg]), mimeType: 'image/svg+xml' },
+      { filename: 'c', data: new Blob(['let a: 1;']), mimeType: 'video/mp2t' },
+      { filename: 'd', data: new Blob([`x${long}`]), mimeType: 'application/octet-stream' },
+      { filename: 'e', data: new Uint8Array([0xe4]), mimeType: 'text/plain;charset=iso-8859-1' },
+      { filename: 'f', data: new Blob(['ü']), mimeType: 'text/plain;charset=none' },
+    );
+    const texts = (await partsSeen(service)).map(({ text }) => text);
+    assert.deepEqual(
+      texts.filter((text) => !/^(Look|Now|\[Upload)/.test(text!)),
+      ['a,b', svg, 'let a: 1;', `x${long}`, 'ä', 'ü'],
+    );
+  });
+
+  it('stay texts that stand for them if they are empty, or neither a text nor of a type for models', async () => {
+    const service = await filled();
+    const empty = new Uint8Array();
+    await say(
+      service,
+      { filename: 'a', data: new Blob(['PK\0']), mimeType: 'application/zip' },
+      { filename: 'b', data: new Uint8Array([0x47, 0xff]), mimeType: 'image/gif' },
+      { filename: 'c', data: new Blob(['MThd\0']), mimeType: 'text/plain' },
+      { filename: 'd', data: new Uint8Array([0xff]), mimeType: 'text/plain' },
+      { filename: 'e', data: empty, mimeType: 'text/plain' },
+      { filename: 'f', data: empty, mimeType: PNG },
+      { filename: 'g', data: new Blob(['\ufeff']), mimeType: 'text/plain' },
+    );
+    assert.equal((await partsSeen(service)).length, 9);
+  });
+
+  it('go by the stored type, if the message tells another', async () => {
+    const service = await filled();
+    const put = { ...key, filename: 'a.gif', data: new Uint8Array([0xff]), mimeType: 'image/gif' };
+    await service.artifacts.put(put);
+    const session = (await service.getSession(key))!;
+    const event = messageWith([{ part: 1, name: 'a.gif', version: 0, mimeType: PNG, size: 1 }]);
+    await service.appendEvent({ session, event });
+    assert.equal((await partsSeen(service)).length, 3);
+  });
+
+  it('take the type of the artifact, if the message tells none', async () => {
+    const service = await filled();
+    const data = new Uint8Array([1]);
+    await service.artifacts.put({ ...key, filename: 'a.png', data, mimeType: PNG });
+    const session = (await service.getSession(key))!;
+    await service.appendEvent({
+      session,
+      event: messageWith([{ part: 1, name: 'a.png', version: 0 }]),
+    });
+    assert.equal((await partsSeen(service))[2]?.inlineData?.mimeType, PNG);
+  });
+
+  it('have the room of a newer one that the model does not get', async () => {
+    const service = await filled();
+    await say(service, { filename: 'old.png', data: mebibytes(6), mimeType: PNG });
+    await say(service, { filename: 'new.zip', data: mebibytes(14), mimeType: 'application/zip' });
+    const seen = await textsAndTypesSeen(service);
+    assert.equal(seen[2], PNG);
+  });
+
+  it('are chosen by the option modelFiles, or none with false', async (t) => {
+    const service = await filled();
+    const data = new Uint8Array([1]);
+    const [a, b] = ['a.png', 'b.png'].map((filename) => ({ filename, data, mimeType: PNG }));
+    await say(service, a!, b!);
+    const seenWith = async (modelFiles: AdkServiceOptions['modelFiles']) =>
+      (await partsSeen(service, { modelFiles })).filter(({ inlineData }) => inlineData).length;
+    assert.equal(await seenWith(({ name }) => name === 'b.png'), 1);
+    assert.equal(await seenWith(false), 0);
+    const reported: unknown[] = [];
+    globalThis.reportError = (error: unknown) => void reported.push(error);
+    t.after(() => Reflect.deleteProperty(globalThis, 'reportError'));
+    const refuse = ({ name }: MessageFile) => {
+      if (name === 'a.png') throw new Error('no choice');
+      return true;
+    };
+    assert.equal(await seenWith(refuse), 1);
+    assert.match(String(reported), /no choice/);
+    const given = { modelFiles: true as never };
+    assert.throws(
+      () => asAdkService(service, given),
+      failsWith('invalid_argument', /^modelFiles /),
+    );
   });
 
   it('stay texts if they cannot be read, and the turn goes on', async () => {
