@@ -36,6 +36,8 @@ export interface SharedFeed {
   readonly channelName?: string | undefined;
   /** Counts the writes of these services. */
   readonly writes: number;
+  /** Over HTTP: calls a function each time a feed of the server has opened, until the returned function is called. */
+  readonly onOpen?: ((listener: () => void) => () => void) | undefined;
 }
 
 /** A session, or, without `sessionId`, all sessions of a user. */

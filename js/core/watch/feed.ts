@@ -35,6 +35,9 @@ export class Feed {
   /** Whether notices of an owner come already, so that a new watcher hears no `resync` first. Absent: never. */
   isOpenFor?(owner: StateOwner): boolean;
 
+  /** See `SharedFeed`. */
+  onOpen?(listener: () => void): () => void;
+
   /** Counts one more service. The last one that releases the feed leaves the channel. */
   retain(): void {
     this.#serviceCount += 1;

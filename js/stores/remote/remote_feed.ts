@@ -23,6 +23,7 @@ export class RemoteFeed extends Feed {
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #onError: (error: unknown) => void;
   readonly #asking: () => Promise<void>;
+  readonly #openListeners = new Set<() => void>();
 
   /**
    * @param onError gets the errors of feeds
@@ -68,6 +69,11 @@ export class RemoteFeed extends Feed {
     return this.#subscriptions.get(keyText(owner))?.isOpen === true;
   }
 
+  override onOpen(listener: () => void): () => void {
+    this.#openListeners.add(listener);
+    return () => void this.#openListeners.delete(listener);
+  }
+
   override add(watcher: Watcher): void {
     // A browser has few connections to a server, and each feed takes one for good.
     const { appName, userId } = watcher.request;
@@ -79,6 +85,9 @@ export class RemoteFeed extends Feed {
           connection: this.#connection,
           runs: this.runs,
           onError: this.#onError,
+          onOpen: () => {
+            for (const listener of [...this.#openListeners]) listener();
+          },
           asking: this.#asking,
         },
         { appName, userId },

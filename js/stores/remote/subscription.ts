@@ -31,6 +31,8 @@ export interface SubscriptionParts {
   readonly runs: RunReports;
   /** Gets the errors of the connection. */
   readonly onError: (error: unknown) => void;
+  /** Called each time a feed has opened. */
+  readonly onOpen: () => void;
   /** Waits until the kind of the server is known, if anyone asks for it. */
   readonly asking: () => Promise<void>;
 }
@@ -98,7 +100,10 @@ export class Subscription {
         if (this.#owner.userId !== undefined) await this.#parts.asking();
         if (signal.aborted) return;
         if (this.#parts.connection.kind?.isHandler === false) return this.#followFocus();
-        await this.#readFeed(() => (openedAt = performance.now()));
+        await this.#readFeed(() => {
+          openedAt = performance.now();
+          this.#parts.onOpen();
+        });
       } catch (error) {
         if (signal.aborted) return;
         isUnauthorized = hasStatus(error, 401);

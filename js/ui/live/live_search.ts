@@ -18,7 +18,7 @@ export interface LiveSearchSnapshot {
    * has forgotten its local data; `reload` searches again.
    */
   readonly status: 'loading' | 'ready' | 'failed' | 'forgotten';
-  /** Why the last search failed; `undefined` if it succeeded. What was found before stays. */
+  /** Why the last search failed, until one succeeds. What was found before stays. */
   readonly error: unknown;
   /** At most `limit` hits. */
   readonly hits: readonly SearchHit[];

@@ -13,6 +13,7 @@ import type { HostAbortSignal } from '../../values/model/host.js';
 import type { ListenOptions, Notice } from '../../values/model/notice.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { keepMembers } from './snapshot/keep_elements.js';
+import { onReadable, ReadRetries } from './read_retries.js';
 import type { LiveStore } from './types.js';
 
 /**
@@ -39,7 +40,7 @@ export function onNextFrame(run: () => void): () => void {
     stop();
     run();
   };
-  const timer = setTimeout(runOnce, request && LATEST_FRAME);
+  const timer = setTimeout(runOnce, request === undefined ? 0 : LATEST_FRAME);
   const frame = request?.(runOnce);
   return stop;
 }
@@ -86,6 +87,8 @@ export abstract class ReadingStore<
   #watching: AbortController | undefined;
   /** The signal of the last watch that has begun. */
   #watched: AbortSignal | undefined;
+  /** The signal of the subscribers for whom the store follows what else the service tells. */
+  #followed: AbortSignal | undefined;
   /** The read under way. */
   protected reading: Promise<void> | undefined;
   /** The read that follows it. */
@@ -95,6 +98,7 @@ export abstract class ReadingStore<
   #wasAborted = false;
   /** The call of `load` under way. */
   #loading: Promise<void> | undefined;
+  readonly #retries = new ReadRetries(() => void this.refresh());
   /** The last read's error. */
   protected error: unknown;
 
@@ -274,20 +278,34 @@ export abstract class ReadingStore<
       if (!signal.aborted && !this.isForgotten && this.note(notice)) void this.refresh();
     };
     let hasEnded = false;
-    // For example a login has expired. The next read watches again.
+    // For example a login has expired. The next read watches again: at the latest when another feed opens.
     const onEnd = (): void => {
       hasEnded = true;
       if (this.#watched === signal) this.#watched = undefined;
     };
     this.watch(service, { signal, onNotice, onEnd });
     if (!hasEnded) this.#watched = signal;
-    const stop = coreOf(service)?.epochs?.onForgotten(() => this.changed());
-    if (stop !== undefined) signal.addEventListener('abort', stop);
+    if (this.#followed !== signal) this.#follow(service, signal);
+  }
+
+  /** Follows what a service tells besides its notices. */
+  #follow(service: SessionService<S>, signal: AbortSignal): void {
+    this.#followed = signal;
+    const stops = [
+      coreOf(service)?.epochs?.onForgotten(() => this.changed()),
+      onReadable(service, () => {
+        if (this.error !== undefined || this.#watched !== signal) void this.refresh();
+      }),
+    ];
+    signal.addEventListener('abort', () => {
+      for (const stop of stops) stop?.();
+    });
   }
 
   #stop(): void {
     this.#watching?.abort();
     this.#watching = undefined;
+    this.#retries.noteSuccess();
     this.#cancelFrame?.();
     this.#cancelFrame = undefined;
   }
@@ -301,20 +319,26 @@ export abstract class ReadingStore<
 
   async #read(): Promise<void> {
     this.#wasAborted = false;
+    this.#retries.stop();
     const signal = this.#watching?.signal;
+    let service: SessionService<S> | undefined;
     try {
       // Before the read, so that no change is missed.
       if (signal !== undefined) await this.#watch(signal);
-      const service = this.use(await this.service());
+      service = this.use(await this.service());
       // React's StrictMode subscribes, leaves and subscribes again at once: the second subscription reads.
       signal?.throwIfAborted();
       await this.read(service, signal);
       this.#hasLoaded = true;
       this.error = undefined;
+      this.#retries.noteSuccess();
     } catch (error) {
       // Only the next subscriber, or a call of `load`, needs what was aborted, and reads it again.
       this.#wasAborted = signal?.aborted === true;
-      if (!this.#wasAborted && !this.isForgotten) this.error = error;
+      if (!this.#wasAborted && !this.isForgotten) {
+        this.error = error;
+        if (signal !== undefined) this.#retries.noteFailure(error, service);
+      }
     }
     this.changed();
     this.reading = undefined;

@@ -32,7 +32,10 @@ export interface LiveStore<Snapshot> {
   readonly getSnapshot: () => Snapshot;
   /** Reads once, without a subscription, if nothing has been read yet. Never rejects: see the snapshot's `error`. */
   readonly load: () => Promise<void>;
-  /** Reads everything again, for example after an error. Never rejects: see the snapshot's `error`. */
+  /**
+   * Reads everything again. Never rejects: see the snapshot's `error`. After an error a store with subscribers reads
+   * again by itself, but not after `invalid_argument`, `unsupported`, `not_found` and `closed`.
+   */
   readonly reload: () => Promise<void>;
 }
 
@@ -70,7 +73,7 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
    * shown, and `send` rejects, until `reload` reads again.
    */
   readonly status: 'loading' | 'ready' | 'missing' | 'deleted' | 'failed' | 'forgotten';
-  /** Why the last read failed; `undefined` if it succeeded. What was read before stays. */
+  /** Why the last read failed, until one succeeds. What was read before stays. */
   readonly error: unknown;
   /**
    * The last events in append order, then those that are not stored yet. A change of them makes another array, which
@@ -274,7 +277,7 @@ export interface LiveSessionsSnapshot<S extends object = StateShape> {
    * has forgotten its local data; `reload` reads again.
    */
   readonly status: 'loading' | 'ready' | 'failed' | 'forgotten';
-  /** Why the last read failed; `undefined` if it succeeded. What was read before stays. */
+  /** Why the last read failed, until one succeeds. What was read before stays. */
   readonly error: unknown;
   /** The sessions without their events. */
   readonly sessions: readonly Readonly<Session<S>>[];

@@ -22,8 +22,11 @@ import type { LiveSessionOptions, LiveSessionSnapshot } from './types.js';
 /** The most events that one call of `loadOlder` of a service reads. */
 const LARGEST_WINDOW = 1000;
 
-/** A part that the next read reads again, beside the changes of the session. `outbox`: what a cache has not sent. */
-type Stale = 'window' | 'state' | 'outbox';
+/**
+ * A part that the next read reads again, beside the changes of the session. `outbox`: what a cache has not sent.
+ * `places`: those of events that the outbox had.
+ */
+type Stale = 'window' | 'state' | 'outbox' | 'places';
 
 /** A session as it is stored now: its reads, and the snapshot of what they and the unsent events show. */
 export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessionSnapshot<S>> {
@@ -125,7 +128,7 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
       stale.delete('state');
       // Shows the events before what takes longer. The end of the read shows the rest.
       if (stale.has('outbox') || this.history.turns.isStale) this.changed();
-      if (stale.has('outbox')) await this.#readOutbox(service, signal);
+      if (stale.has('outbox')) await this.#readOutbox(service, stale, signal);
       stale.delete('outbox');
       if (ending !== undefined) view?.end(ending);
       await this.#readTurns(service, signal);
@@ -136,13 +139,15 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
 
   async #readSession(
     service: SessionService<S>,
-    stale: ReadonlySet<Stale>,
+    stale: Set<Stale>,
     signal: HostAbortSignal | undefined,
   ): Promise<void> {
     try {
-      if (stale.has('window') || this.head.revision === undefined) {
-        await this.#readWindow(service, signal);
-      } else await this.#readChanges(service, stale.has('state'), signal);
+      const hasChanges = !stale.has('window') && this.head.revision !== undefined;
+      if (hasChanges && (await this.#readChanges(service, stale.has('state'), signal))) return;
+      // If this read fails, the next one knows the changes already, and must not take their places for right.
+      stale.add('window');
+      await this.#readWindow(service, signal);
     } catch (error) {
       if (!isSessionError(error, 'not_found')) throw error;
       this.setGone();
@@ -168,11 +173,12 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     this.head.set(service.revisionOf(session), session, { ...session.state });
   }
 
+  /** Reads what has changed. Returns `false` if only the whole window tells. */
   async #readChanges(
     service: SessionService<S>,
     isStateStale: boolean,
     signal: AbortSignal | undefined,
-  ): Promise<void> {
+  ): Promise<boolean> {
     // First the state: `listChanges` has it only if the session has changed, and then a newer one.
     const session = isStateStale ? await this.#getSession(service, 0, signal) : undefined;
     const since = this.head.revision ?? 0;
@@ -185,9 +191,10 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
       const isBefore = hasSetAside && list.get(event.id) === undefined;
       return this.history.put(event, seq > since) && !isBefore;
     });
-    if (changes === undefined || isComplete !== true) return this.#readWindow(service, signal);
+    if (changes === undefined || isComplete !== true) return false;
     const state = changes.state ?? session?.state ?? this.head.members.state;
     this.head.set(changes.revision, changes, state);
+    return true;
   }
 
   #noteRead(event: Event): void {
@@ -204,21 +211,29 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
   }
 
   /** Reads which events a cache has not sent. */
-  async #readOutbox(service: SessionService<S>, signal: AbortSignal | undefined): Promise<void> {
+  async #readOutbox(
+    service: SessionService<S>,
+    stale: Set<Stale>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const caching = cachingOf(this.use(service));
     if (caching === undefined) return;
     const moved = this.unsent.setOutbox(await caching.outbox.list(this.key));
     this.changed();
     void this.runs.loaded?.runs.endUndone();
-    if (moved.size === 0) return;
+    const hasFailed = stale.has('places');
+    if (moved.size === 0 && !hasFailed) return;
+    // The next list does not tell this again, also if the rest of this read fails.
+    stale.add('places');
     // `listChanges` does not report a removed event, and no changed places. A marker is not shown.
-    const shown = this.history.list.from(moved);
+    const shown = hasFailed ? [] : this.history.list.from(moved);
     const session = await this.#getSession(service, shown.length, signal);
     const isSame =
       shown.length > 0 &&
       session?.events.length === shown.length &&
       session.events.every(({ id }, position) => id === shown[position]?.id);
     if (!isSame) await this.#readWindow(service, signal, false);
+    stale.delete('places');
   }
 
   /** Reads which shown turns have other versions, if the option `turns` wants them. */

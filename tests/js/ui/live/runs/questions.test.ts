@@ -117,8 +117,9 @@ describe('A question', () => {
       events: [{ invocationId: 'i', author: 'user', content: asks('hi') }, event],
     });
     const { chat, stop } = await openChat(echo, { service });
+    const { questions } = await snapshotOf(chat, (shown) => shown.questions.length > 0);
     assert.deepEqual(
-      chat.getSnapshot().questions.map(({ callId, kind, hint }) => [callId, kind, hint]),
+      questions.map(({ callId, kind, hint }) => [callId, kind, hint]),
       [
         ['a', 'input', 'Which tea?'],
         ['b', 'credential', undefined],
