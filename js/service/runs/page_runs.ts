@@ -15,7 +15,7 @@ import {
   SessionRuns,
   type RunTransport,
 } from './session_runs.js';
-import { type EndingRun, endEventsOf, endRun } from './agent/run_status.js';
+import { type EndingRun, endEventsOf, endRun, type Report } from './agent/run_status.js';
 import { OtherTabs } from './other_tabs.js';
 
 export { RunDisplay, unansweredMessage } from './run_display.js';
@@ -50,6 +50,8 @@ export class PageRuns implements RunTransport {
   readonly #others: OtherTabs;
   readonly #begin: BeginRun | undefined;
   #current: PageRun | undefined;
+  /** The current run before its message is stored, as other tabs are told of it. */
+  #beginning: Report | undefined;
   /** The runs that were ended by rewinds which a cache has not sent yet. Its remote may refuse the rewinds. */
   #undoneRun: EndingRun[] = [];
   /** The author of the end events of other tabs' runs. */
@@ -105,12 +107,19 @@ export class PageRuns implements RunTransport {
     const run: PageRun =
       this.#begin?.(asked, onChange) ?? new LocalRun({ ...parts, agent: agent! });
     this.#current = run;
+    const beginning = { messageId: id, invocationId: '', drafts: [], wholes: [] };
+    this.#beginning = { ...beginning, status: 'running' };
+    // Another tab that has read the message would take it for unanswered.
+    this.#tell();
     run.stored.then(asked.resolve, () => undefined);
     const { status, error } = await run.ended;
     this.#current = undefined;
+    this.#others.tell(run.report ?? { ...beginning, status: 'ended' });
     if (status !== 'refused') {
-      this.#tell(run);
-    } else if (isStoredAlready(error)) {
+      end();
+      return;
+    }
+    if (isStoredAlready(error)) {
       // Another run of this message has begun, in another tab or earlier. No message runs twice.
       await this.#messageOf(id)
         .then((stored) => (stored === undefined ? asked.reject(error) : asked.resolve(stored)))
@@ -132,28 +141,30 @@ export class PageRuns implements RunTransport {
     if (!run.isOver) this.#others.tellSoon();
   }
 
-  #tell(run = this.#current): void {
-    if (run?.report !== undefined) this.#others.tell(run.report);
+  #tell(): void {
+    const report = this.#current?.report ?? this.#beginning;
+    if (this.#current !== undefined && report !== undefined) this.#others.tell(report);
   }
 
   async stop(messageId: string): Promise<void> {
     if (this.#current !== undefined) return this.#stopOwn(messageId, 'cancelled');
+    // Also if this tab knows of no run: the other one may not have told of it yet.
+    this.#others.askToStop(messageId);
     const { told, isRunning } = this.#others;
-    let isSilent = false;
-    if (isRunning) {
-      // It runs another message, and that run goes on.
-      if (told !== undefined && told.messageId !== messageId) return;
-      this.#others.askToStop(messageId);
-      isSilent = !(await this.#lock.released(END_MS));
-    }
+    const isTold = isRunOf(told, messageId);
+    // It runs another message, and that run goes on.
+    if (isRunning && told !== undefined && !isTold) return;
+    const isFree = await this.#lock.released(END_MS);
     if (this.#begin !== undefined) return;
+    // Whoever keeps the lock may do something else than run this message.
+    if (!isFree && !isTold && !isRunOf(this.#others.told, messageId)) return;
     const message = await this.#messageOf(messageId);
     if (message === undefined) return;
-    const drafts = told?.messageId === messageId ? told.drafts : [];
+    const drafts = isTold ? told!.drafts : [];
     const run = { key: this.#key, message, drafts, agentName: this.#agentName, isUnanswered: true };
     const end = () => endRun(this.#service, run);
     // A tab that is silent keeps its lock. Its run goes on until its next append is refused.
-    await (isSilent ? this.#lock.take(end) : this.#lock.hold(end));
+    await (isFree ? this.#lock.hold(end) : this.#lock.take(end));
     this.#happened({ type: 'told', report: undefined });
   }
 
@@ -163,9 +174,8 @@ export class PageRuns implements RunTransport {
   }
 
   async #stopOwn(messageId: string, reason: StopReason): Promise<void> {
-    const { report } = this.#current ?? {};
-    const isOther = report !== undefined && report.messageId !== messageId;
-    if (!isOther || report.askedAs === messageId) await this.#current?.stop(reason);
+    const report = this.#current?.report ?? this.#beginning;
+    if (isRunOf(report, messageId)) await this.#current?.stop(reason);
   }
 
   underWay(): RunUnderWay | undefined {
@@ -212,6 +222,11 @@ export class PageRuns implements RunTransport {
   abandon(): void {
     void this.#current?.stop('deleted');
   }
+}
+
+/** Whether a report is of the run of a message, under the id with which it was asked or stored. */
+function isRunOf(report: Report | undefined, messageId: string): boolean {
+  return report?.messageId === messageId || report?.askedAs === messageId;
 }
 
 const runsOfStorages = new RunsOfSessions();
