@@ -20,7 +20,8 @@ export class FakeLocks {
     ...given: [LockOptions, () => Promise<T>] | [() => Promise<T>]
   ): Promise<T> {
     const work = given.at(-1) as () => Promise<T>;
-    const { mode = 'exclusive', steal = false, signal } = given.length > 1 ? given[0]! : {};
+    const options: LockOptions = given.length > 1 ? (given[0] as LockOptions) : {};
+    const { mode = 'exclusive', steal = false, signal } = options;
     if (steal) this.#steal(name);
     return new Promise<T>((resolve, reject) => {
       const end = (): void => {
