@@ -100,9 +100,18 @@ function Conversations({ shown }: { shown: string }) {
   );
 }
 
+/** Notices at once that the network is gone. `isOnline` is about the last request. */
+function watchNetwork(onChange: () => void): () => void {
+  for (const type of ['online', 'offline']) addEventListener(type, onChange);
+  return () => {
+    for (const type of ['online', 'offline']) removeEventListener(type, onChange);
+  };
+}
+
 /** Whether the server answers, and how many changes wait for it. */
 function Status({ service }: { service: CachedSessionService }) {
   const { isOnline, isSignedOut, pending } = useCacheStatus();
+  const isConnected = useSyncExternalStore(watchNetwork, () => navigator.onLine);
   const waiting = pending.reduce((sum, { events }) => sum + events, 0);
   async function leave(): Promise<void> {
     const unsent = async () => confirm('Some messages were not sent. Lose them?');
@@ -113,7 +122,7 @@ function Status({ service }: { service: CachedSessionService }) {
   return (
     <footer>
       <output>
-        {isOnline ? 'online' : 'offline'}, {waiting} waiting
+        {isOnline && isConnected ? 'online' : 'offline'}, {waiting} waiting
       </output>
       {isSignedOut && <SignIn />}
       <button onClick={() => void leave()}>Sign out</button>

@@ -1,10 +1,12 @@
 /** Connections of a Kysely that the user made, with a driver that is unknown here. */
 import type { ControlledTransaction } from 'kysely';
+import { loadOptional } from '../../core/wasm/loader/optional_package.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { Connection } from './engine/connection.js';
 import type { Engine } from './engine/engine.js';
 import { failureKind } from './engine/failure.js';
 import {
+  MAIN_FILE,
   plainQuery,
   type Query,
   readsNul,
@@ -19,6 +21,7 @@ import {
   type ServerPool,
   serverConnection,
 } from './transactions/server_runner.js';
+import { takeTurn } from './transactions/file_turns.js';
 import { type BeginQueries, COMMIT, ROLLBACK } from './transactions/transaction.js';
 
 /**
@@ -31,10 +34,67 @@ export async function connectKysely(
   engine: Engine,
   waits: Waits,
 ): Promise<Connection> {
-  const pool = kyselyPool(database, engine);
+  const unordered = kyselyPool(database, engine);
+  // A server locks rows. Its transactions wait there.
+  const file = engine.isFile ? await findFile(unordered, engine, waits, database) : undefined;
+  const inTurns = (pool: ServerPool): ServerPool =>
+    file === undefined ? pool : turnsOf(pool, file);
+  const pool = inTurns(unordered);
   const isWhole = await requireTransactions(database, pool, engine, waits);
-  const checked = isWhole ? pool : kyselyPool(database, engine, withoutNul);
+  const checked = isWhole ? pool : inTurns(kyselyPool(database, engine, withoutNul));
   return serverConnection(checked, engine, waits, BEGIN);
+}
+
+/** Returns the path of a SQLite file, or the Kysely of a database in memory; `undefined` for one that is elsewhere. */
+async function findFile(
+  pool: ServerPool,
+  engine: Engine,
+  waits: Waits,
+  database: Database,
+): Promise<unknown> {
+  const { run } = serverConnection(pool, engine, waits, BEGIN);
+  const readFile = function* (): Steps<unknown> {
+    const [rows] = yield* together([MAIN_FILE]);
+    const [row] = rows as readonly { readonly file?: unknown }[];
+    return row?.file;
+  };
+  let file: unknown;
+  try {
+    file = await run('autocommit', readFile, {});
+  } catch {
+    // A database that cannot be reached is told of next.
+  }
+  if (file === '') return database;
+  const files = await loadOptional<{ existsSync(path: unknown): boolean }>('node:fs');
+  // Over HTTP it is the path at the server.
+  return files?.existsSync(file) === true ? file : undefined;
+}
+
+/** The same pool, whose connections are given one after the other: see {@link takeTurn}. */
+function turnsOf(pool: ServerPool, file: unknown): ServerPool {
+  return {
+    ...pool,
+    async connect(onQueue) {
+      const endTurn = await takeTurn(file, onQueue);
+      try {
+        const connection = await pool.connect(onQueue);
+        return {
+          ...connection,
+          release() {
+            connection.release();
+            endTurn();
+          },
+          destroy(undo) {
+            connection.destroy(undo);
+            endTurn();
+          },
+        };
+      } catch (error) {
+        endTurn();
+        throw error;
+      }
+    },
+  };
 }
 
 // Stand for the calls of Kysely that begin a transaction. Their text is not sent: a driver may begin by a call of its own.

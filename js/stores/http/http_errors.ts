@@ -8,6 +8,8 @@ export interface HttpServer {
   readonly name: string;
   /** The `storage` of the errors. */
   readonly storage: string;
+  /** A sentence on what else may be wrong if a page gets no response. */
+  readonly hintInPage?: string;
 }
 
 /** Maximum length of the response text that an error shows, in characters. */
@@ -88,7 +90,7 @@ export function millisecondsUntil(retryAfter: string | null): number | undefined
 
 /** Makes the error for a request without a response. A `SessionError` is returned as it is. */
 export function connectionError(
-  { name, storage }: HttpServer,
+  { name, storage, hintInPage }: HttpServer,
   cause: unknown,
   timeoutMs: number,
 ): SessionError {
@@ -97,9 +99,11 @@ export function connectionError(
     ? `did not answer within ${timeoutMs} ms`
     : `could not be reached: ${innermostMessage(cause)}`;
   // A page is not told whether the address is wrong or the server refuses its origin.
-  const place = 'document' in globalThis ? 'address and the origins that it allows' : 'address';
+  const isPage = 'document' in globalThis;
+  const place = isPage ? 'address and the origins that it allows' : 'address';
   const check = isTimeout(cause) ? 'Try again' : `Check its ${place}, then try again`;
-  const message = `${name} ${problem}. ${check}: a stored event is not stored twice.`;
+  const hint = isPage && !isTimeout(cause) && hintInPage ? ` ${hintInPage}` : '';
+  const message = `${name} ${problem}. ${check}: a stored event is not stored twice.${hint}`;
   return new SessionError('connection_lost', message, { storage, cause });
 }
 

@@ -11,7 +11,7 @@ import type { Content } from '../../values/model/event/content.js';
 import { createEventActions, newEventId } from '../../values/model/event/create_event.js';
 import type { Event } from '../../values/model/event/event.js';
 import { filesOf, MESSAGE_FILES } from '../../values/model/event/message_files.js';
-import { partsOf, takeContent } from '../../values/model/event/parts.js';
+import { partsOf, requireSendable, takeContent } from '../../values/model/event/parts.js';
 import type { CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../../values/state/state_shape.js';
@@ -82,7 +82,8 @@ export class LiveSessionStore<S extends object>
 
   async send(given: SentEvent, options: AttachOptions = {}): Promise<Event> {
     if (this.isForgotten) throw forgottenError();
-    const event = copyEvent(given);
+    const event = copyEvent(given, 'user');
+    requireSendable('event.content', event);
     const files = filesIn(takeOptions(options));
     if (event.partial === true) {
       throw invalid(
@@ -351,6 +352,7 @@ function messageOf(
   const author = 'user';
   const content = takeContent(given, author, 'content');
   const message = copyEvent({ author, content, ...more });
+  requireSendable('content', message);
   if (files !== undefined || partsOf(message).length > 0) return message;
   throw invalid('content.parts', 'must have a part');
 }

@@ -13,14 +13,19 @@ import { snapshotEvent } from '../../../values/model/event/snapshot.js';
 import { snapshotDelta } from '../../../values/state/delta.js';
 import type { SentEvent } from './run_context.js';
 
-/** Copies an event, and fills in its missing members. The copy shares only the values of `temp:` keys. */
-export function copyEvent(proxied: SentEvent): Event {
+/**
+ * Copies an event, and fills in its missing members. The copy shares only the values of `temp:` keys.
+ *
+ * @param author that of an event without one
+ */
+export function copyEvent(proxied: SentEvent, author?: string): Event {
   try {
     requireObject('event', proxied);
     // Reading an event through Vue's deep proxies takes longer than appending it.
     const given = rawOf<SentEvent>(proxied);
     const { id = '', timestamp = Date.now(), invocationId = `e-${newEventId()}`, actions } = given;
     const event = { ...given, invocationId, timestamp, id: id === '' ? newEventId() : id } as Event;
+    if (author !== undefined && !event.author) event.author = author;
     if (actions !== undefined) event.actions = { ...actions };
     return deepCopyOf(event);
   } catch (thrown) {
@@ -34,12 +39,13 @@ export function copyEvent(proxied: SentEvent): Event {
  *
  * @throws SessionError `unserializable`
  */
-export function copyPartial(given: SentEvent): Event {
-  const partial = copyEvent(given);
+export function copyPartial(given: SentEvent, author?: string): Event {
+  const partial = copyEvent(given, author);
   // A partial event is told to others as JSON.
   snapshotEvent({ ...partial }, Date.now, newEventId);
-  const { author, content } = rawOf(given);
-  const texts = partsOf({ content: takeContent(content ?? {}, author) }).map(({ text }) => text);
+  const { content } = rawOf(given);
+  const taken = takeContent(content ?? {}, partial.author);
+  const texts = partsOf({ content: taken }).map(({ text }) => text);
   partsOf(partial).forEach((part, index) => {
     const text = texts[index];
     // A copy has one character in place of each half.

@@ -282,16 +282,23 @@ async function attempt<Result>(
 }
 
 async function take(
-  { onPartial, onWhole }: AgentRun,
+  { agent, onPartial, onWhole }: AgentRun,
   storage: RunStorage,
   message: Event,
   given: unknown,
 ): Promise<void> {
+  if (typeof given === 'string') {
+    throw invalidValue('event', 'must be an object: yield { author, content }', given);
+  }
   requireObject('event', given);
   const sent = given as SentEvent;
   const invocationId = sent.invocationId ?? message.invocationId;
   const isPartial = sent.partial === true;
-  const event = (isPartial ? copyPartial : copyEvent)({ ...sent, invocationId });
+  const copy = isPartial ? copyPartial : copyEvent;
+  const event = copy({ ...sent, invocationId }, agent.agentName);
+  if (!event.author) {
+    throw invalid('event.author', 'must be given, or the agent needs an agentName');
+  }
   if (event.id === message.id) {
     throw invalid('event.id', 'is the id of the message that the run answers');
   }

@@ -86,8 +86,8 @@ export interface RunContext extends CompositeSessionKey {
 export interface RunAgent {
   (run: RunContext): AsyncIterable<SentEvent>;
   /**
-   * The author of the event that marks a run as cancelled. Default: the author of the last event that is not the
-   * user's.
+   * The author of events that the agent yields without one, and of the event that marks a run as cancelled. Default:
+   * each event needs its author, and the mark has that of the last event that is not the user's.
    */
   readonly agentName?: string | undefined;
   /** @internal See {@link STORES_MESSAGE}. */

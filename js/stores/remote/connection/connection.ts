@@ -24,7 +24,13 @@ import {
 import { Retries } from '../../http/retries.js';
 import type { WriteIdentity } from '../../../values/model/diagnostic.js';
 import type { HostFetch, HostHeaders } from '../../../values/model/host.js';
-import { foreignResponse, malformedResponse, refusalOf, SERVER } from './response_error.js';
+import {
+  foreignResponse,
+  malformedResponse,
+  refusalOf,
+  API_SERVER,
+  SERVER,
+} from './response_error.js';
 
 /** Checked options of a connection. */
 export interface ConnectionOptions {
@@ -171,7 +177,8 @@ export class HttpConnection {
       const header = { [MUTATION_HEADER]: `${mutation.number} ${mutation.client}` };
       return { ...credentials, headers: { ...credentials.headers, ...header } };
     };
-    const parts = { server: SERVER, access, limit, timeoutMs, fetch };
+    const server = this.kind?.isHandler === false ? API_SERVER : SERVER;
+    const parts = { server, access, limit, timeoutMs, fetch };
     const { status, headers, text, bytes, mask } = await exchange(parts, this.httpOf(request));
     this.requireHandler(status, headers);
     if (!(status >= 200 && status <= 299)) {

@@ -17,6 +17,13 @@ import { isPlainObject } from '../../../values/json/rules.js';
 /** The server, as errors name it. */
 export const SERVER: HttpServer = { name: 'The session server', storage: 'remote' };
 
+/** `adk api_server`, as errors name it. */
+export const API_SERVER: HttpServer = {
+  ...SERVER,
+  hintInPage:
+    'The server may also have failed: a failure of adk api_server has no CORS headers; see its log.',
+};
+
 /** The codes of responses that are the same on this side of the connection. */
 const KEPT_CODES: readonly unknown[] = [
   'invalid_argument',

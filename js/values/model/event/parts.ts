@@ -1,3 +1,4 @@
+import { invalid, invalidValue } from '../../errors/invalid.js';
 import { requireObject } from '../../errors/option_values.js';
 import { isObject, isPlainObject } from '../../json/rules.js';
 import type { Content, Part } from './content.js';
@@ -14,6 +15,23 @@ export function hasCallParts(event: Event): boolean {
   return partsOf(event).some(({ functionCall, functionResponse }) => {
     return isPlainObject(functionCall) || isPlainObject(functionResponse);
   });
+}
+
+/**
+ * Checks that models take the content that a page sends. Only pages are checked: stored sessions, and models of others,
+ * have other roles and parts.
+ *
+ * @throws SessionError `invalid_argument` for a role of another API, and a part without a member
+ */
+export function requireSendable(key: string, event: Event): void {
+  const { role } = event.content ?? {};
+  if (role !== undefined && role !== 'user' && role !== 'model') {
+    throw invalidValue(`${key}.role`, "must be 'user' or 'model'", role);
+  }
+  const empty = partsOf(event).findIndex((part) => Object.keys(part).length === 0);
+  if (empty >= 0) {
+    throw invalid(`${key}.parts[${empty}]`, 'must have a member, such as text');
+  }
 }
 
 /**
