@@ -1,8 +1,8 @@
 import type { Runner } from '@google/adk';
-import { coreOf } from '../../core/core_of.js';
+import { coreOf, findArtifacts } from '../../core/core_of.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
-import type { Event, NewEvent } from '../../values/model/event/event.js';
+import type { Event } from '../../values/model/event/event.js';
 import { withContent } from '../../values/model/event/place_files.js';
 import {
   RUN_STORE,
@@ -21,7 +21,8 @@ import { unknownFramework } from './framework_version.js';
 
 /**
  * Makes an agent for messages of a `Runner`: the message's event keeps its id, and all events of the run belong to the
- * message's invocation. The runner's service must be one of this package, over the same storage as the session.
+ * message's invocation. The runner's service must be one of this package, over the same storage as the session. A runner
+ * without an artifact service, or with that of the session's service, gets the `artifacts` of the run.
  *
  * @throws SessionError `invalid_argument` if the runner has another service
  *
@@ -88,7 +89,7 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
   const service = await store.own(() =>
     Promise.resolve().then(() => sessionServiceOf(runner, context, { append, storedMessageId })),
   );
-  const events = runnerWith(runner, service, message).runAsync({
+  const events = runnerWith(runner, service, context).runAsync({
     ...{ userId, sessionId },
     newMessage: given as Parameters<Runner['runAsync']>[0]['newMessage'],
     ...(Object.keys(stateDelta).length > 0 && { stateDelta }),
@@ -138,13 +139,18 @@ function storeOf(service: object): object {
   return coreOf(service)?.publisher.feed ?? service;
 }
 
-/** Returns a view of the runner that uses a service, and gives its run the invocation of the message. */
+/**
+ * Returns a view of the runner that uses a service, and gives its run the invocation of the message, and the files of the
+ * run. A runner with another artifact service keeps that.
+ */
 function runnerWith(
   runner: Runner,
   sessionService: FrameworkSessionService,
-  { invocationId }: NewEvent,
+  { message: { invocationId }, artifacts, service }: RunContext,
 ): Runner {
-  const { pluginManager } = runner;
+  const { pluginManager, artifactService: given } = runner;
+  const isOwn = given === undefined || given === findArtifacts(service);
+  const artifactService = isOwn && artifacts !== undefined ? artifacts : given;
   const callback = pluginManager.runOnUserMessageCallback.bind(pluginManager);
   const runOnUserMessageCallback: typeof callback = (given) => {
     // Read-only in the types alone.
@@ -153,6 +159,7 @@ function runnerWith(
   };
   return Object.create(runner, {
     sessionService: { value: sessionService },
+    artifactService: { value: artifactService },
     pluginManager: {
       value: Object.create(pluginManager, {
         runOnUserMessageCallback: { value: runOnUserMessageCallback },

@@ -10,23 +10,13 @@ import type { ReadyWrite, WriteKind } from '../../core/write.js';
 import type { ErasedOwner } from '../../stores/artifacts/artifact_home.js';
 import { takeFile } from '../../stores/artifacts/given_files.js';
 import { invalidValue } from '../../values/errors/invalid.js';
-import type { ArtifactMethod, ArtifactService } from '../../values/model/artifact.js';
+import {
+  ARTIFACT_METHODS,
+  type ArtifactMethod,
+  type ArtifactService,
+} from '../../values/model/artifact.js';
 import type { ArtifactMethods, Artifacts, FiledCore } from './artifacts.js';
 import type { ArtifactsOption, OpenHome } from './homes.js';
-
-/** All methods of an artifact service. A service of `@google/adk` has the first seven. */
-const METHODS: readonly ArtifactMethod[] = [
-  'saveArtifact',
-  'loadArtifact',
-  'listArtifactKeys',
-  'deleteArtifact',
-  'listVersions',
-  'listArtifactVersions',
-  'getArtifactVersion',
-  'open',
-  'put',
-  'usage',
-];
 
 /** What a service has for the option `artifacts: true`. */
 export interface DefaultArtifacts {
@@ -61,7 +51,7 @@ export class ServiceArtifacts {
       return openArtifacts(option, openHome, core);
     };
     const service: Partial<Record<ArtifactMethod, unknown>> = {};
-    for (const method of METHODS) {
+    for (const method of ARTIFACT_METHODS) {
       service[method] = (request: object) =>
         core.calls.run(method, request, async (request, call) => {
           const taken = takeFile(request);
@@ -114,7 +104,7 @@ function requireOption(option: unknown, openHome: OpenHome | undefined): void {
   const given = Object(option) as Record<string, unknown>;
   if (typeof given.folder === 'string' && given.folder !== '') return;
   // A service of `@google/adk` has no more.
-  if (METHODS.slice(0, 7).every((method) => typeof given[method] === 'function')) return;
+  if (ARTIFACT_METHODS.slice(0, 7).every((method) => typeof given[method] === 'function')) return;
   const beside = openHome === undefined ? '' : 'true, ';
   throw invalidValue('artifacts', `must be ${beside}{ folder } or an artifact service`, option);
 }

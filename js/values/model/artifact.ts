@@ -177,3 +177,17 @@ export interface ArtifactService {
 
 /** The methods of an artifact service, for diagnostics. */
 export type ArtifactMethod = keyof ArtifactService;
+
+/** All methods of an artifact service. A service of `@google/adk` has the first seven. */
+export const ARTIFACT_METHODS: readonly ArtifactMethod[] = [
+  'saveArtifact',
+  'loadArtifact',
+  'listArtifactKeys',
+  'deleteArtifact',
+  'listVersions',
+  'listArtifactVersions',
+  'getArtifactVersion',
+  'open',
+  'put',
+  'usage',
+];

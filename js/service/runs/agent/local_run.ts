@@ -24,6 +24,7 @@ import {
   type Report,
   runFailed,
 } from './run_status.js';
+import { artifactsOfRun } from './run_artifacts.js';
 import { type AdmittedMessage, type AgentRun, RunStorage } from './run_storage.js';
 
 /** Why a run is stopped. */
@@ -234,6 +235,7 @@ export async function runAgent(run: AgentRun): Promise<void> {
     if (signal.aborted) return requireStored(storage);
     const context: RunContext = {
       ...{ ...key, service, message, streaming, signal },
+      artifacts: artifactsOfRun(service, key, message.id, () => storage.isStored),
       session: () => storage.session(),
       [RUN_STORE]: storage,
     };

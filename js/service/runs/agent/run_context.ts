@@ -1,3 +1,4 @@
+import type { ArtifactService } from '../../../values/model/artifact.js';
 import type { Content } from '../../../values/model/event/content.js';
 import type { Event, NewEvent } from '../../../values/model/event/event.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
@@ -47,6 +48,11 @@ export interface MessageHandle {
 export interface RunContext extends CompositeSessionKey {
   /** The service that has the session. */
   readonly service: SessionService;
+  /**
+   * The files of the service, for the session in which the run began: if that was deleted, calls that name it fail with
+   * `not_found`, although there may be another session with its id. `undefined` if the service has no files.
+   */
+  readonly artifacts?: Required<ArtifactService> | undefined;
   /** The user's event: a message, or answers to calls. Its invocation is that of the run. */
   readonly message: Event;
   /** Whether the agent should yield partial events of answers, as events with `partial: true`. */
