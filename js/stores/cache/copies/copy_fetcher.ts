@@ -15,6 +15,7 @@ import {
   applyOlder,
   applySession,
   applyState,
+  leaveUnfetched,
 } from './copy_writer.js';
 import { forEachOf, GroupedQueue } from './grouped_queue.js';
 import type { RemoteSession } from './remote_connection.js';
@@ -173,13 +174,20 @@ export class CopyFetcher {
     start: FetchStart,
     session: RemoteSession | undefined,
   ): Promise<Fetched | undefined> {
-    const { limits, clock, states } = this.#parts;
+    const { data, limits, clock, states } = this.#parts;
     const window = session?.since === undefined ? session : undefined;
     const taking = limits.store(key, start.began, (transaction) =>
       applySession(transaction, key, session, start, clock()),
     );
-    const taken = await (window === undefined ? taking : this.#unlessFull(taking));
+    const taken = await this.#unlessFull(taking);
     limits.checkSoon();
+    if (taken === undefined && session !== undefined) {
+      await this.#unlessFull(
+        data.write((transaction) => leaveUnfetched(transaction, key, session)),
+      );
+      // The session is fetched as a whole, so that it can be read without room.
+      if (window === undefined) return undefined;
+    }
     if (taken === 'gone') return undefined;
     await states.fetchOvertaken(taken ?? []);
     return { isAbsent: session === undefined, window: window && { session: window, start } };

@@ -63,7 +63,7 @@ export class CopyLimits {
 
   /** Runs a write of the program. Its session counts as used. */
   async write<T>(key: CacheKey, run: () => Promise<T>): Promise<T> {
-    const result = await this.#withRoom(key, run);
+    const result = await this.withRoom(key, run);
     if (isSession(key)) this.markUsed(key);
     return result;
   }
@@ -79,11 +79,11 @@ export class CopyLimits {
       transaction.drawUpTo(began);
       return work(transaction);
     };
-    return this.#withRoom(key, () => this.#parts.data.write(store));
+    return this.withRoom(key, () => this.#parts.data.write(store));
   }
 
   /** Writes. If there is no room, deletes a quarter of the copies, but not this one, and writes once more. */
-  async #withRoom<T>(key: CacheKey | undefined, run: () => Promise<T>): Promise<T> {
+  async withRoom<T>(key: CacheKey | undefined, run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (error) {

@@ -342,14 +342,49 @@ export async function sweep(
 ): Promise<void> {
   const record = await transaction.copies.get(key);
   if (!hasCopy(record)) return;
-  const { localId, copy } = record;
-  const removed = (await transaction.outbox.of(key)).filter(
+  const removed = await acknowledgedUpTo(transaction, key, record, record.copy.revision);
+  if (removed.length > 0) await removeCopied(transaction, key, removed);
+}
+
+/** Returns the mutations that the remote has acknowledged up to a revision of it. */
+async function acknowledgedUpTo(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  { localId }: SessionRecord,
+  revision: number,
+): Promise<readonly Mutation[]> {
+  return (await transaction.outbox.of(key)).filter(
     ({ sent, base }) =>
       sent.acknowledgedAt !== undefined &&
-      sent.acknowledgedAt <= copy.revision &&
+      sent.acknowledgedAt <= revision &&
       base.localId === localId,
   );
-  if (removed.length > 0) await removeCopied(transaction, key, removed);
+}
+
+/** Lets a copy be fetched as a whole when it is read next. */
+export async function leaveStale(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+): Promise<void> {
+  const record = await transaction.copies.get(key);
+  if (!hasCopy(record) || record.copy.isStale) return;
+  await transaction.copies.put(key, { ...record, copy: { ...record.copy, isStale: true } });
+}
+
+/**
+ * Leaves a copy stale because there is no room for what was fetched, and removes the mutations that the remote has
+ * stored by then: they need room, and the next fetch brings their events.
+ */
+export async function leaveUnfetched(
+  transaction: CacheTransaction,
+  key: CompositeSessionKey,
+  { created, revision }: RemoteSession,
+): Promise<void> {
+  const record = await transaction.copies.get(key);
+  if (!hasCopy(record) || record.copy.created !== created) return;
+  const removed = await acknowledgedUpTo(transaction, key, record, revision);
+  if (removed.length > 0) await transaction.outbox.change(key, { removed });
+  await leaveStale(transaction, key);
 }
 
 /**

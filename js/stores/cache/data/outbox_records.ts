@@ -3,7 +3,8 @@ import type { SharedRow } from '../../../core/storage/rows.js';
 import { ownerOf, type StateOwner } from '../../../core/storage/scopes.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
-import type { LocalKey, LocalTransaction } from '../local_store/local_store.js';
+import { isEqualJson } from '../../../values/json/equal.js';
+import type { LocalKey, LocalRange, LocalTransaction } from '../local_store/local_store.js';
 import type { NumberedWrite } from '../overlay/shared_overlay.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import {
@@ -13,11 +14,21 @@ import {
   mutationsBelow,
   mutationsKey,
   entryKey,
+  sentKey,
+  type SentRecord,
   sharedKey,
   type StateRecord,
+  type StoredMutation,
 } from '../records/records.js';
 import type { CopyRecords } from './copy_records.js';
 import type { AppWrites, MutationMemory } from './mutation_memory.js';
+import {
+  isSameRecord,
+  isUntouched,
+  mutationsFrom,
+  sentRangesOf,
+  storedMutation,
+} from './sent_records.js';
 
 interface OutboxRecordsParts extends StateParts {
   readonly copies: CopyRecords;
@@ -30,34 +41,6 @@ interface OutboxRecordsParts extends StateParts {
 export interface OutboxChange {
   readonly put?: readonly Mutation[];
   readonly removed?: readonly Mutation[];
-}
-
-/** Returns the other mutations of the requests in which any of these were sent without an answer. */
-function sentWith(before: readonly Mutation[], numbers: ReadonlySet<number>): Mutation[] {
-  return before.flatMap(({ number: first, sent: { upTo } }) => {
-    if (upTo === undefined) return [];
-    const together = before.filter(({ number }) => number >= first && number <= upTo);
-    const isAny = together.some(({ number }) => numbers.has(number));
-    return isAny ? together.filter(({ number }) => !numbers.has(number)) : [];
-  });
-}
-
-/** Returns a mutation whose record has its attempts, and those of no other one. */
-function withOwnAttempts(mutation: Mutation): Mutation {
-  const { upTo, ...sent } = mutation.sent;
-  return upTo === undefined ? mutation : { ...mutation, sent };
-}
-
-/** Gives the mutations of a request, which are stored, the attempts in the record of the first one. */
-function withAttempts(stored: readonly Mutation[]): readonly Mutation[] {
-  let upTo = 0;
-  let attempts = 0;
-  return stored.map((mutation) => {
-    const { number, sent } = mutation;
-    if (sent.upTo !== undefined) [upTo, attempts] = [sent.upTo, sent.attempts];
-    else if (number <= upTo) return { ...mutation, sent: { ...sent, attempts } };
-    return mutation;
-  });
 }
 
 /**
@@ -103,76 +86,57 @@ export class OutboxRecords {
 
   /** The mutations of a session or state as they are stored. The session's record may be damaged. */
   async stored(key: CacheKey): Promise<readonly Mutation[]> {
-    const { local, ownerName } = this.#parts;
-    const range = below(mutationsKey(ownerName, key));
-    return withAttempts((await local.list('outbox', range)) as Mutation[]);
+    const all = await this.#list(below(mutationsKey(this.#parts.ownerName, key)));
+    return all.get(nameOf(key)) ?? [];
   }
 
   /** All mutations below an app or a user, by name of their session or state. */
-  async below(of: Partial<StateOwner>): Promise<Map<string, readonly Mutation[]>> {
-    const { local, ownerName } = this.#parts;
-    const all = (await local.list('outbox', mutationsBelow(ownerName, of))) as Mutation[];
-    const byName = new Map<string, Mutation[]>();
-    for (const mutation of all) {
-      const name = nameOf(mutation.write.key);
-      const others = byName.get(name);
-      if (others === undefined) byName.set(name, [mutation]);
-      else others.push(mutation);
-    }
-    return new Map([...byName].map(([name, mutations]) => [name, withAttempts(mutations)]));
+  below(of: Partial<StateOwner>): Promise<Map<string, readonly Mutation[]>> {
+    return this.#list(mutationsBelow(this.#parts.ownerName, of));
   }
 
-  /**
-   * Counts an attempt to send mutations together, and returns them. If no other mutation is among them, one record is
-   * stored.
-   */
-  async addAttempt(key: CacheKey, mutations: readonly Mutation[]): Promise<readonly Mutation[]> {
-    const upTo = mutations.at(-1)?.number;
-    const sent = mutations.map((mutation): Mutation => {
-      const attempts = mutation.sent.attempts + 1;
-      return { ...mutation, sent: mutation === mutations[0] ? { attempts, upTo } : { attempts } };
-    });
-    const before = await this.of(key);
-    const first = before.findIndex(({ number }) => number === mutations[0]?.number);
-    const isWhole = sent.every(({ number }, index) => before[first + index]?.number === number);
-    if (isWhole && sent.length > 1) {
-      await this.#putRecord(sent[0]!);
-      const rest = before.slice(first + sent.length);
-      await this.#note(key, [...before.slice(0, first), ...sent, ...rest]);
-    } else await this.change(key, { put: sent });
-    return sent;
+  async #list(range: LocalRange): Promise<Map<string, readonly Mutation[]>> {
+    const records = await this.#parts.local.list('outbox', range);
+    return mutationsFrom(records as (StoredMutation | SentRecord)[]);
   }
 
   /** Adds, changes or removes mutations of one session or state. */
-  async change(key: CacheKey, { put: given = [], removed = [] }: OutboxChange): Promise<void> {
-    const put = given.map(withOwnAttempts);
+  async change(key: CacheKey, { put = [], removed = [] }: OutboxChange): Promise<void> {
     const before = await this.of(key);
     if (removed.length > 0) await this.#delete(key, removed, before);
+    const removedNumbers = new Set(removed.map(({ number }) => number));
     const last = before.at(-1)?.number ?? 0;
     for (const mutation of put) {
       const { number } = mutation;
-      const isNew = number > last;
+      const isNew = number > last || removedNumbers.has(number);
       const earlier = isNew ? undefined : before.find((other) => other.number === number);
       await this.#put(mutation, earlier);
     }
     const isAddition = removed.length === 0 && put.every(({ number }) => number > last);
-    if (isAddition) return this.#note(key, [...before, ...put]);
-    const numbers = new Set([...put, ...removed].map(({ number }) => number));
-    const apart = sentWith(before, numbers).map(withOwnAttempts);
-    for (const mutation of apart) {
-      numbers.add(mutation.number);
-      await this.#putRecord(mutation);
+    let after = [...before, ...put];
+    if (!isAddition) {
+      const numbers = new Set([...put, ...removed].map(({ number }) => number));
+      const rest = before.filter(({ number }) => !numbers.has(number));
+      after = [...rest, ...put].sort((one, other) => one.number - other.number);
     }
-    const rest = before.filter(({ number }) => !numbers.has(number));
-    const after = [...rest, ...apart, ...put].sort((one, other) => one.number - other.number);
-    await this.#note(key, after);
-  }
-
-  /** Records that the mutations of a session or state are these by now. */
-  async #note(key: CacheKey, after: readonly Mutation[]): Promise<void> {
+    if (!isAddition || !put.every(isUntouched)) await this.#putSent(key, before, after);
     this.#changed.set(nameOf(key), after);
     if (isSession(key)) await this.#parts.copies.putOutboxVersion(key, this.#parts.draw);
     else this.#changedStates.add(nameOf(key));
+  }
+
+  /** Stores what has happened to the mutations, if that has changed. */
+  async #putSent(
+    key: CacheKey,
+    before: readonly Mutation[],
+    after: readonly Mutation[],
+  ): Promise<void> {
+    const { local, ownerName } = this.#parts;
+    const ranges = sentRangesOf(after);
+    if (isEqualJson(ranges, sentRangesOf(before))) return;
+    const entry = sentKey(ownerName, key);
+    if (ranges.length === 0) return local.delete('outbox', entry);
+    await local.put('outbox', entry, { name: nameOf(key), ranges } satisfies SentRecord);
   }
 
   /** Removes all mutations of a session whose record may be damaged. */
@@ -186,7 +150,10 @@ export class OutboxRecords {
     const { states } = this.#parts;
     const { write, number, shared } = mutation;
     const { key } = write;
-    await this.#putRecord(mutation);
+    if (earlier === undefined || !isSameRecord(mutation, earlier)) {
+      const entry = [...mutationsKey(this.#parts.ownerName, key), number];
+      await this.#parts.local.put('outbox', entry, storedMutation(mutation));
+    }
     const isRefused = mutation.refusal !== undefined;
     const isSame = shared === earlier?.shared && isRefused === (earlier.refusal !== undefined);
     if (isSame) return;
@@ -203,12 +170,6 @@ export class OutboxRecords {
       };
       await states.putWrite(owner, numbered, earlier === undefined);
     }
-  }
-
-  async #putRecord(mutation: Mutation): Promise<void> {
-    const { local, ownerName } = this.#parts;
-    const { write, number } = mutation;
-    await local.put('outbox', [...mutationsKey(ownerName, write.key), number], mutation);
   }
 
   async #delete(

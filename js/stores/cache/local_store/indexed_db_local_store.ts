@@ -79,18 +79,39 @@ export class IndexedDbLocalStore<
     }
   }
 
-  /** A transaction that was aborted because the page was frozen runs again when the page is shown. */
+  /**
+   * Runs a transaction. One that was aborted because the page was frozen runs again when the page is shown, and one
+   * without room once after a clean-up.
+   */
   async #run<T>(
     mode: AccessMode,
     work: (transaction: LocalTransaction<StoreName>) => Promise<T>,
   ): Promise<T> {
+    let isCleanedUp = mode === 'readonly';
     for (;;) {
       const before = this.#hideCount;
       try {
         return await this.#runOnce(mode, work);
       } catch (error) {
-        if (this.#hideCount === before) throw error;
+        if (this.#hideCount !== before) continue;
+        if (isCleanedUp || !isWithoutRoom(error)) throw error;
+        isCleanedUp = true;
+        await this.#cleanUp();
       }
+    }
+  }
+
+  /**
+   * Runs a transaction that puts nothing. In Firefox, one behind a transaction without room may only delete. Its commit
+   * shortens the write-ahead log, which counts as used room.
+   */
+  async #cleanUp(): Promise<void> {
+    try {
+      const transaction = await this.#begin('readwrite');
+      void transaction.objectStore(this.#given.stores[0]!).delete!(['']);
+      await transaction.done;
+    } catch {
+      // The transaction that follows tells the reason.
     }
   }
 
@@ -109,7 +130,10 @@ export class IndexedDbLocalStore<
       result = await work(requests);
     } catch (error) {
       abort(transaction);
-      throw transaction.error ?? error;
+      if (!(error instanceof DOMException)) throw error;
+      // A transaction that has ended refuses requests before it tells the reason.
+      await transaction.done.catch(() => undefined);
+      throw transaction.error ?? requests.failure ?? refusedPut(error) ?? error;
     }
     if (mode === 'readonly') return result;
     try {
@@ -221,7 +245,7 @@ export class IndexedDbLocalStore<
 
 class IndexedDbTransaction implements LocalTransaction<string> {
   /** The error of the first put that failed. */
-  failure: unknown;
+  failure: DOMException | undefined;
   readonly #transaction: Transaction;
 
   constructor(transaction: Transaction) {
@@ -235,7 +259,10 @@ class IndexedDbTransaction implements LocalTransaction<string> {
   /** Later requests see the value. If it cannot be put, the transaction fails, so nobody has to wait. */
   put(store: string, key: LocalKey, value: unknown): Promise<void> {
     const stored = this.#transaction.objectStore(store).put!(value, [...key]);
-    stored.catch((error: unknown) => (this.failure ??= error));
+    stored.catch((error: DOMException) => {
+      // The requests behind the one that failed are aborted.
+      if (error.name !== 'AbortError') this.failure ??= error;
+    });
     return Promise.resolve();
   }
 
@@ -258,6 +285,15 @@ class IndexedDbTransaction implements LocalTransaction<string> {
     const found = await this.#transaction.objectStore(store).getAllKeys(keys, range.limit);
     return found as (string | number)[][];
   }
+}
+
+function isWithoutRoom(error: unknown): boolean {
+  return (Object(error) as { readonly name?: string }).name === 'QuotaExceededError';
+}
+
+/** Firefox refuses puts of a transaction if the one before, over the same connection, had no room. */
+function refusedPut({ name, message }: DOMException): DOMException | undefined {
+  return name === 'InvalidStateError' ? new DOMException(message, 'QuotaExceededError') : undefined;
 }
 
 function abort(transaction: Transaction): void {
@@ -286,7 +322,7 @@ function localError(error: unknown, { data, kind }: LocalDatabase<string>): Sess
   if (isSessionError(error)) return error;
   const { name } = Object(error) as { readonly name?: string };
   const fields = { storage: kind, cause: error };
-  if (name === 'QuotaExceededError') {
+  if (isWithoutRoom(error)) {
     return new SessionError('quota_exceeded', `There is no room left for ${data}.`, fields);
   }
   if (name === 'VersionError') {

@@ -16,7 +16,7 @@ import type { CacheKey } from './cache_key.js';
 import type { CacheFailure, CacheLoss } from './status.js';
 
 /** The version of the records. */
-export const VERSION = 2;
+export const VERSION = 3;
 
 /** What is recorded of the last loss of the owner's data. */
 export interface LossRecord extends CacheLoss {
@@ -247,7 +247,36 @@ interface Bases {
   cancel: Base;
 }
 
-/** A change that the remote has not confirmed, in `outbox`. */
+/** How a mutation was sent. */
+interface Sent {
+  /** How often it was sent without an answer. */
+  readonly attempts: number;
+  /** The remote's revision at which it was acknowledged, until the copy has that revision too. */
+  readonly acknowledgedAt?: number | undefined;
+}
+
+/** What has happened to some mutations of a session or state that follow one another. */
+export interface SentRange extends Sent, Pick<Mutation, 'refusal'> {
+  /** The number of the first one. */
+  readonly first: number;
+  /** The number of the last one. */
+  readonly last: number;
+}
+
+/**
+ * What has happened to the mutations of a session or state, in `outbox`. It is a record of its own, so that sending
+ * stores no text again: there may be no room for one.
+ */
+export interface SentRecord {
+  /** The name of the session or state. */
+  readonly name: string;
+  readonly ranges: readonly SentRange[];
+}
+
+/** A mutation as its own record has it, in `outbox`. */
+export type StoredMutation = Omit<Mutation, 'sent' | 'refusal'>;
+
+/** A change that the remote has not confirmed. */
 export interface Mutation<Kind extends OutboxKind = OutboxKind> {
   /** Its place in the order of all mutations, and its name at the remote. */
   readonly number: number;
@@ -257,17 +286,7 @@ export interface Mutation<Kind extends OutboxKind = OutboxKind> {
   readonly numbers: readonly EventNumbers[];
   readonly base: Bases[Kind];
   /** How it was sent. */
-  readonly sent: {
-    /** How often it was sent without an answer. */
-    readonly attempts: number;
-    /**
-     * Of the first mutation of a request: the number of the last one. Only the first one's record has the attempts of
-     * all.
-     */
-    readonly upTo?: number | undefined;
-    /** The remote's revision at which it was acknowledged, until the copy has that revision too. */
-    readonly acknowledgedAt?: number | undefined;
-  };
+  readonly sent: Sent;
   /** Why the remote will never accept it. */
   readonly refusal?: Refusal | undefined;
   /** What it changes in shared states. */
@@ -275,7 +294,7 @@ export interface Mutation<Kind extends OutboxKind = OutboxKind> {
 }
 
 /** The `sent` of a mutation that was never sent. */
-export const UNSENT: Mutation['sent'] = { attempts: 0 };
+export const UNSENT: Sent = { attempts: 0 };
 
 /** Members of a new mutation that writes no events, and no shared states. */
 export const NEW = { numbers: [], sent: UNSENT, shared: {} } as const;
@@ -370,6 +389,11 @@ export function mutationsKey(
   { appName, userId, sessionId }: CacheKey,
 ): readonly string[] {
   return [owner, appName, userId ?? '', sessionId ?? ''];
+}
+
+/** The key of the {@link SentRecord} of a session or state. It comes behind its mutations. */
+export function sentKey(owner: string, key: CacheKey): LocalKey {
+  return [...mutationsKey(owner, key), 'sent'];
 }
 
 /** The mutations of an owner, or of an app or a user with all its sessions. */

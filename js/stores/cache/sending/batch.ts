@@ -1,6 +1,29 @@
 /** What one request sends. */
+import { corruptRecord, parseEventText } from '../../../core/storage/stored_events.js';
+import type { MutationId } from '../../../values/model/diagnostic.js';
+import { newEventId } from '../../../values/model/event/create_event.js';
+import { type EventTexts, snapshotEvent } from '../../../values/model/event/snapshot.js';
 import type { ExpectedEvents } from '../../../values/model/session.js';
-import { askedMessageOf, isOf, type Mutation } from '../records/records.js';
+import {
+  askedMessageOf,
+  type Copy,
+  isOf,
+  type Mutation,
+  type OutboxEvent,
+  type OutboxKind,
+} from '../records/records.js';
+import type { Mutations } from './answers.js';
+
+/** What one request sends: mutations of one kind. */
+export interface BatchOf<Kind extends OutboxKind> {
+  readonly kind: Kind;
+  readonly mutations: Mutations<Kind>;
+  readonly client: string;
+  readonly copy: Copy | undefined;
+  readonly mayGoOn: CanSend;
+}
+
+export type Batch = { [Kind in OutboxKind]: BatchOf<Kind> }[OutboxKind];
 
 /** The most mutations, and about the most characters, of one request. */
 const MAX_MUTATIONS = 100;
@@ -57,4 +80,15 @@ export function expectedOf(mutations: readonly Mutation<'append'>[]): ExpectedEv
     expected.set(id, isBound === true ? null : revision);
   }
   return Object.fromEntries(expected);
+}
+
+/** Returns the number by which the remote knows what a request sends. */
+export function mutationOf({ mutations, client }: Pick<Batch, 'mutations' | 'client'>): MutationId {
+  return { client, number: (mutations.at(-1) ?? mutations[0]).number };
+}
+
+export function snapshotOf({ text }: OutboxEvent): EventTexts {
+  const event = parseEventText(text);
+  if (event === undefined) throw corruptRecord('event of the outbox', undefined);
+  return snapshotEvent(event, Date.now, newEventId);
 }

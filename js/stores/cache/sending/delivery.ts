@@ -1,13 +1,9 @@
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
-import type { MutationId } from '../../../values/model/diagnostic.js';
 import type { ExpectedEvents } from '../../../values/model/session.js';
-import { snapshotEvent, type EventTexts } from '../../../values/model/event/snapshot.js';
-import { newEventId } from '../../../values/model/event/create_event.js';
-import { corruptRecord, parseEventText } from '../../../core/storage/stored_events.js';
 import type { Results } from '../../../core/storage/store.js';
 import type { ServiceFeed } from '../../../core/watch/service_feed.js';
 import { contradictionError, type CopyFetcher, type StateFetcher } from '../copies/copy_fetcher.js';
-import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
+import { type CacheKey, isSession } from '../records/cache_key.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isWaitingForRun } from '../../http/http_errors.js';
 import {
@@ -19,14 +15,11 @@ import {
 } from '../records/failures.js';
 import {
   askedMessageOf,
-  type Copy,
   eventOf,
   isNewHere,
   isOfEvent,
-  type OutboxEvent,
   type OutboxKind,
 } from '../records/records.js';
-import { sendableOf } from '../records/refusals.js';
 import {
   type CreateWrite,
   type HandlePosition,
@@ -38,7 +31,6 @@ import { localIdOfCopy } from '../overlay/session_overlay.js';
 import { joinedDelta } from '../overlay/shared_overlay.js';
 import {
   type Mutations,
-  stillWaiting,
   applyCancelling,
   applyDeletion,
   applyDescription,
@@ -46,7 +38,14 @@ import {
   applyRewind,
   applyStates,
 } from './answers.js';
-import { batchOf, expectedOf, type CanSend } from './batch.js';
+import {
+  type Batch,
+  type BatchOf,
+  type CanSend,
+  expectedOf,
+  mutationOf,
+  snapshotOf,
+} from './batch.js';
 import { dropMutations } from './outbox_edits.js';
 import {
   applyAppends,
@@ -56,7 +55,6 @@ import {
   applyExistingSession,
   mergeCreation,
 } from './event_answers.js';
-import type { Leadership } from './leadership.js';
 import {
   adoptRevision,
   applyAbsence,
@@ -66,37 +64,16 @@ import {
   releaseUnstored,
   withoutAttempt,
 } from './refused.js';
-import type { CacheContext } from '../copies/context.js';
+import { type ClaimParts, type Claimed, Claims } from './claims.js';
+import { applyWithoutRoom } from './without_room.js';
 
 /** The most requests about one session in a row without progress. */
 const MAX_ROUNDS = 20;
 
-/** Thrown when another tab sends by now. */
-export const LEADERSHIP_LOST = new Error('Another tab sends.');
-
-export interface DeliveryParts extends CacheContext {
-  readonly leadership: Leadership;
+export interface DeliveryParts extends ClaimParts {
   readonly fetch: CopyFetcher;
   readonly states: StateFetcher;
 }
-
-/** What one request sends: mutations of one kind. */
-interface BatchOf<Kind extends OutboxKind> {
-  readonly kind: Kind;
-  readonly mutations: Mutations<Kind>;
-  readonly client: string;
-  readonly copy: Copy | undefined;
-  readonly mayGoOn: CanSend;
-}
-
-/**
- * The next batch, if anything is left. The transaction that applied an answer has marked it, which saves a transaction.
- */
-interface Claimed {
-  readonly next: Batch | undefined;
-}
-
-type Batch = { [Kind in OutboxKind]: BatchOf<Kind> }[OutboxKind];
 
 /** Sends a batch and takes its answer. @returns nothing if what comes next is not marked yet */
 type Verb<Kind extends OutboxKind> = (batch: BatchOf<Kind>) => Promise<Claimed | undefined | void>;
@@ -104,11 +81,11 @@ type Verb<Kind extends OutboxKind> = (batch: BatchOf<Kind>) => Promise<Claimed |
 /** Sends the mutations of one session or state in their order. */
 export class Delivery {
   readonly #parts: DeliveryParts;
-  /** The most mutations of a request, where a larger one was refused. */
-  readonly #limits = new Map<string, number>();
+  readonly #claims: Claims;
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
+    this.#claims = new Claims(parts);
   }
 
   /**
@@ -118,7 +95,7 @@ export class Delivery {
    */
   async send(key: CacheKey, mayGoOn: CanSend): Promise<void> {
     let [rounds, last] = [0, 0];
-    let batch = await this.#claimNext(key, mayGoOn);
+    let batch = await this.#claims.next(key, mayGoOn);
     // Another tab may have forgotten what this tab knew of.
     if (batch === undefined) await this.#parts.pending.refresh(key);
     while (batch !== undefined) {
@@ -127,45 +104,17 @@ export class Delivery {
       last = number;
       if (rounds > MAX_ROUNDS && isSession(key)) throw contradictionError(key);
       const marked = await this.#sendBatch(key, batch);
-      batch = marked === undefined ? await this.#claimNext(key, mayGoOn) : marked.next;
+      batch = marked === undefined ? await this.#claims.next(key, mayGoOn) : marked.next;
     }
-  }
-
-  /** @throws LEADERSHIP_LOST */
-  async #claimNext(key: CacheKey, mayGoOn: CanSend): Promise<Batch | undefined> {
-    const { data } = this.#parts;
-    const batch = await data.write((transaction) => this.#claim(transaction, key, mayGoOn));
-    if (batch === 'leadership lost') throw LEADERSHIP_LOST;
-    return batch;
-  }
-
-  /** Marks the next mutations as sent, in the transaction that checks the leadership. */
-  async #claim(
-    transaction: CacheTransaction,
-    key: CacheKey,
-    mayGoOn: CanSend,
-  ): Promise<Batch | 'leadership lost' | undefined> {
-    const { owner } = transaction;
-    if (owner.leader?.holder !== this.#parts.leadership.holder) return 'leadership lost';
-    const record = isSession(key) ? await transaction.copies.get(key) : undefined;
-    const sendable = sendableOf(await transaction.outbox.of(key));
-    const [first] = sendable;
-    if (first === undefined || !mayGoOn(first)) return undefined;
-    const chosen = batchOf(sendable, this.#limits.get(nameOf(key)), mayGoOn);
-    const sent = await transaction.outbox.addAttempt(key, chosen);
-    const copy = record?.localId === first.base.localId ? record.copy : undefined;
-    const { kind } = first.write;
-    // All mutations of a batch are of the first one's kind.
-    return { kind, mutations: sent, client: owner.client, copy, mayGoOn } as unknown as Batch;
   }
 
   async #sendBatch(key: CacheKey, batch: Batch): Promise<Claimed | undefined> {
     try {
       const marked = await (this.#verbs[batch.kind] as Verb<OutboxKind>)(batch);
-      this.#limits.delete(nameOf(key));
+      this.#claims.noteTaken(key);
       return marked ?? undefined;
     } catch (error) {
-      if (isWaitingForRun(error)) await this.#apply(batch, withoutAttempt);
+      if (isWaitingForRun(error)) await this.#claims.apply(batch, withoutAttempt);
       // A damaged event can never be sent.
       const refusal = isSessionError(error, 'corrupt_record') ? new RemoteRefusal(error) : error;
       if (!(refusal instanceof RemoteRefusal)) throw error;
@@ -183,13 +132,16 @@ export class Delivery {
     };
     if (code === 'not_found' && batch.kind === 'rewind') return this.#refuseRewind(batch, error);
     if (code === 'not_found' && isSession(key)) {
-      return this.#apply(batch, mutation === 'applied' ? applyBeforeDeletion : applyMissingSession);
+      return this.#claims.apply(
+        batch,
+        mutation === 'applied' ? applyBeforeDeletion : applyMissingSession,
+      );
     }
     const messageId = isGivenUp(error) ? askedMessageOf(first) : undefined;
     if (messageId !== undefined && isSession(key)) return this.#drop(key, batch, messageId);
     if (mutations.length > 1) {
-      this.#limits.set(nameOf(key), Math.ceil(mutations.length / 2));
-      return this.#apply(batch, releaseUnstored);
+      this.#claims.noteTooLarge(key, mutations.length);
+      return this.#claims.apply(batch, releaseUnstored);
     }
     // Another device has answered the call. The user can do nothing about that, so the mutations behind it are sent.
     if (error.staleReason === 'answered' && isSession(key) && isOfEvent(first)) {
@@ -200,7 +152,7 @@ export class Delivery {
       code === 'stale_session' && isOfEvent(first) && actualEvents !== undefined
         ? (actualEvents[eventOf(first).id] ?? null)
         : undefined;
-    const isAdopted = await this.#apply<OutboxKind, boolean>(
+    const isAdopted = await this.#claims.apply<OutboxKind, boolean>(
       batch,
       async (transaction, [waiting]) => {
         const isSuited = actual !== undefined && isOfEvent(waiting);
@@ -217,7 +169,7 @@ export class Delivery {
 
   /** Drops an event that the remote does not want, as a user does. What waits behind it is sent. */
   #drop(key: CacheKey, batch: Batch, eventId: string): Promise<void> {
-    return this.#apply<OutboxKind>(batch, async (transaction, dropped) =>
+    return this.#claims.apply<OutboxKind>(batch, async (transaction, dropped) =>
       dropMutations(transaction, key, await transaction.outbox.of(key), dropped, eventId),
     );
   }
@@ -225,34 +177,10 @@ export class Delivery {
   /** Refuses a rewind because its place or its session is not there. A fetch tells which. */
   async #refuseRewind(batch: BatchOf<'rewind'>, error: SessionError): Promise<void> {
     await this.#parts.fetch.refresh(batch.mutations[0].write.key);
-    await this.#apply(batch, async (transaction, [mutation]) => {
+    await this.#claims.apply(batch, async (transaction, [mutation]) => {
       if (mutation.refusal === undefined) await refuse(transaction, mutation, failureOf(error));
     });
     this.#parts.report(error);
-  }
-
-  /**
-   * Applies an answer to those of the sent mutations that still wait, and returns what the work returns. If the local
-   * data was forgotten since the request, none waits.
-   */
-  async #apply<Kind extends OutboxKind, Result = void>(
-    { mutations, client }: { readonly mutations: Mutations<Kind>; readonly client: string },
-    work: (transaction: CacheTransaction, waiting: Mutations<Kind>) => Promise<Result>,
-  ): Promise<Result | undefined> {
-    return this.#parts.data.write(async (transaction) => {
-      if (transaction.client !== client) return undefined;
-      const waiting = await stillWaiting(transaction, mutations);
-      return waiting === undefined ? undefined : work(transaction, waiting);
-    });
-  }
-
-  async #claimBehind(
-    transaction: CacheTransaction,
-    key: CacheKey,
-    mayGoOn: CanSend,
-  ): Promise<Claimed | undefined> {
-    const next = await this.#claim(transaction, key, mayGoOn);
-    return next === 'leadership lost' ? undefined : { next };
   }
 
   readonly #verbs: { readonly [Kind in OutboxKind]: Verb<Kind> } = {
@@ -300,21 +228,24 @@ export class Delivery {
           });
     if (created !== undefined) {
       this.#feed.publish(write, created);
-      const outcome = await this.#apply(batch, async (transaction, [waiting]) => {
-        await applyCreation(transaction, waiting, created);
-        const isBehind = (await transaction.copies.get(key))?.copy?.isStale === true;
-        return isBehind ? 'behind' : this.#claimBehind(transaction, key, batch.mayGoOn);
-      });
+      const apply =
+        (hasRoom: boolean) =>
+        async (transaction: CacheTransaction, [waiting]: Mutations<'create'>) => {
+          await applyCreation(transaction, waiting, created, hasRoom);
+          const isBehind = (await transaction.copies.get(key))?.copy?.isStale === true;
+          return isBehind ? 'behind' : this.#claims.behind(transaction, key, batch.mayGoOn);
+        };
+      const outcome = await this.#claims.apply(batch, apply(true), apply(false));
       if (outcome !== 'behind') return outcome;
       await fetch.refresh(key);
       return undefined;
     }
-    await this.#apply(batch, applyExistingSession);
+    await this.#claims.apply(batch, applyExistingSession);
     const need = isNewHere(mutation) ? 1 : 'all';
     const { isAbsent } = await fetch.refresh(key, need).catch((error: unknown) => {
       throw isFinalRefusal(error) ? (refusal ?? new RemoteRefusal(error)) : error;
     });
-    const demanding = await this.#apply(batch, async (transaction, [waiting]) => {
+    const demanding = await this.#claims.apply(batch, async (transaction, [waiting]) => {
       const isMerged = localIdOfCopy(await transaction.copies.get(key)) === base.localId;
       if (isMerged) {
         await mergeCreation(transaction, waiting);
@@ -337,7 +268,7 @@ export class Delivery {
     const { key } = mutations[0].write;
     if (copy === undefined) {
       await fetch.refresh(key);
-      await this.#apply(batch, async (transaction, waiting) => {
+      await this.#claims.apply(batch, async (transaction, waiting) => {
         const record = await transaction.copies.get(key);
         // Another session with this id may be there by now.
         const isThere = record?.copy !== undefined && record.localId === waiting[0].base.localId;
@@ -362,14 +293,28 @@ export class Delivery {
     const appended = await this.#write(write);
     if (created !== null && appended.created !== created) throw otherAnswer();
     this.#feed.publish(write, appended);
-    const outcome = await this.#apply(batch, async (transaction, acknowledged) => {
-      const untold = await applyAppends(transaction, key, mutations, acknowledged, appended, copy);
-      const { isBehind } = untold;
-      return {
-        ...untold,
-        marked: isBehind ? undefined : await this.#claimBehind(transaction, key, batch.mayGoOn),
-      };
-    });
+    const outcome = await this.#claims.apply(
+      batch,
+      async (transaction, acknowledged) => {
+        const untold = await applyAppends(
+          transaction,
+          key,
+          mutations,
+          acknowledged,
+          appended,
+          copy,
+        );
+        const { isBehind } = untold;
+        return {
+          ...untold,
+          marked: isBehind ? undefined : await this.#claims.behind(transaction, key, batch.mayGoOn),
+        };
+      },
+      async (transaction, acknowledged) => {
+        const overtaken = await applyWithoutRoom(transaction, acknowledged);
+        return { overtaken, isBehind: true, marked: undefined };
+      },
+    );
     if (outcome === undefined) return undefined;
     await states.fetchOvertaken(outcome.overtaken);
     if (outcome.isBehind) await fetch.refresh(key);
@@ -382,7 +327,7 @@ export class Delivery {
     const rewound = await this.#write({ ...write, mutation: mutationOf(batch) });
     this.#feed.publish(write, rewound);
     const { revision } = rewound;
-    await this.#apply(batch, (transaction, acknowledged) =>
+    await this.#claims.apply(batch, (transaction, acknowledged) =>
       applyRewind(transaction, acknowledged, revision),
     );
     await this.#parts.fetch.refresh(write.key);
@@ -392,7 +337,7 @@ export class Delivery {
     const write = { ...batch.mutations[0].write, mutation: mutationOf(batch) };
     const isThere = await this.#write(write);
     this.#feed.publish(write, isThere);
-    await this.#apply(batch, isThere ? applyDescription : applyMissingSession);
+    await this.#claims.apply(batch, isThere ? applyDescription : applyMissingSession);
   }
 
   /**
@@ -405,7 +350,7 @@ export class Delivery {
     if (meant.what !== 'session') {
       const write = { ...meant, mutation };
       this.#feed.publish(write, await this.#write(write));
-      await this.#apply(batch, applyStates);
+      await this.#claims.apply(batch, applyStates);
       return;
     }
     const { ifUnchanged = false } = base;
@@ -421,8 +366,8 @@ export class Delivery {
         })
       : { isDeleted: false };
     this.#feed.publish(write, deletion);
-    if (!ifUnchanged || deletion.isDeleted) return this.#apply(batch, applyDeletion);
-    await this.#apply(batch, applyRefusedDeletion);
+    if (!ifUnchanged || deletion.isDeleted) return this.#claims.apply(batch, applyDeletion);
+    await this.#claims.apply(batch, applyRefusedDeletion);
     await this.#parts.fetch.refresh(meant.key);
   }
 
@@ -431,7 +376,7 @@ export class Delivery {
     const delta = joinedDelta(mutations);
     const write = { ...mutations[0].write, delta, mutation: mutationOf(batch) };
     this.#feed.publish(write, await this.#write(write));
-    await this.#apply(batch, applyStates);
+    await this.#claims.apply(batch, applyStates);
   }
 
   /** Cancels the run of a message that was given up. If it has arrived, the session is shown with it. */
@@ -446,20 +391,9 @@ export class Delivery {
       // The remote knows no such session, or this client may not cancel.
       if (!isFinalRefusal(error)) throw error;
     }
-    await this.#apply(batch, applyCancelling);
+    await this.#claims.apply(batch, applyCancelling);
     await fetch.refresh(key);
   }
-}
-
-/** Returns the number by which the remote knows what a request sends. */
-function mutationOf({ mutations, client }: Pick<Batch, 'mutations' | 'client'>): MutationId {
-  return { client, number: (mutations.at(-1) ?? mutations[0]).number };
-}
-
-function snapshotOf({ text }: OutboxEvent): EventTexts {
-  const event = parseEventText(text);
-  if (event === undefined) throw corruptRecord('event of the outbox', undefined);
-  return snapshotEvent(event, Date.now, newEventId);
 }
 
 /** The error of an answer for another session: a proxy may have mixed up two answers. */

@@ -184,11 +184,16 @@ export function revisionBefore(
 
 // The answer to a creation: the session exists now, or it existed before.
 
-/** Applies the answer that the session was created. */
+/**
+ * Applies the answer that the session was created.
+ *
+ * @param hasRoom whether the local storage has room for the events. Otherwise they are fetched later
+ */
 export async function applyCreation(
   transaction: CacheTransaction,
   mutation: Mutation<'create'>,
   created: CreatedSession,
+  hasRoom: boolean,
 ): Promise<void> {
   const { write: creation, base } = mutation;
   const { key } = creation;
@@ -213,11 +218,12 @@ export async function applyCreation(
     };
     const own = { ...record, localId: base.localId };
     const draft = await CopyDraft.of(transaction, key, own, copy);
-    await draft.putWindow(creation.events, false);
+    await draft.putWindow(hasRoom ? creation.events : [], false);
     draft.isChanged = false;
     // The answer to a repeated creation includes what others have written since.
-    const isStale = createdAt > 0 && revision !== createdAt + creation.events.length;
-    draft.copy = { ...draft.copy, isStale };
+    const hasMore = createdAt > 0 && revision !== createdAt + creation.events.length;
+    const hasOlder = !hasRoom && creation.events.length > 0;
+    draft.copy = { ...draft.copy, hasOlder, isStale: hasMore || hasOlder };
     await draft.store();
   }
   if (record.copy === undefined) await transaction.outbox.change(key, { removed: [mutation] });

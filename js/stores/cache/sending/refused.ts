@@ -47,6 +47,11 @@ export async function releaseUnstored(
   await transaction.outbox.change(mutations[0].write.key, { put });
 }
 
+/** Counts an attempt to send a mutation. */
+export function withAttempt(mutation: Mutation): Mutation {
+  return { ...mutation, sent: { attempts: mutation.sent.attempts + 1 } };
+}
+
 /** Takes back the last attempt of mutations, whose answer says that it has stored nothing. */
 export async function withoutAttempt(
   transaction: CacheTransaction,

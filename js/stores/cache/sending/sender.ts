@@ -9,7 +9,8 @@ import { isOf, isWaiting, type Mutation, type Refusal } from '../records/records
 import { isWaitingForRun, retryAfterOf } from '../../http/http_errors.js';
 import { errorOf, isOutage, isSignedOut, refusalOfDeleted } from '../records/failures.js';
 import type { StatusBoard } from '../records/status.js';
-import { type Delivery, type DeliveryParts, LEADERSHIP_LOST } from './delivery.js';
+import { LEADERSHIP_LOST } from './claims.js';
+import type { Delivery, DeliveryParts } from './delivery.js';
 import { RunWaits, Waiters } from './waiters.js';
 
 /** The most sessions that are sent at once. */

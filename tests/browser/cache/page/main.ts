@@ -17,6 +17,7 @@ import {
   writeMany,
 } from './chat.js';
 import * as damage from './damage.js';
+import * as fullDisk from './full_disk.js';
 import * as loss from './loss.js';
 
 const scenarios = {
@@ -38,6 +39,7 @@ const scenarios = {
     writeMany,
   },
   ...damage,
+  ...fullDisk,
   ...loss,
 };
 

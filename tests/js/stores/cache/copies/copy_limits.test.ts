@@ -15,7 +15,6 @@ import {
   openCache,
   Server,
   until,
-  untilSent,
   USER,
 } from '../fixture.js';
 import { copiesIn, entriesOf, HeldStore } from '../held_store.js';
@@ -152,18 +151,21 @@ describe('A full local storage', () => {
     });
   }
 
-  it('still sends what waits', async () => {
-    const { server, cache, fill } = await openFull();
-    server.isOffline = true;
-    await cache.createSession(KEY);
-    await until(() => !cache.status.isOnline && !cache.status.isSending);
-    fill('outbox');
-    server.isOffline = false;
-    await cache.sync().catch(() => cache.sync());
-    assert.equal((await server.service.getSession(KEY))?.id, 's1');
-    await until(() => untilSent(cache));
-    await cache.close();
-  });
+  for (const store of ['outbox', 'events'] as const) {
+    it(`loses the copies used least recently, and sends what waits without room in ${store}`, async () => {
+      const { server, cache, local, fill } = await openFull();
+      server.isOffline = true;
+      await cache.createSession({ ...KEY, events: [event('e1')] });
+      await until(() => !cache.status.isOnline && !cache.status.isSending);
+      fill(store);
+      server.isOffline = false;
+      await cache.sync();
+      assert.deepEqual(idsOf(await server.service.getSession(KEY)), ['e1']);
+      const copies = await copiesIn(local.memory);
+      assert.ok(!copies.includes('a') && copies.includes('s1'), copies.join());
+      await cache.close();
+    });
+  }
 
   it('a write does not delete the copy that it changes', async () => {
     const server = new Server();

@@ -17,19 +17,35 @@ let doesAnswer = true;
 let doesRead = true;
 /** The number of transactions that were aborted. */
 let aborted = 0;
+/** The number of puts that are refused, as in Firefox behind a transaction without room. */
+let refusedPuts = 0;
+/** The requests that were made to write. */
+let written: string[] = [];
 
 class Transaction extends EventTarget {
-  error: DOMException | undefined;
+  readonly error = null;
   readonly #failures: ((error: DOMException) => void)[] = [];
   objectStore() {
     const never = (): Promise<never> =>
       new Promise((_, reject) => void this.#failures.push(reject));
-    return { get: () => (doesRead ? Promise.resolve('a value') : never()) };
+    const write = (name: string): Promise<void> => {
+      written.push(name);
+      setImmediate(() => this.dispatchEvent(new Event('complete')));
+      return Promise.resolve();
+    };
+    return {
+      get: () => (doesRead ? Promise.resolve('a value') : never()),
+      put: () => {
+        if ((refusedPuts -= 1) >= 0) throw new DOMException('only deletes', 'InvalidStateError');
+        return write('put');
+      },
+      delete: () => write('delete'),
+    };
   }
   abort(): void {
     aborted += 1;
-    this.error = new DOMException('aborted', 'AbortError');
-    for (const fail of this.#failures) fail(this.error);
+    const error = new DOMException('aborted', 'AbortError');
+    for (const fail of this.#failures) fail(error);
     this.dispatchEvent(new Event('abort'));
   }
 }
@@ -88,6 +104,7 @@ const { IndexedDbLocalStore } =
 
 function open(test: TestContext): Store {
   [closed, openings, doesAnswer, doesRead, aborted] = [[], 0, true, true, 0];
+  [refusedPuts, written] = [0, []];
   const store = new IndexedDbLocalStore(() => undefined);
   test.after(() => store.close());
   return store;
@@ -148,4 +165,21 @@ it('the local storage fails with `storage_blocked` if the browser does not open 
   await refusal;
   doesAnswer = true;
   assert.equal(await read(store), 'a value');
+});
+
+const write = (store: Store): Promise<void> =>
+  store.transaction('readwrite', (transaction) => transaction.put('sessions', ['ada'], 'tea'));
+
+it('the local storage cleans up and writes again if there was no room', async (test) => {
+  const store = open(test);
+  refusedPuts = 1;
+  await write(store);
+  assert.deepEqual(written, ['delete', 'put']);
+});
+
+it('the local storage fails with `quota_exceeded` if there is no room after a clean-up', async (test) => {
+  const store = open(test);
+  refusedPuts = 2;
+  await assert.rejects(() => write(store), { code: 'quota_exceeded' });
+  assert.deepEqual(written, ['delete']);
 });

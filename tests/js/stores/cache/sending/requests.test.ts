@@ -3,8 +3,12 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import type { LocalStore, LocalTransaction } from '../../../../../js/service/cache/index.js';
-import type { Mutation } from '../../../../../js/stores/cache/records/records.js';
+import type {
+  LocalKey,
+  LocalStore,
+  LocalTransaction,
+} from '../../../../../js/service/cache/index.js';
+import type { SentRecord } from '../../../../../js/stores/cache/records/records.js';
 import { createOffline, event, idsOf, KEY, openCache, Server } from '../fixture.js';
 import { entriesOf, HeldStore } from '../held_store.js';
 
@@ -24,9 +28,13 @@ async function appendsWithoutAnswer(count: number) {
   return { server, cache, session, local };
 }
 
-async function attemptsOf(local: LocalStore): Promise<number[]> {
-  const mutations = await entriesOf(local, 'outbox');
-  return mutations.map(({ value }) => (value as Mutation).sent.attempts);
+/** What is stored of the sending of the session. */
+async function attemptsIn(local: LocalStore) {
+  const entries = await entriesOf(local, 'outbox');
+  const records = entries.flatMap(({ value }) => ('ranges' in Object(value) ? [value] : []));
+  return (records as SentRecord[]).flatMap(({ ranges }) =>
+    ranges.map(({ first, last, attempts }) => ({ first, last, attempts })),
+  );
 }
 
 it('twenty appends that are sent together store one record that they were sent, and two of each event', async () => {
@@ -73,13 +81,36 @@ it('appends without an answer are sent together again by another tab, once', asy
   await other.close();
 });
 
-it('appends keep their attempts if the first one of their request is given up', async () => {
+it('appends that are sent together have one record of their attempts, also if the first one is given up', async () => {
   const { cache, local } = await appendsWithoutAnswer(3);
-  const [first, ...others] = await attemptsOf(local);
-  assert.ok(first !== undefined && first > 0);
-  assert.deepEqual(others, [0, 0], 'the record of the first one has them');
+  const [all, ...others] = await attemptsIn(local);
+  assert.ok(all !== undefined && all.attempts > 0);
+  assert.deepEqual([all.last - all.first, others], [2, []]);
   await cache.outbox.drop(KEY, IDS[0]);
-  assert.equal((await attemptsOf(local)).at(-1), first);
+  const rest = await attemptsIn(local);
+  assert.deepEqual(
+    rest.map(({ first, last }) => [first, last]),
+    [[all.first + 1, all.last]],
+  );
+  await cache.close();
+});
+
+it('a request without an answer stores no text again', async () => {
+  const server = new Server();
+  const local = new HeldStore();
+  const { cache } = openCache(server, { local });
+  const session = await cache.createSession(KEY);
+  await cache.sync();
+  server.isOffline = true;
+  await cache.appendEvents({ session, events: IDS.map((id) => event(id)) });
+  const texts: LocalKey[] = [];
+  local.beforePut = (store, key) => {
+    if (store === 'outbox' && key.at(-1) !== 'sent') texts.push(key);
+  };
+  server.isOffline = false;
+  server.lostResponses = 100;
+  await assert.rejects(() => cache.sync());
+  assert.deepEqual(texts, []);
   await cache.close();
 });
 
