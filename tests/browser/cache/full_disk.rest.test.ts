@@ -32,7 +32,8 @@ for (const [name, { preferences = {}, limit }] of Object.entries(LIMITS)) {
     const browser = await openBrowser(name as BrowserName, { preferences });
     const { sessions, origin } = site;
     try {
-      await inTabs<ChatScenarios>(browser, [origin], async ([page]) => {
+      await inTabs<ChatScenarios>(browser, [origin], async (pages) => {
+        const page = pages[0]!;
         await limit(browser, origin);
         await page.call('open', sessions.url, 'ada');
         await page.call('write', 's1', ['zero']);

@@ -7,16 +7,7 @@ import {
   type CacheStoreName,
   MemoryLocalStore,
 } from '../../../../../js/service/cache/index.js';
-import {
-  event,
-  hasCode,
-  idsOf,
-  KEY,
-  openCache,
-  Server,
-  until,
-  USER,
-} from '../fixture.js';
+import { event, hasCode, idsOf, KEY, openCache, Server, until, USER } from '../fixture.js';
 import { copiesIn, entriesOf, HeldStore } from '../held_store.js';
 
 /** An event of about so many bytes. */
