@@ -13,7 +13,8 @@ import { turnsOf } from './loop_delay.mjs';
 const CLIENTS = fileURLToPath(new URL('http_clients.mjs', import.meta.url));
 const DIRECT = 2000;
 const [FEW, MANY] = [8, 128];
-const APPENDS = 2560;
+/** Of each user. */
+const APPENDS = { [FEW]: 80, [MANY]: 10 };
 
 /** @typedef {import('adk-session-wasm').SessionService} Service */
 /** @typedef {{ appends: number, longestWait: number, cpu: number, longest: number, p99: number }} Served */
@@ -28,7 +29,7 @@ async function processorTime(work) {
 
 /** @param {string} url @param {number} users */
 async function runClients(url, users) {
-  const args = [CLIENTS, url, String(users), String(APPENDS / users)];
+  const args = [CLIENTS, url, String(users), String(APPENDS[users])];
   const clients = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
   clients.stdout.on('data', (/** @type {Buffer} */ part) => (text += part.toString()));

@@ -62,13 +62,18 @@ export function nodeListener(
   const turns = new TurnLimit();
   return async (request, response) => {
     const gone = new AbortController();
-    response.once('close', () => gone.abort());
+    let isSent = false;
+    response.once('close', () => {
+      // Every response ends with `close`. An abort makes an error with its stack.
+      if (!isSent) gone.abort();
+    });
     if (!turns.mayBegin()) await turns.next();
     const webRequest = requestOf(request, gone.signal);
     const webResponse =
       webRequest instanceof Response ? webRequest : await respond(handler, webRequest);
     try {
       await send(webResponse, response, gone.signal);
+      isSent = true;
     } catch {
       // Somebody else has responded, the body failed, or the client has gone. A rejection would end the process.
       if (response.destroy) response.destroy();

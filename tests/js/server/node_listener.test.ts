@@ -84,6 +84,30 @@ describe('nodeListener', () => {
     assert.ok(begun.size >= 5, `${begun.size} turns`);
   });
 
+  it('does not abort the signal of a request whose response was sent', async (t) => {
+    const signals: AbortSignal[] = [];
+    const listener = nodeListener(({ signal }) => {
+      signals.push(signal);
+      return Promise.resolve(new Response('sent'));
+    });
+    let server!: Server;
+    const closed = new Promise<void>((resolve) => {
+      server = httpServer((request, response) => {
+        void listener(request, response);
+        response.once('close', resolve);
+      });
+    });
+    t.after(() => server.close().closeAllConnections());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'sent');
+    await closed;
+    assert.deepEqual(
+      signals.map(({ aborted }) => aborted),
+      [false],
+    );
+  });
+
   it('ends a feed when its client goes', async () => {
     const changes = `${origin}/apps/shop/changes`;
     const controller = new AbortController();
