@@ -2,14 +2,23 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { IndexedDbSessionService } from 'adk-session-wasm';
+import { InMemorySessionService, IndexedDbSessionService } from 'adk-session-wasm';
 import { fork } from 'adk-session-wasm/history';
 import { type Context, inTab, inTwoTabs, newName } from '../context.js';
 import { completion, dump, rows, withDatabase } from '../page/bare.js';
 import { failure, keyOf, say } from '../page/events.js';
 
 /** What the tests call in the page. */
-export const inPage = { keepFiles, putLarge, putMany, eraseFiles, finishErasures, putWithoutBlobs };
+export const inPage = {
+  keepFiles,
+  putLarge,
+  putMany,
+  eraseFiles,
+  finishErasures,
+  putWithoutBlobs,
+  putChanged,
+  putFromFrame,
+};
 type Page = typeof inPage;
 
 const MIB = 2 ** 20;
@@ -69,6 +78,26 @@ export function artifacts(context: Context): void {
       const { names, left } = await tab.call('finishErasures', newName());
       assert.deepEqual(names, { kept: [filename], gone: [], unforked: [] });
       assert.deepEqual(left, { files: 1, bytes: 1, notes: 0 });
+    });
+  });
+
+  it('a file that was changed after it was chosen is refused, and one that was put is kept', async () => {
+    await inTab<Page>(context, async (tab) => {
+      for (const kind of ['memory', 'indexeddb'] as const) {
+        const { refused, names, kept } = await tab.call('putChanged', newName(), kind);
+        assert.equal(refused.code, 'invalid_argument');
+        assert.match(refused.message, /"tea\.png" cannot be read/);
+        assert.deepEqual(names, ['kept']);
+        assert.equal(kept, 'first');
+      }
+    });
+  });
+
+  it('a Blob, a File and a buffer of a frame are taken', async () => {
+    await inTab<Page>(context, async (tab) => {
+      const { types, texts } = await tab.call('putFromFrame', newName());
+      assert.deepEqual(texts, ['blob', 'file', 'bytes', 'buffer']);
+      assert.deepEqual(types.slice(0, 2), ['image/png', 'image/gif']);
     });
   });
 
@@ -214,6 +243,59 @@ async function finishErasures(name: string) {
 }
 
 type Key = ReturnType<typeof keyOf>;
+
+/** Puts files of the browser's own file system, which a page may change as a user changes one on the disk. */
+async function putChanged(name: string, kind: 'memory' | 'indexeddb') {
+  const service =
+    kind === 'memory'
+      ? new InMemorySessionService({ artifacts: true })
+      : new IndexedDbSessionService({ name, artifacts: true });
+  const key = keyOf('one');
+  await service.createSession(key);
+  const root = await navigator.storage.getDirectory();
+  const handle = await root.getFileHandle('tea.png', { create: true });
+  const write = async (text: string): Promise<void> => {
+    const writable = await handle.createWritable();
+    await writable.write(text);
+    await writable.close();
+  };
+  await write('first');
+  const put = (filename: string, data: Blob) => service.artifacts.put({ ...key, filename, data });
+  await put('kept', await handle.getFile());
+  const chosen = await handle.getFile();
+  // A file system may tell no two times of a second apart, so the size changes too.
+  await write('it was changed');
+  const refused = await failure(() => put('changed', chosen));
+  await root.removeEntry('tea.png');
+  const names = await service.artifacts.listArtifactKeys(key);
+  const kept = await (await service.artifacts.open({ ...key, filename: 'kept' }))?.text();
+  await service.close();
+  return { refused, names, kept };
+}
+
+async function putFromFrame(name: string) {
+  const service = new IndexedDbSessionService({ name, artifacts: true });
+  const key = keyOf('one');
+  await service.createSession(key);
+  const frame = document.body.appendChild(document.createElement('iframe'));
+  const other = frame.contentWindow as Window & typeof globalThis;
+  const bytes = new other.TextEncoder().encode('bytes');
+  const all = [
+    new other.Blob(['blob'], { type: 'image/png' }),
+    new other.File(['file'], 'a.gif', { type: 'image/gif' }),
+    bytes,
+    new other.TextEncoder().encode('buffer').buffer,
+  ];
+  const types = [];
+  const texts = [];
+  for (const [version, data] of all.entries()) {
+    types.push((await service.artifacts.put({ ...key, filename, data })).mimeType);
+    texts.push(await (await service.artifacts.open({ ...key, filename, version }))?.text());
+  }
+  frame.remove();
+  await service.close();
+  return { types, texts };
+}
 
 async function putWithoutBlobs(name: string) {
   const put = IDBObjectStore.prototype.put;

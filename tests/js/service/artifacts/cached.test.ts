@@ -98,7 +98,7 @@ describe('Files of a CachedSessionService', () => {
     Reflect.deleteProperty(globalThis, 'caches');
   });
 
-  for (const [title, run] of FILE_BEHAVIOURS.slice(0, 5)) {
+  for (const [title, run] of FILE_BEHAVIOURS.slice(0, 9)) {
     it(title, () => run(openCache(serverWithFiles(), { local: durable() }).cache));
   }
 

@@ -162,6 +162,22 @@ describe('A deleted file in memory', () => {
   });
 });
 
+describe('A put that is taken back', () => {
+  it('leaves the file of a later session that has its number', async () => {
+    const home = new LocalHome(new MemoryLocalStore(FILE_STORES), undefined);
+    const place = { owner: { appName: 'shop', userId: 'ada', sessionId: 's1' }, name: 'a' };
+    const [data, facts] = [new Blob(['abc']), {}];
+    await home.put(place, { data, facts, createTime: 1, created: 1 });
+    await home.erase({ ...place.owner, created: 1 });
+    const { version } = await home.put(place, { data, facts, createTime: 1, created: 2 });
+    assert.equal(version, 0);
+    await home.takeBack(place, version, 1);
+    assert.equal((await home.versions(place)).length, 1);
+    await home.takeBack(place, version, 2);
+    assert.equal((await home.versions(place)).length, 0);
+  });
+});
+
 describe('The rules of files', () => {
   it('names that are allowed stay themselves in a path', () => {
     const part = fc.constantFrom(

@@ -22,6 +22,8 @@ export async function connectSqlite(
     run('autocommit', () => together([plainQuery(`pragma ${setting}`)]), {});
   try {
     await setPragma('foreign_keys = on');
+    // What is deleted is overwritten. The free pages of a file would have it until they are used again.
+    if (path !== IN_MEMORY) await setPragma('secure_delete = on');
     await setPragma(`synchronous = ${options.durability === 'strict' ? 'full' : 'normal'}`);
   } catch (error) {
     await close();

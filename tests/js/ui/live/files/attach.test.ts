@@ -102,6 +102,35 @@ describe('A message with files', () => {
     );
   });
 
+  it('has the bytes that were given, whatever the caller writes over them', async () => {
+    const { service, chat } = open();
+    const data = new TextEncoder().encode('tea');
+    const files = [{ name: 'a.txt', data }];
+    const asking = chat.ask('Look.', { files });
+    data.fill(0);
+    files.length = 0;
+    await asking;
+    const blob = await service.artifacts.open({ ...KEY, filename: 'a.txt' });
+    equal(await blob?.text(), 'tea');
+  });
+
+  it('is not stored if a file was changed after it was chosen, and the error names the file', async () => {
+    const { service, chat } = open();
+    const changed = picture();
+    const cause = new DOMException('The file was changed.', 'NotReadableError');
+    changed.slice = () => {
+      const slice = new Blob(['picture']);
+      slice.arrayBuffer = () => Promise.reject(cause);
+      return slice;
+    };
+    await rejects(chat.ask('Look.', { files: [changed] }), (error: Error) => {
+      equal(error.cause, cause);
+      return failsWith('invalid_argument', /"tea\.png" cannot be read/)(error);
+    });
+    equal(await service.getSession(KEY), undefined);
+    deepEqual(chat.getSnapshot().events, []);
+  });
+
   it('gives two files of one name two names', async () => {
     const { service, chat } = open();
     const sent = await chat.ask('Both.', { files: [picture('first'), picture('second')] });
