@@ -76,7 +76,9 @@ export type HandlerSettings = Readonly<ReturnType<typeof takeSettings>>;
 
 /** @throws SessionError `invalid_argument` naming the invalid option */
 export function takeSettings(given: SessionHandlerOptions) {
-  const options = takeOptions(given);
+  // A call without options is told that it needs `authorize`.
+  const none = {} as SessionHandlerOptions;
+  const options = takeOptions((given as SessionHandlerOptions | undefined) ?? none);
   const { authorize, basePath = '', allowedOrigins = [], apps, onError } = options;
   const { run, waitUntil } = options;
   requireFunction('authorize', authorize);

@@ -56,7 +56,7 @@ describe('A session service with a state type', () => {
       // @ts-expect-error there may be no total
       is<ListSessionsResponse<Shop>>()(await service.listSessions({ ...key, withTotal: false }));
       is<Session<Shop>>()(handle);
-      is<Partial<Shop>>()(created.state);
+      is<{ readonly [Key in keyof Shop]?: Shop[Key] }>()(created.state);
       is<string | undefined>()(created.state.topic);
       is<number | undefined>()(created.state['user:visits']);
       // @ts-expect-error the key may be absent
@@ -294,7 +294,7 @@ describe('A session service with a state type', () => {
     {
       const plain = new InMemorySessionService();
       const session = await plain.createSession({ ...key, state: { anything: [1, { a: null }] } });
-      is<Record<string, unknown>>()(session.state);
+      is<Readonly<Record<string, unknown>>>()(session.state);
       const session2: Session = session;
       await plain.appendEvent({ session: session2, event: createEvent() });
     }

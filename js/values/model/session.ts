@@ -26,11 +26,11 @@ export interface Session<S extends object = StateShape> {
   userId: string;
   /**
    * App, user and session state merged, with prefixes. Any key may be absent. Changes made to this
-   * object are not stored.
+   * object are not stored: `appendEvent` and `updateState` change the state.
    */
-  state: Partial<S>;
-  /** In append order. */
-  events: Event[];
+  state: { readonly [Key in keyof S]?: S[Key] };
+  /** In append order. An event that is pushed is not stored: `appendEvent` stores one. */
+  readonly events: Event[];
   /** Milliseconds since 1970. */
   lastUpdateTime: number;
   /** Absent without a title. */

@@ -21,7 +21,7 @@ function spoil(session: Session): void {
   session.events.length = 0;
   const { cart } = session.state as { cart?: Cart };
   if (cart?.items[0]) cart.items[0].price = 99;
-  session.state.added = true;
+  Object.assign(session.state, { added: true });
 }
 
 overStorages('What is stored', (open) => {
@@ -93,8 +93,7 @@ overStorages('What is stored', (open) => {
 
   it('never contains writes to a handle, not even at the next append', async () => {
     const { service, session } = await begin(open, { a: 1 });
-    session.state.a = 2;
-    session.state.b = 3;
+    Object.assign(session.state, { a: 2, b: 3 });
     session.events.push(says('smuggled'));
     await service.appendEvent({ session, event: says('hi', { c: 4 }) });
     const read = await stored(service);

@@ -170,7 +170,7 @@ overStorages('Appending an event', (open) => {
   it('succeeds through a handle whose events throw after the commit', async () => {
     const { service, session } = await begin(open);
     let isThrowing = false;
-    session.events = new Proxy(session.events, {
+    const events = new Proxy(session.events, {
       get(events, name, receiver): unknown {
         if (isThrowing && name === '0') throw new Error('an event is looked at');
         return Reflect.get(events, name, receiver);
@@ -180,6 +180,7 @@ overStorages('Appending an event', (open) => {
         return Reflect.defineProperty(events, name, descriptor);
       },
     });
+    Object.assign(session, { events });
     await service.appendEvent({ session, event: says('one') });
     assert.ok(isThrowing);
     isThrowing = false;

@@ -31,7 +31,7 @@ overStorages("A stale handle with stale: 'merge'", (open) => {
   it('keeps keys that exist only on the handle', async () => {
     const { service, session } = await begin(open);
     const late = await stored(service);
-    late.state.mine = 1;
+    Object.assign(late.state, { mine: 1 });
     await service.appendEvent({ session, event: says('one', { a: 1 }) });
     await service.appendEvent({ session: late, event: says('two', { 'temp:t': 1 }) });
     assert.deepEqual(late.state, { mine: 1, a: 1, 'temp:t': 1 });
@@ -81,7 +81,7 @@ overStorages("A stale handle with stale: 'merge'", (open) => {
     const event = (text: string, delta: StateShape) => ({ ...says(text, delta), id: 'e1' });
     await service.appendEvent({ session, event: event('one', { a: 1, gone: 1 }) });
     const late = await stored(service);
-    late.state.mine = 1;
+    Object.assign(late.state, { mine: 1 });
     const delta = { b: 2, 'user:b': 2, 'app:b': 2, gone: undefined };
     await service.appendEvent({ session, event: event('two', delta) });
     await service.appendEvent({ session, event: event('three', { c: 3, gone: undefined }) });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { type Event, InMemorySessionService, type Session } from '../../../../js/index.js';
+import { InMemorySessionService, type Session } from '../../../../js/index.js';
 import { begin, imported, KEY, overStorages, says, stored, texts } from '../fixture.js';
 
 overStorages('An append', (open) => {
@@ -92,7 +92,7 @@ overStorages('An append', (open) => {
         return Reflect.set(target, key, value);
       },
     });
-    session.events = events;
+    Object.assign(session, { events });
     await service.appendEvent({ session, event: says('first') });
     isHostile = false;
     await assert.rejects(service.appendEvent({ session, event: says('second') }), {
@@ -104,7 +104,7 @@ overStorages('An append', (open) => {
     const { service, session } = await begin(open);
     const { events } = session;
     const appended = service.appendEvent({ session, event: says('first') });
-    session.events = null as unknown as Event[];
+    Object.assign(session, { events: null });
     Object.defineProperty(session, 'lastUpdateTime', {
       set() {
         throw new Error('no');

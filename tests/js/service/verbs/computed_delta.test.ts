@@ -163,7 +163,7 @@ overStorages('updateState with a function', (open) => {
         });
         await Promise.all(calls);
         const { state, events } = await stored(service);
-        delete state.other;
+        Reflect.deleteProperty(state, 'other');
         assert.deepEqual(state, sums);
         assert.equal(events.length, count);
       }),

@@ -257,7 +257,7 @@ describe('Sessions at Vertex AI', () => {
 
   it('lose a key that an append sets to null, as the handle does', async () => {
     const session = await service.createSession({ ...KEY, state: { a: 1, c: 3 } });
-    session.state['temp:t'] = null;
+    Object.assign(session.state, { 'temp:t': null });
     const event = createEvent({ author: 'agent' });
     event.actions.stateDelta = { a: null, b: null };
     await service.appendEvent({ session, event });
