@@ -2,6 +2,7 @@
  * What a server's feed sends of runs, beside its notices. The feed's log does not keep reports: a feed that is opened
  * again begins with the whole drafts.
  */
+import type { PublicError } from '../values/errors/public_error.js';
 import type { Event } from '../values/model/event/event.js';
 import type { CompositeSessionKey } from '../values/model/session.js';
 
@@ -31,14 +32,7 @@ export interface RunReport extends CompositeSessionKey {
   readonly drafts: readonly Draft[];
   /** The ids of the run's whole events so far. Drafts that have not ended come after them. */
   readonly wholes: readonly string[];
-  readonly error?:
-    | {
-        readonly code: string;
-        readonly message: string;
-        /** The error of this package that the agent threw, if its code is `run_failed`. */
-        readonly cause?: { readonly code: string } | undefined;
-      }
-    | undefined;
+  readonly error?: PublicError | undefined;
 }
 
 /**

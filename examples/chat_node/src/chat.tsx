@@ -1,4 +1,5 @@
-import { type Event, filesOf, type MessageFile, type Part } from 'adk-session-wasm';
+import { type Event, filesOf, type MessageFile } from 'adk-session-wasm';
+import { errorText, shownOf } from 'adk-session-wasm/live';
 import { useArtifact, useSession } from 'adk-session-wasm/react';
 import { type FormEvent, useState } from 'react';
 
@@ -8,28 +9,38 @@ export function Chat() {
   const { status, error, questions, turns, run, unsent, hasOlder, title = 'New chat' } = session;
   const [editing, edit] = useState<Event>();
   const [problem, setProblem] = useState('');
+  const [isSending, setSending] = useState(false);
 
   const attempt = (work: Promise<unknown>): void => {
     setProblem('');
-    work.catch((error: unknown) => setProblem(String(error)));
+    work.catch((error: unknown) => setProblem(errorText(error)));
   };
   /** A message shows its own error. */
   const ask = (work: Promise<unknown>): void => void work.catch(() => undefined);
 
   function send(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    const data = new FormData(event.currentTarget);
-    event.currentTarget.reset();
+    const form = event.currentTarget;
+    const data = new FormData(form);
     const given = data.getAll('file').filter((file) => file instanceof File);
     // Without a choice, a browser sends an empty file.
     const files = given.filter(({ size }) => size > 0);
     // An edited message keeps its files by their texts.
     const kept = editing ? filesOf(editing).map(({ part }) => editing.content!.parts![part]!) : [];
     const content = { role: 'user', parts: [{ text: String(data.get('text')) }, ...kept] };
-    if (editing !== undefined) attempt(chat.edit(editing.id, content, { files }));
-    // A message whose files cannot be put is not shown.
-    else (files.length > 0 ? attempt : ask)(chat.ask(content, { files }));
-    edit(undefined);
+    const empty = () => {
+      form.reset();
+      edit(undefined);
+    };
+    // A message without files is shown at once, also if it is refused.
+    if (editing === undefined && files.length === 0) {
+      ask(chat.ask(content));
+      return empty();
+    }
+    // Until then the form keeps what was typed: an edit may be refused, and files may be too large.
+    setSending(true);
+    const sent = editing ? chat.edit(editing.id, content, { files }) : chat.ask(content, { files });
+    attempt(sent.then(empty).finally(() => setSending(false)));
   }
 
   // A draft belongs to its turn: below it may be messages that wait for their own answers.
@@ -38,7 +49,12 @@ export function Chat() {
     const at = events.findLastIndex(({ invocationId }) => invocationId === draft.invocationId);
     events.splice(at < 0 ? events.length : at + 1, 0, draft);
   }
-  const shown = events.filter((event) => textOf(event) || filesOf(event).length > 0);
+  // The error of the last run stands below the messages.
+  const failed = run?.status === 'failed' ? session.events.at(-1) : undefined;
+  const shown = events.filter((event) => {
+    const { isEmpty, error } = shownOf(event);
+    return !isEmpty || answerOf(event) || (error && event !== failed);
+  });
 
   return (
     <main>
@@ -47,7 +63,8 @@ export function Chat() {
       <div className="messages">
         <ol>
           {shown.map((event, at) => {
-            const { id, author, content, invocationId, partial, interrupted } = event;
+            const { id, author, invocationId, partial, interrupted } = event;
+            const { text, files, error } = shownOf(event);
             const isLast = shown[at + 1]?.invocationId !== invocationId;
             const turn = author === 'user' ? turns[invocationId] : undefined;
             const waiting = unsent[id];
@@ -66,13 +83,14 @@ export function Chat() {
             return (
               <li key={id} className={author === 'user' ? 'own' : ''}>
                 <p className={partial ? 'draft' : 'stored'}>
-                  <b>{author}</b> {textOf(event)}
+                  <b>{author}</b> {text || answerOf(event)}
                   {interrupted && ' (stopped)'}
+                  {error && <em>{error.message}</em>}
                 </p>
-                {filesOf(event).map((file) => (
+                {files.map((file) => (
                   <Attached key={file.part} {...file} />
                 ))}
-                {author === 'user' && isChangeable && content?.parts?.[0]?.text && (
+                {author === 'user' && isChangeable && text && (
                   <button onClick={() => edit(event)}>Edit</button>
                 )}
                 {author !== 'user' && isChangeable && isLast && (
@@ -87,8 +105,8 @@ export function Chat() {
                 {waiting !== undefined && (
                   <span className="unsent">
                     {waiting.blockedBy &&
-                      `waits for ${blocker ? `“${textOf(blocker)}”` : 'the conversation'}: `}
-                    {refusal === undefined ? 'not sent yet' : String(refusal)}
+                      `waits for ${blocker ? `“${shownOf(blocker).text}”` : 'the conversation'}: `}
+                    {refusal === undefined ? 'not sent yet' : errorText(refusal)}
                     {refusal !== undefined && (
                       <button onClick={() => ask(chat.retry(id))}>Retry</button>
                     )}
@@ -113,10 +131,10 @@ export function Chat() {
           ))}
         </p>
       ))}
-      {(problem || status === 'failed') && <p role="alert">{problem || String(error)}</p>}
+      {(problem || status === 'failed') && <p role="alert">{problem || errorText(error)}</p>}
       {(run?.status === 'failed' || run?.status === 'unanswered') && (
         <p role="alert">
-          {run.error === undefined ? 'There is no answer.' : String(run.error)}
+          {run.status === 'failed' ? errorText(run.error) : 'There is no answer.'}
           <button onClick={() => attempt(chat.regenerate(run.messageId))}>Again</button>
         </p>
       )}
@@ -132,12 +150,12 @@ export function Chat() {
             required
             autoComplete="off"
             key={editing?.id}
-            defaultValue={editing && textOf(editing)}
+            defaultValue={editing && shownOf(editing).text}
           />
           <label className="clip">
             📎 <input type="file" name="file" aria-label="Files" multiple />
           </label>
-          <button>{editing === undefined ? 'Send' : 'Change'}</button>
+          <button disabled={isSending}>{editing === undefined ? 'Send' : 'Change'}</button>
           {(run?.status === 'running' || run?.status === 'queued') && (
             <button type="button" onClick={() => attempt(chat.cancel())}>
               Stop
@@ -163,12 +181,8 @@ function Attached({ name, version, mimeType = '' }: MessageFile) {
 
 const ANSWERS: Record<string, string> = { true: 'Yes', false: 'No' };
 
-const partTextOf = ({ text, functionResponse }: Part): string =>
-  text ?? ANSWERS[String(functionResponse?.response?.confirmed)] ?? '';
-
-/** What a message says. The texts that stand for its files are left out. */
-function textOf(event: Event): string {
-  const files = filesOf(event).map(({ part }) => part);
-  const parts = event.content?.parts?.filter((_, at) => !files.includes(at));
-  return parts?.map(partTextOf).join('') ?? '';
+/** What the user has answered to the question of a tool. */
+function answerOf({ content }: Event): string | undefined {
+  const answers = content?.parts?.map(({ functionResponse }) => functionResponse?.response);
+  return answers?.map((answer) => ANSWERS[String(answer?.confirmed)]).find(Boolean);
 }

@@ -1,11 +1,7 @@
 /** The responses of the handler: values, streams of events, refusals and errors. */
-import type { RunReport } from '../../core/run_report.js';
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../stores/http/protocol.js';
-import {
-  isSessionError,
-  type SessionError,
-  type SessionErrorCode,
-} from '../../values/errors/errors.js';
+import { isSessionError, type SessionError } from '../../values/errors/errors.js';
+import { publicDetail, publicErrorOf, statusOf } from '../../values/errors/public_error.js';
 
 /** Headers of every response. A browser may keep one, but asks before it uses it again. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {
@@ -112,50 +108,6 @@ export class HttpRefusal extends Error {
 /** Seconds after which a client may try again, for `Retry-After`. */
 const RETRY_AFTER_SECONDS = '1';
 
-/** The status of each code. `aborted` means here that the time limit of the request has passed. */
-const STATUSES: Readonly<Record<SessionErrorCode, number>> = {
-  invalid_argument: 400,
-  unserializable: 400,
-  schema_violation: 400,
-  missing_variable: 400,
-  readonly: 403,
-  not_found: 404,
-  artifact_service_missing: 404,
-  already_exists: 409,
-  stale_session: 409,
-  ambiguous: 409,
-  agent_running: 409,
-  internal: 500,
-  storage_failed: 500,
-  wasm_unavailable: 500,
-  not_loaded: 500,
-  storage_newer: 500,
-  corrupt_record: 500,
-  run_failed: 500,
-  unsupported: 501,
-  remote: 502,
-  closed: 503,
-  too_many_runs: 503,
-  storage_blocked: 503,
-  storage_unavailable: 503,
-  connection_lost: 503,
-  aborted: 504,
-  timeout: 504,
-  quota_exceeded: 507,
-};
-
-/**
- * What a stranger is told for a status of a server's fault. The error's own message may name a file, a host
- * or a statement.
- */
-const DETAILS: Readonly<Record<number, string>> = {
-  500: 'The server failed.',
-  502: 'The storage of the sessions refused the request.',
-  503: 'The sessions cannot be reached now; try again.',
-  504: 'The request took too long; try again.',
-  507: 'There is no room left.',
-};
-
 /**
  * Makes the response for whatever a request threw: `{"detail": "…"}` as from `adk api_server`, and for errors
  * of the service also their `code` and, if the client can mend them, their fields.
@@ -168,12 +120,12 @@ export function errorResponse(error: unknown): Response {
   }
   if (isSessionError(error, 'run_failed')) {
     const { message: detail, ...told } = publicErrorOf(error);
-    return jsonResponse({ detail, ...told }, STATUSES.run_failed);
+    return jsonResponse({ detail, ...told }, statusOf('run_failed'));
   }
-  if (!isSessionError(error)) return jsonResponse({ detail: DETAILS[500] }, 500);
-  const status = STATUSES[error.code];
+  if (!isSessionError(error)) return jsonResponse({ detail: publicDetail(500) }, 500);
+  const status = statusOf(error.code);
   const headers = status === 503 ? { 'retry-after': RETRY_AFTER_SECONDS } : {};
-  return jsonResponse(errorBody(error, DETAILS[status]), status, headers);
+  return jsonResponse(errorBody(error, publicDetail(status)), status, headers);
 }
 
 /** Returns a refusal, also one that the stream of a put has thrown: then it is the cause of the put's error. */
@@ -183,29 +135,10 @@ function refusalIn(error: unknown): HttpRefusal | undefined {
   return cause instanceof HttpRefusal ? cause : undefined;
 }
 
-/** Returns the status of the code of an error, for the text that {@link publicErrorOf} returns. */
-export function statusOf(code: string): number {
-  return Object.hasOwn(STATUSES, code) ? STATUSES[code as SessionErrorCode] : 500;
-}
-
 /** Returns whether an error is the server's fault, so that its operator gets it. */
 export function isServerFault(error: unknown): boolean {
   if (refusalIn(error) !== undefined) return false;
-  return !isSessionError(error) || DETAILS[STATUSES[error.code]] !== undefined;
-}
-
-/**
- * Returns what a client may know of an error: its code, and its text if it is not the server's fault. Of what an agent
- * threw, the code alone.
- */
-export function publicErrorOf(error: unknown): NonNullable<RunReport['error']> {
-  if (isSessionError(error) && error.code !== 'run_failed') {
-    const { code, message } = error;
-    return { code, message: DETAILS[STATUSES[code]] ?? message };
-  }
-  const { cause } = Object(error) as Partial<SessionError>;
-  const told = isSessionError(cause) && { cause: { code: cause.code } };
-  return { code: 'run_failed', message: 'The agent failed.', ...told };
+  return !isSessionError(error) || publicDetail(statusOf(error.code)) !== undefined;
 }
 
 function errorBody(error: SessionError, publicDetail: string | undefined): object {

@@ -17,9 +17,9 @@ import { keyText } from '../../values/model/values/ids.js';
 import { LocalRun, type RunEnd, type StopReason } from '../../service/runs/agent/local_run.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
-import { endRun } from '../../service/runs/agent/run_status.js';
-import { publicErrorOf, HttpRefusal } from '../http/responses.js';
-import { EndedReports } from './ended_reports.js';
+import { endRun } from '../../service/runs/agent/end_events.js';
+import { isOfEvent, type PublicError, publicErrorOf } from '../../values/errors/public_error.js';
+import { HttpRefusal } from '../http/responses.js';
 
 /** The most messages that are refused because they were cancelled before they came. */
 const MAX_CANCELLED = 1000;
@@ -29,7 +29,7 @@ const CANCELLED_MS = 30_000;
 const END_MS = 1000;
 
 /** Why a run has no whole answer, as clients may know it. */
-export type RunFailure = ReturnType<typeof publicErrorOf>;
+export type RunFailure = PublicError;
 
 /** What the runs of a server work with. */
 export interface RunSettings {
@@ -66,7 +66,7 @@ const STOPPED: Readonly<Partial<Record<StopReason, RunFailure>>> = {
  */
 export class ServerRun {
   readonly messageId: string;
-  /** Resolves when the run has ended; with a failure unless the agent has ended by itself. */
+  /** Resolves when the run has ended; with a failure unless the agent has ended by itself, also with an error event. */
   readonly ended: Promise<RunFailure | undefined>;
   readonly #run: LocalRun;
   readonly #asked: ServerMessage;
@@ -129,6 +129,8 @@ export class ServerRun {
   }
 
   #failureOf({ status, error, reason }: RunEnd): RunFailure | undefined {
+    // Nothing was thrown, and clients get the event that reports it.
+    if (isOfEvent(error)) return undefined;
     // What refused the message goes to its client, except for what the agent or a plugin threw.
     const isOperators =
       status === 'refused' ? isSessionError(error, 'run_failed') : error !== undefined;
@@ -147,7 +149,6 @@ export class ServerRuns {
   readonly #successors = new Map<string, ServerRun>();
   /** The rewinds of each session that begin a run. */
   readonly #rewinds = new KeyedQueue();
-  readonly #ended: EndedReports;
   /** By session and message: when a message was cancelled that the server does not know. */
   readonly #cancelled = new Map<string, number>();
   readonly #listeners = new Set<(report: RunReport) => void>();
@@ -158,10 +159,6 @@ export class ServerRuns {
 
   constructor(settings: RunSettings) {
     this.#settings = settings;
-    // Clients that have not read the report yet get none of its texts.
-    this.#ended = new EndedReports(settings.service, (report) =>
-      this.#tell({ ...report, status: 'ended', drafts: [], wholes: [] }),
-    );
   }
 
   get isEmpty(): boolean {
@@ -173,12 +170,9 @@ export class ServerRuns {
     return { start: this.#start, number: this.#count };
   }
 
-  /**
-   * The runs under way, and of each other session the last one that failed or was cancelled, until its next message.
-   */
+  /** The runs under way. The stored events tell how the others have ended. */
   get reports(): readonly RunReport[] {
-    const running = [...this.#runs.values()].flatMap(({ report }) => report ?? []);
-    return [...this.#ended.all, ...running];
+    return [...this.#runs.values()].flatMap(({ report }) => report ?? []);
   }
 
   /** Calls `listener` with each run that has changed, until the returned function is called. */
@@ -286,7 +280,6 @@ export class ServerRuns {
     await limit.until(Promise.all(runs.map(({ ended }) => ended)));
     limit.end();
     await Promise.all(runs.map((run) => run.stop('closed')));
-    this.#ended.clear();
   }
 
   #isCancelled(name: string, messageId: string): boolean {
@@ -309,10 +302,7 @@ export class ServerRuns {
     // Its message is stored.
     if (isSuccessor) this.#successors.delete(name);
     if (isSuccessor && !run.isOver) this.#runs.set(name, run);
-    const { status } = report;
-    if (status === 'running') this.#ended.delete(name);
     this.#tell(report);
-    if (status === 'failed' || status === 'cancelled') this.#ended.put(report);
   }
 
   #tell(report: RunReport): void {

@@ -8,11 +8,17 @@ import { PAGE_MESSAGE, pageMessageOf } from '../../values/model/event/metadata.j
 import { isPartial } from '../../values/model/event/stored.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { Drafts } from './agent/drafts.js';
+import { Drafts, limited } from './agent/drafts.js';
 import type { RunEnd, StopReason } from './agent/local_run.js';
 import { type BeginRun, type PageRun, PageRuns } from './page_runs.js';
 import { type QueuedMessage, RunsOfSessions, SessionRuns } from './session_runs.js';
-import { cancelledError, type Report, runFailed, storedStatus } from './agent/run_status.js';
+import {
+  cancelledError,
+  type Report,
+  runFailed,
+  runStatusOf,
+  storedStatus,
+} from './agent/run_status.js';
 
 export { RunDisplay, unansweredMessage } from './run_display.js';
 export { answerMessage, requireAnswers } from './user_answers.js';
@@ -57,6 +63,8 @@ class ApiServerRun implements PageRun {
   readonly #onChange: () => void;
   readonly #ending = new AbortController();
   readonly #drafts = new Drafts();
+  /** The whole events that the server has sent. */
+  readonly #events: Event[] = [];
   #isAccepted = false;
   #message: Event | undefined;
   #reading: Promise<unknown> | undefined;
@@ -84,7 +92,8 @@ class ApiServerRun implements PageRun {
     const { status = 'running', error } = this.#end ?? {};
     if (status === 'refused' || (this.#message === undefined && !this.#isAccepted))
       return undefined;
-    const { all: drafts, wholes } = this.#drafts;
+    const { all, wholes } = this.#drafts;
+    const drafts = status === 'failed' ? limited(all) : all;
     const { id: askedAs } = this.#asked;
     const { id: messageId, invocationId } = this.#message ?? { id: askedAs, invocationId: '' };
     return { messageId, askedAs, invocationId, status, error, drafts, wholes };
@@ -133,7 +142,10 @@ class ApiServerRun implements PageRun {
 
   #take(event: Event): void {
     if (isPartial(event)) this.#drafts.add(event);
-    else this.#drafts.show(event);
+    else {
+      this.#events.push(event);
+      this.#drafts.show(event);
+    }
     // The message is stored before the agent begins. The stream goes on meanwhile.
     this.#reading ??= this.#read().catch(() => undefined);
     this.#onChange();
@@ -173,6 +185,8 @@ class ApiServerRun implements PageRun {
       return { status: 'refused', error: error ?? lostMessage(), reason };
     }
     if (reason !== undefined) return { status: isAnswered ? 'ended' : 'cancelled', reason };
+    const told = runStatusOf(this.#message, this.#events);
+    if (told?.status === 'failed') return { status: 'failed', error: told.error };
     // If the answer was lost, the stored events tell what became of the run.
     if (!isFailure(failure)) return { status: 'ended' };
     return { status: 'failed', error: failure.code === 'remote' ? runFailed(failure) : failure };

@@ -6,7 +6,8 @@ import { isObject } from '../../values/json/rules.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { isId } from '../../values/model/values/ids.js';
-import { errorToTell, type Report, toldError } from './agent/run_status.js';
+import { publicErrorOf } from '../../values/errors/public_error.js';
+import { type Report, toldError } from './agent/run_status.js';
 
 /** Milliseconds between two messages about a run that streams. */
 const MESSAGE_MS = 150;
@@ -109,7 +110,7 @@ export class OtherTabs {
   tell({ error, ...run }: Report): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const told = errorToTell(error);
+    const told = error === undefined ? undefined : publicErrorOf(error);
     this.#port?.send([
       {
         type: 'run',

@@ -15,7 +15,8 @@ import {
   SessionRuns,
   type RunTransport,
 } from './session_runs.js';
-import { type EndingRun, endEventsOf, endRun, type Report } from './agent/run_status.js';
+import { type EndingRun, endEventsOf, endRun } from './agent/end_events.js';
+import type { Report } from './agent/run_status.js';
 import { OtherTabs } from './other_tabs.js';
 
 export { RunDisplay, unansweredMessage } from './run_display.js';

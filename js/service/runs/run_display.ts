@@ -32,6 +32,8 @@ export interface Runs {
   /** The invocation of the run that is under way. */
   readonly invocationId: string | undefined;
   readonly isRunning: boolean;
+  /** Whether the last run has failed. What it streamed stays until the next message. */
+  readonly hasFailed: boolean;
   /** Whether it is known what runs. Until then no message counts as unanswered. */
   readonly isKnown: boolean;
   /** The drafts of the run, or of the last one. */
@@ -113,7 +115,15 @@ export class RunDisplay {
   constructor(runs: Runs) {
     this.#runs = runs;
     // A store that begins after a run reads all of its events.
-    if (!runs.isRunning) this.end(runs.drafts);
+    if (!runs.isRunning) this.end(this.#replaced(runs.drafts));
+  }
+
+  /** Leaves out the drafts of a run that has failed, which no event replaces. */
+  #replaced(drafts: readonly Draft[]): readonly Draft[] {
+    const { hasFailed, drafts: last } = this.#runs;
+    const isKept = (draft: Draft): boolean =>
+      hasFailed && draft.endedBy === undefined && isIn(last, draft);
+    return drafts.filter((draft) => !isKept(draft));
   }
 
   /**
@@ -122,7 +132,8 @@ export class RunDisplay {
    */
   get ending(): readonly Draft[] | undefined {
     const { isRunning, drafts } = this.#runs;
-    const ending = this.#shown().filter((draft) => !isRunning || !isIn(drafts, draft));
+    const over = this.#shown().filter((draft) => !isRunning || !isIn(drafts, draft));
+    const ending = this.#replaced(over);
     const isOver = ending.length > 0 || (!isRunning && this.#run?.status === 'running');
     return isOver ? ending : undefined;
   }

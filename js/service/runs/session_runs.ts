@@ -95,6 +95,10 @@ export class SessionRuns implements Runs {
     return this.#runs.messages.some(isUnderWay);
   }
 
+  get hasFailed(): boolean {
+    return currentOf(this.#runs)?.phase === 'failed';
+  }
+
   get isKnown(): boolean {
     return this.#runs.isKnown;
   }

@@ -1,5 +1,7 @@
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
+import { isStopped, shownOf } from '../../values/model/event/shown.js';
+import { isAbort } from '../../values/model/event/waiting.js';
 import type {
   AssistantMessage,
   AssistantPart,
@@ -189,12 +191,12 @@ function assistantMessage({
 }
 
 function statusOf(last: Event, content: readonly AssistantPart[]): MessageStatus {
-  const { interrupted, errorCode, errorMessage } = last;
-  const error: unknown = errorMessage ?? errorCode ?? undefined;
-  if (interrupted === true) return { type: 'incomplete', reason: 'cancelled' };
-  if (error !== undefined) {
-    return { type: 'incomplete', reason: 'error', error: textOf(error) ?? JSON.stringify(error) };
+  const { error } = shownOf(last);
+  if (last.interrupted === true || isAbort(last)) {
+    return { type: 'incomplete', reason: 'cancelled' };
   }
+  if (error !== undefined) return { type: 'incomplete', reason: 'error', error: error.message };
+  if (isStopped(last)) return { type: 'incomplete', reason: 'other' };
   const isWaiting = content.some(
     (part) => part.type === 'tool-call' && !Object.hasOwn(part, 'result'),
   );

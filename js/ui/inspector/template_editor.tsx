@@ -5,7 +5,8 @@ import type { LiveSession } from '../live/index.js';
 import { useReading, useSettled, useStore } from './view/hooks.js';
 import { ErrorNote, Items, LongText, Name } from './view/parts.js';
 import { useMemo, useRef, type VNode } from './view/preact.js';
-import { errorText, visibleText } from './view/text.js';
+import { errorText } from '../../values/errors/error_text.js';
+import { visibleText } from './view/text.js';
 
 const MEANINGS: Readonly<Record<PlaceholderKind, string>> = {
   set: 'has a value',

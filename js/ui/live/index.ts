@@ -8,6 +8,8 @@
  */
 export { liveSession } from './live_session.js';
 export { liveSessions } from './live_sessions.js';
+export { errorText, type ErrorTexts } from '../../values/errors/error_text.js';
+export { shownOf, type ShownError, type ShownEvent } from '../../values/model/event/shown.js';
 export { liveSearch } from './live_search.js';
 export {
   showArtifact,

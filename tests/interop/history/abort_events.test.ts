@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import type { Event } from '../../../js/index.js';
-import { abortEvents } from '../../../js/service/runs/agent/run_status.js';
+import { abortEvents } from '../../../js/service/runs/agent/end_events.js';
 import { randomNumbers } from '../../js/service/read/list_model.js';
 import { linesOfPython } from '../python.js';
 

@@ -7,7 +7,7 @@ import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { copyEvent, copyPartial } from './copies.js';
-import { Drafts } from './drafts.js';
+import { Drafts, limited } from './drafts.js';
 import {
   type RunAgent,
   RUN_STORE,
@@ -15,16 +15,9 @@ import {
   type SentEvent,
   STORES_MESSAGE,
 } from './run_context.js';
-import {
-  cancelledError,
-  isFenced,
-  endEventsOf,
-  type EndingRun,
-  endRun,
-  type Report,
-  runFailed,
-} from './run_status.js';
 import { artifactsOfRun } from './run_artifacts.js';
+import { type EndedAs, endEventsOf, type EndingRun, endRun } from './end_events.js';
+import { cancelledError, isFenced, type Report, runFailed, runStatusOf } from './run_status.js';
 import { type AdmittedMessage, type AgentRun, RunStorage } from './run_storage.js';
 
 /** Why a run is stopped. */
@@ -61,6 +54,8 @@ export class LocalRun {
   readonly #asked: LocalMessage;
   readonly #controller = new AbortController();
   readonly #drafts = new Drafts();
+  /** The whole events of the run so far. */
+  readonly #events: Event[] = [];
   /** Resolves with the message once it is stored. Rejects if the run ends before. */
   readonly stored: Promise<Event>;
   /** Resolves when the run has ended and its end event is stored. */
@@ -92,7 +87,8 @@ export class LocalRun {
     const { id: messageId, invocationId } = this.#message;
     const { status = 'running', error } = this.#end ?? {};
     if (status === 'refused') return undefined;
-    const { all: drafts, wholes } = this.#drafts;
+    const { all, wholes } = this.#drafts;
+    const drafts = status === 'failed' ? limited(all) : all;
     return { messageId, invocationId, status, error, drafts, wholes };
   }
 
@@ -114,8 +110,7 @@ export class LocalRun {
   }
 
   /**
-   * Stops the run, and waits until it has ended. Stores the end event for the reasons `cancelled`, `timeout` and
-   * `closed`.
+   * Stops the run, and waits until it has ended. Stores its end for the reasons `cancelled`, `timeout` and `closed`.
    */
   async stop(reason: StopReason): Promise<void> {
     this.#reason ??= reason;
@@ -156,6 +151,7 @@ export class LocalRun {
           onEvent?.(partial);
         },
         onWhole: (whole) => {
+          this.#events.push(whole);
           this.#drafts.end(whole);
           onChange();
           onEvent?.(whole);
@@ -185,14 +181,10 @@ export class LocalRun {
     if (reason === 'deleted') return { status: 'ended', reason };
     // Another process has cancelled the run, or a rewind has undone it: its next append was refused.
     if (reason === 'rewound' || isFenced(failure?.error)) return { status: 'cancelled', reason };
-    if (reason === undefined) {
-      return failure ? { status: 'failed', error: failure.error } : { status: 'ended' };
-    }
+    if (reason === undefined) return this.#ownEnd(message, failure);
     const endedAs = reason === 'closed' ? 'unanswered' : 'cancelled';
     try {
-      const { key, service } = this.#asked;
-      const run = { ...this.#ending, key, isUnanswered: false, endedAs } as const;
-      for (const event of await endRun(service, run)) this.#drafts.end(event as Event);
+      await this.#storeEnd(endedAs);
     } catch (error) {
       // A session that was deleted meanwhile needs no end event.
       if (!isSessionError(error, 'not_found')) return { status: 'failed', error, reason };
@@ -200,6 +192,27 @@ export class LocalRun {
     if (reason === 'closed') return { status: 'ended', reason };
     const error = reason === 'timeout' ? this.#stopError(reason) : undefined;
     return { status: 'cancelled', error, reason };
+  }
+
+  /** Returns the end of a run that nobody has stopped. Its events tell it, or it is stored. */
+  async #ownEnd(message: Event, failure: { readonly error: unknown } | undefined): Promise<RunEnd> {
+    const told = runStatusOf(message, this.#events);
+    if (failure === undefined && told?.status === 'failed') {
+      return { status: 'failed', error: told.error };
+    }
+    // Without an end event the run has ended all the same.
+    if (failure !== undefined) await this.#storeEnd(failure).catch(() => undefined);
+    else if (told?.status === 'unanswered') {
+      await this.#storeEnd('unanswered', true).catch(() => undefined);
+    }
+    return failure ? { status: 'failed', error: failure.error } : { status: 'ended' };
+  }
+
+  /** @param isUnanswered whether to read first if the agent has stored an answer that it did not yield */
+  async #storeEnd(endedAs: EndedAs, isUnanswered = false): Promise<void> {
+    const { key, service } = this.#asked;
+    const run = { ...this.#ending, key, isUnanswered, endedAs };
+    for (const event of await endRun(service, run)) this.#drafts.end(event as Event);
   }
 
   #stopError(reason: StopReason): SessionError {

@@ -9,7 +9,8 @@ import { forgottenCheck } from '../../live/reading_store.js';
 import { useAction } from '../view/hooks.js';
 import { Button, ErrorNote } from '../view/parts.js';
 import { useEffect, useRef, useState, type VNode } from '../view/preact.js';
-import { errorText, sessionsText, visibleText } from '../view/text.js';
+import { errorText } from '../../../values/errors/error_text.js';
+import { sessionsText, visibleText } from '../view/text.js';
 
 /** What became of the files. */
 interface ImportReport {

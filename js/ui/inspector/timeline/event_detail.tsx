@@ -1,5 +1,6 @@
 import type { Event } from '../../../values/model/event/event.js';
 import { partsOf } from '../../../values/model/event/parts.js';
+import { shownOf } from '../../../values/model/event/shown.js';
 import { isTemp, REMOVED, type StoredScope, storedScopeOf } from '../../../values/state/scope.js';
 import { useAction } from '../view/hooks.js';
 import {
@@ -14,7 +15,7 @@ import {
 } from '../view/parts.js';
 import { useState, type VNode } from '../view/preact.js';
 import { clip, textOf, timeText } from '../view/text.js';
-import { failureOf, shownName } from './event_summary.js';
+import { shownName } from './event_summary.js';
 
 interface EventDetailProps {
   event: Event;
@@ -29,7 +30,7 @@ export function EventDetail({ event, onShowKey, onRewind }: EventDetailProps): V
   const { run, isBusy, error } = useAction();
   const [isRaw, setRaw] = useState(false);
   const { author, timestamp, id, invocationId, branch, modelVersion } = event;
-  const failure = failureOf(event);
+  const { error: failure } = shownOf(event);
   return (
     <div>
       <h2>
@@ -44,7 +45,7 @@ export function EventDetail({ event, onShowKey, onRewind }: EventDetailProps): V
           Model: modelVersion,
         }}
       />
-      {failure !== undefined && <p class="error">{clip(failure, 2000)}</p>}
+      {failure !== undefined && <p class="error">{clip(failure.message, 2000)}</p>}
       {partsOf(event).map((part) => (
         <PartView part={part} />
       ))}

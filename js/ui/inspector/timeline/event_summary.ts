@@ -2,6 +2,8 @@ import type { Part } from '../../../values/model/event/content.js';
 import type { Event } from '../../../values/model/event/event.js';
 import { compactionOf, rewindTargetOf } from '../../../values/model/event/markers.js';
 import { partsOf } from '../../../values/model/event/parts.js';
+import { isStopped, shownOf } from '../../../values/model/event/shown.js';
+import { isAbort } from '../../../values/model/event/waiting.js';
 import { clip, textOf } from '../view/text.js';
 
 /** The characters of an event's text that a row of the timeline holds. */
@@ -22,47 +24,38 @@ export interface EventSummary {
 /** Summarises an event. Events of other programs may lack any member, or have something else in its place. */
 export function summaryOf(event: Partial<Event>): EventSummary {
   const { author, actions } = event;
-  const texts: string[] = [];
+  const { text, files, error } = shownOf(event);
+  const texts = [text, ...files.map(({ name }) => `[${name}]`)];
   const tools: EventSummary['tools'][number][] = [];
-  let length = 0;
   for (const part of partsOf(event)) {
-    const text = textOf(partText(part));
-    if (length <= LENGTH && text !== '') {
-      texts.push(text.slice(0, LENGTH + 1));
-      length += text.length;
-    }
+    texts.push(dataText(part));
     if (part.functionCall) tools.push({ kind: 'call', name: shownName(part.functionCall) });
     if (part.functionResponse)
       tools.push({ kind: 'result', name: shownName(part.functionResponse) });
   }
-  const failure = failureOf(event);
   return {
     author: clip(author, 60) || 'unknown',
-    text: clip(markerText(event) ?? texts.join(' '), LENGTH),
+    text: clip(markerText(event) ?? texts.filter((shown) => shown !== '').join(' '), LENGTH),
     tools,
     changedKeys: Object.keys(actions?.stateDelta ?? {}),
-    error: failure && clip(failure, 200),
+    error: error && clip(error.message, 200),
   };
 }
 
-/** Returns what the marker of a rewind or a compaction does; `undefined` for other events. */
+/** Returns what a marker does, or how a run was ended; `undefined` for other events. */
 function markerText(event: Partial<Event>): string | undefined {
+  if (isAbort(event as Event)) return '[cancelled]';
+  if (isStopped(event as Event)) return '[stopped]';
   const target = rewindTargetOf(event as Event);
   if (target !== undefined) return `[rewind to before ${target}]`;
   return compactionOf(event as Event) && '[compaction]';
 }
 
-/** Returns why an event failed; `undefined` if it did not. */
-export function failureOf({ errorCode, errorMessage }: Partial<Event>): string | undefined {
-  return textOf(errorMessage) || textOf(errorCode) || undefined;
-}
-
-/** Returns what a row shows of a part, mostly a text. */
-function partText({ text, inlineData, fileData, executableCode }: Part): unknown {
-  if (text !== undefined) return text;
+/** Returns what a row shows of a part that is no text. */
+function dataText({ inlineData, fileData, executableCode }: Part): string {
   if (inlineData) return `[${textOf(inlineData.displayName ?? inlineData.mimeType ?? 'data')}]`;
   if (fileData) return `[${textOf(fileData.displayName ?? fileData.fileUri ?? 'file')}]`;
-  return executableCode?.code;
+  return textOf(executableCode?.code);
 }
 
 export function shownName({ name }: { name?: string }, length = 60): string {

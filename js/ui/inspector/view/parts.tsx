@@ -1,5 +1,6 @@
 import { type ComponentChildren, useState, type VNode, useRef } from './preact.js';
-import { clip, errorText, jsonText, visibleText } from './text.js';
+import { errorText } from '../../../values/errors/error_text.js';
+import { clip, jsonText, visibleText } from './text.js';
 
 /** The characters of a long text that are shown at first, and the factor by which each step shows more. */
 const FIRST_LENGTH = 2000;

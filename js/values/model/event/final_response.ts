@@ -1,5 +1,6 @@
 import type { Event, EventActions } from './event.js';
 import { partsOf } from './parts.js';
+import { failureOf } from './shown.js';
 
 /**
  * Returns whether the event is an agent's final response, by the rule of `@google/adk`.
@@ -52,10 +53,12 @@ export function finalResponseText(event: Event): string | undefined {
 }
 
 /**
- * Whether an event may be an answer of a model: no changed state alone, and not only responses of tools. Such an event
- * may be read when the author's next answer has begun, so it ends no draft.
+ * Whether an event may be an answer of a model: no changed state alone, no error alone, and not only responses of tools.
+ * Other events end no draft: they may be read when the author's next answer has begun, and what was streamed before an
+ * error stays.
  */
 export function isAnswer(event: Event): boolean {
+  if (failureOf(event) !== undefined) return false;
   const parts = partsOf(event);
   if (parts.length > 0) return parts.some(({ functionResponse }) => functionResponse === undefined);
   const { stateDelta } = Object(event.actions) as Partial<EventActions>;

@@ -37,3 +37,6 @@ export function pageMessageOf({ author, customMetadata }: Event): string | undef
   const id = author === 'user' ? customMetadata?.[PAGE_MESSAGE] : undefined;
   return typeof id === 'string' ? id : undefined;
 }
+
+/** The member of `customMetadata` in which the event of a run that has failed keeps the codes of what was thrown. */
+export const RUN_ERROR = 'adk_session_wasm_error';

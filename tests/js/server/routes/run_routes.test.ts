@@ -127,7 +127,18 @@ describe('POST /run', () => {
     });
     const { status, body } = await ask('/run', { body: ASKED });
     assert.deepEqual([status, body], [500, { detail: 'The agent failed.', code: 'run_failed' }]);
-    assert.deepEqual([errors, textsOf(await until(2))], [[failure], ['Tea?', 'one']]);
+    const events = await until(3);
+    assert.deepEqual([errors, textsOf(events.slice(0, 2))], [[failure], ['Tea?', 'one']]);
+    assert.equal(events[2]?.errorCode, 'RUN_FAILED');
+  });
+
+  it('has status 200 if the last event of the run is an error', async () => {
+    const { ask, errors } = await serveSession(async function* () {
+      yield { author: 'guide', errorCode: '429', errorMessage: 'quota' };
+    });
+    const { status, body } = await ask('/run', { body: ASKED });
+    const [event] = body as { errorCode?: string }[];
+    assert.deepEqual([status, event?.errorCode, errors], [200, '429', []]);
   });
 
   it('is cancelled and gets its end event when the client leaves', async () => {

@@ -58,7 +58,11 @@ describe('What onError hears of a run', () => {
         );
       });
       assert.deepEqual(errors, [failure]);
-      assert.deepEqual(textsOf(await events()), ['m1']);
+      const [message, end] = await events();
+      assert.deepEqual(textsOf([message!]), ['m1']);
+      assert.equal(end?.errorCode, 'RUN_FAILED');
+      assert.notEqual(end.errorMessage, failure.message);
+      assert.deepEqual(end.customMetadata, { adk_session_wasm_error: { code } });
     }
   });
 });

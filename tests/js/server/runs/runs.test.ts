@@ -450,6 +450,35 @@ describe('A run on the server', () => {
     assert.deepEqual(seen, ['m1', 'm3']);
   });
 
+  it('that ends without an answer stores that it has stopped, unless the agent has stored one', async () => {
+    const call = { functionCall: { id: 'c1', name: 'buy', args: {} } };
+    const { handler, service, ask, until, events } = await serveSession({
+      run: async function* ({ message, session }) {
+        if (message.id === 'm1') return;
+        if (message.id === 'm2') {
+          yield { author: 'guide', content: { role: 'model', parts: [call] } };
+          return;
+        }
+        const { invocationId } = message;
+        const event = { author: 'guide', invocationId, content: says('own') };
+        await service.appendEvent({ session: await session(), event });
+      },
+    });
+    for (const [id, count] of [
+      ['m1', 2],
+      ['m2', 5],
+      ['m3', 7],
+    ] as const) {
+      await ask(EVENTS, asked(id));
+      await until(count);
+    }
+    await handler.close();
+    const codes = (await events()).map(({ author, errorCode }) => errorCode ?? author);
+    assert.deepEqual(codes, [
+      ...['user', 'RUN_STOPPED', 'user', 'guide', 'RUN_STOPPED', 'user', 'guide'],
+    ]);
+  });
+
   it('ends before close resolves, or is stopped after graceMs with its calls closed', async () => {
     const call = { functionCall: { id: 'c1', name: 'buy', args: {} } };
     const { handler, ask, events } = await serveSession({
@@ -465,6 +494,6 @@ describe('A run on the server', () => {
     const [, asking, closed] = await events();
     assert.equal(asking?.content?.parts?.[0]?.functionCall?.id, 'c1');
     assert.equal(closed?.content?.parts?.[0]?.functionResponse?.id, 'c1');
-    assert.equal(closed.errorCode, undefined);
+    assert.equal(closed.errorCode, 'RUN_STOPPED');
   });
 });

@@ -243,7 +243,7 @@ describe('A Runner', () => {
     await snapshotOf(chat, ({ run, events }) => run === undefined && events.length === 5);
     const edited = await chat.edit(id, 'bad');
     const { run, events } = await snapshotOf(chat, ({ run }) => run?.status === 'failed');
-    assert.deepEqual([run?.messageId, events.map(textOf)], [edited.id, ['bad']]);
+    assert.deepEqual([run?.messageId, events.map(textOf)], [edited.id, ['bad', undefined]]);
     const { error } = run ?? {};
     assert.ok(isSessionError(error, 'run_failed'));
     assert.match(String(error.cause), /not allowed/);

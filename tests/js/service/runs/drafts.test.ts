@@ -38,7 +38,6 @@ describe('A draft of a run', () => {
     'the call of a tool': { content: { parts: [{ functionCall: { name: 'cups' } }] } },
     'an event without parts': {},
     'an event with a part that is null': { content: { parts: [null] } },
-    'an error': { errorCode: 'SAFETY' },
     'an interruption': { interrupted: true },
     'the end of a turn': { turnComplete: true },
   };
@@ -56,6 +55,7 @@ describe('A draft of a run', () => {
   }
 
   const others = {
+    'an error': { errorCode: 'SAFETY' },
     'the state that a callback changes': { actions: { stateDelta: { visits: 1 } } },
     'the response of a tool': {
       content: { role: 'user', parts: [{ functionResponse: { name: 'cups', response: {} } }] },

@@ -17,7 +17,8 @@ import {
 } from '../../../../js/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { storeMessageOnce } from '../../../../js/service/runs/agent/run_storage.js';
-import { endRun, storedStatus } from '../../../../js/service/runs/agent/run_status.js';
+import { endRun } from '../../../../js/service/runs/agent/end_events.js';
+import { storedStatus } from '../../../../js/service/runs/agent/run_status.js';
 import { openCache, Server } from '../../stores/cache/fixture.js';
 import { openRemote } from '../../stores/remote/fixture.js';
 import { newFolder } from '../../../new_folder.js';

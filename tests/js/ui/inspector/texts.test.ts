@@ -82,16 +82,24 @@ describe('The summary of an event', () => {
 
   it('accepts events that other programs wrote', () => {
     assert.equal(summaryOf({}).author, 'unknown');
-    const odd = { content: { parts: 'tea' }, errorMessage: 'boom' } as unknown as Parameters<
-      typeof summaryOf
-    >[0];
+    const odd = {
+      content: { parts: 'tea' },
+      errorCode: 500,
+      errorMessage: 'boom',
+    } as unknown as Parameters<typeof summaryOf>[0];
     assert.deepEqual([summaryOf(odd).text, summaryOf(odd).error], ['', 'boom']);
     for (const value of [null, 5, 'tea', [], [null], {}, { name: 5 }]) {
       const parts = [
         ...[value, { text: value }, { functionCall: value }, { functionResponse: value }],
         ...[{ inlineData: value }, { fileData: value }, { executableCode: value }],
       ];
-      const members = { author: value, content: { parts }, actions: value, errorMessage: value };
+      const members = {
+        author: value,
+        content: { parts },
+        actions: value,
+        errorCode: value,
+        errorMessage: value,
+      };
       const { author, text, tools, error } = summaryOf(members as Parameters<typeof summaryOf>[0]);
       for (const shown of [author, text, error ?? '', ...tools.map(({ name }) => name)]) {
         assert.equal(typeof shown, 'string');

@@ -64,8 +64,8 @@ for (const code of ['not_found', 'agent_running', 'stale_session', 'closed'] as 
       assert.deepEqual(await cache.outbox.list(KEY), []);
       assert.deepEqual(Object.keys(chat.getSnapshot().unsent), []);
       await chat.ask(asks('hi'));
-      await snapshotOf(chat, ({ run, events }) => run === undefined && events.length === 3);
-      assert.deepEqual(textsOf(chat.getSnapshot().events), ['fail', 'hi', 'yes']);
+      await snapshotOf(chat, ({ run, events }) => run === undefined && events.length === 4);
+      assert.deepEqual(textsOf(chat.getSnapshot().events), ['fail', undefined, 'hi', 'yes']);
       assert.equal(asked.filter((one) => one === id).length, 1);
       assert.ok(shown.every(({ status }) => status !== 'deleted'));
       await served.end();

@@ -238,7 +238,9 @@ describe('A run that fails', () => {
     assert.ok(isSessionError(run.error, 'run_failed'));
     assert.match(String(run.error.cause), /no model/);
     assert.deepEqual(Object.keys(unsent), []);
-    assert.deepEqual(textsOf((await service.getSession(KEY))?.events ?? []), ['hi']);
+    const [stored, end] = (await service.getSession(KEY))?.events ?? [];
+    assert.deepEqual(textsOf([stored!]), ['hi']);
+    assert.deepEqual([end?.errorCode, end?.errorMessage], ['RUN_FAILED', 'The agent failed.']);
     fails = false;
     await chat.regenerate(message.id);
     await snapshotOf(chat, ({ events, run }) => events.length === 2 && run === undefined);
@@ -258,13 +260,14 @@ describe('A run that fails', () => {
     assert.equal(run?.messageId, message.id);
     assert.ok(isSessionError(run.error, 'run_failed'));
     assert.match(String(run.error.cause), /no model/);
-    await snapshotOf(chat, ({ drafts }) => drafts.length === 0);
-    assert.deepEqual(textsOf(chat.getSnapshot().events), ['hi']);
+    const failed = await snapshotOf(chat, ({ events }) => events.length === 2);
+    assert.deepEqual(textsOf(failed.drafts), ['Gr'], 'the half answer stays');
     fails = false;
     const again = await chat.regenerate(message.id);
     await snapshotOf(chat, ({ events, run }) => events.length === 2 && run === undefined);
     assert.notEqual(again.id, message.id);
     assert.deepEqual(textsOf(chat.getSnapshot().events), ['hi', 'hi!']);
+    assert.deepEqual(chat.getSnapshot().drafts, []);
     stop();
   });
 
@@ -287,14 +290,15 @@ describe('A run that fails', () => {
     go.open();
     await snapshotOf(chat, hasStatus('failed'));
     assert.equal(calls, 1);
-    assert.deepEqual(textsOf(chat.getSnapshot().events), ['1', '2', '3']);
+    assert.deepEqual(textsOf(chat.getSnapshot().events).filter(Boolean), ['1', '2', '3']);
     const refused = assert.rejects(third, failsWith('aborted'));
     await chat.discard(thirdShown!.id);
     await refused;
     await chat.ask(asks('4'));
     await second;
-    await snapshotOf(chat, ({ events, run }) => events.length === 5 && run === undefined);
-    assert.deepEqual(textsOf(chat.getSnapshot().events), ['1', '2', '2!', '4', '4!']);
+    await snapshotOf(chat, ({ events, run }) => events.length === 6 && run === undefined);
+    const texts = textsOf(chat.getSnapshot().events);
+    assert.deepEqual(texts, ['1', undefined, '2', '2!', '4', '4!']);
     stop();
   });
 });

@@ -60,6 +60,8 @@ export class ServedAgent {
   #port = 0;
   readonly #opened: { close(): Promise<void> }[] = [];
   readonly #stops: (() => void)[] = [];
+  /** What the handler's `onError` got. */
+  readonly errors: unknown[] = [];
   /** Whether the handler knows who sends a request. */
   isSignedIn = true;
 
@@ -73,7 +75,8 @@ export class ServedAgent {
   ): Promise<this> {
     this.#run = run;
     const authorize = () => (this.isSignedIn ? (true as const) : ('unauthenticated' as const));
-    const options = { authorize, ...(run && { run }), ...limits };
+    const onError = (error: unknown): void => void this.errors.push(error);
+    const options = { authorize, onError, ...(run && { run }), ...limits };
     const handler = sessionHandler(this.service, options);
     this.#handlers.push(handler);
     const listener = nodeListener(handler);
