@@ -1,6 +1,5 @@
 /** Errors in words for the person in front of a page. */
 import { isSessionError, type SessionErrorCode } from './errors.js';
-import { isObject } from '../json/rules.js';
 
 const ENGLISH = {
   offline: 'You are offline.',
@@ -84,6 +83,6 @@ export function errorText(error: unknown, texts: Partial<ErrorTexts> = {}): stri
 /** Returns why an answer could not be made; `undefined` if only a developer can read it. */
 function reasonOf(cause: unknown): string | undefined {
   if (isSessionError(cause)) return undefined;
-  const message: unknown = isObject(cause) ? cause.message : cause;
+  const { message = cause } = Object(cause) as { readonly message?: unknown };
   return typeof message === 'string' && message !== '' ? message : undefined;
 }

@@ -132,14 +132,11 @@ function interrupted({ event, endedBy }: Draft, stored: readonly Event[]): NewEv
  */
 function stopEvent({ content, ...endEvent }: NewEvent, isUnanswered: boolean): NewEvent[] {
   if (content === undefined && !isUnanswered) return [];
-  const { errorCode, errorMessage, ...plain } = endEvent;
-  return [
-    {
-      ...plain,
-      ...(content !== undefined && { content }),
-      ...(isUnanswered && { errorCode: RUN_STOPPED }),
-    },
-  ];
+  const stopped: NewEvent = { ...endEvent, ...(content !== undefined && { content }) };
+  delete stopped.errorMessage;
+  if (isUnanswered) stopped.errorCode = RUN_STOPPED;
+  else delete stopped.errorCode;
+  return [stopped];
 }
 
 const MESSAGE = 'Invocation was aborted by client.';

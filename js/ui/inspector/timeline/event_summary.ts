@@ -44,8 +44,8 @@ export function summaryOf(event: Partial<Event>): EventSummary {
 
 /** Returns what a marker does, or how a run was ended; `undefined` for other events. */
 function markerText(event: Partial<Event>): string | undefined {
-  if (isAbort(event as Event)) return '[cancelled]';
-  if (isStopped(event as Event)) return '[stopped]';
+  if (isAbort(event)) return '[cancelled]';
+  if (isStopped(event)) return '[stopped]';
   const target = rewindTargetOf(event as Event);
   if (target !== undefined) return `[rewind to before ${target}]`;
   return compactionOf(event as Event) && '[compaction]';

@@ -85,7 +85,7 @@ export function tellsOfRun(event: Event): boolean {
 
 function errorIn(event: Partial<Event>): ShownError | undefined {
   const code = errorCodeOf(event);
-  if (code === undefined || isAbort(event as Event) || isStopped(event as Event)) return undefined;
+  if (code === undefined || isAbort(event) || isStopped(event)) return undefined;
   const message: unknown = event.errorMessage;
   return { code, message: typeof message === 'string' && message !== '' ? message : code };
 }

@@ -137,7 +137,7 @@ describe('The report of a run that has ended', () => {
       await next();
       await ask(`${SESSION}/events`, asked('m1'));
       let report: Partial<RunReport> = {};
-      while (report.status !== 'failed') report = (await next()) as Partial<RunReport>;
+      while (report.status !== 'failed') report = await next();
       assert.equal((report.drafts ?? []).length, count);
       await end();
     }
@@ -151,7 +151,7 @@ describe('The report of a run that has ended', () => {
     await follower.next();
     await ask(`${SESSION}/events`, asked('m1'));
     let report: Partial<RunReport> = {};
-    while (report.status !== 'failed') report = (await follower.next()) as Partial<RunReport>;
+    while (report.status !== 'failed') report = await follower.next();
     assert.deepEqual(report.error, {
       code: 'run_failed',
       message: 'The agent failed: quota',
