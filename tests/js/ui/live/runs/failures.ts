@@ -19,7 +19,7 @@ export interface Expected {
   /** `undefined`: it has an answer. */
   readonly status: 'failed' | 'unanswered' | undefined;
   /** What the cause of the error is. */
-  readonly cause?: { readonly code: string; readonly message?: string };
+  readonly cause?: { readonly code: string; readonly message?: string } | undefined;
   /** The half answer that stays. */
   readonly draft?: string;
 }
