@@ -39,7 +39,7 @@ const JOINED_RANGES = [
   '\\p{M}\\u0e33\\u0eb3\\u1160-\\u11ff\\u3131-\\u318e\\uff9e-\\uffdc\\u{16d67}',
   ...MARK_RANGES,
 ];
-const STARTER = new RegExp(`[^${JOINED_RANGES.join('')}]`, 'gu');
+const STARTER = new RegExp(`(?!${classOf(JOINED_RANGES)})[^]`, 'gu');
 /**
  * What is folded together: a letter with all that may join it. ASCII without marks is folded letter by letter in any
  * case, so a run of it is one match.
@@ -52,9 +52,19 @@ const ASCII = /^[\0-\x7f]*$/;
 /** The UTF-16 units of a text that are folded at once. One unit has a form of 18 letters. */
 const PIECE = 4096;
 /** A word of Arabic or Hebrew that is found within others, which may begin with an article or a preposition. */
-const INNER = /^ [\u05d0-\u05f2\u0620-\u06ff\u0750-\u077f\u0860-\u08c9]{3,}$/;
+const INNER = new RegExp(
+  `^ (?:(?!\\p{M})[\\u05d0-\\u05f2\\u0620-\\u06ff\\u0750-\\u077f\\u0860-\\u08c9]){3,}$`,
+  'u',
+);
 /** A phrase in quotes, or a word. One with apostrophes is one: `don’t`. */
 const TERM = /["“”„«»]([^"“”„«»]*)["“”„«»]|[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*/gu;
+
+/** Scripts in which a pair of letters is about a word. Of other unspaced scripts, three are. */
+const PAIRED =
+  '\\u3005-\\u312f\\u31a0-\\u31ff\\u3400-\\u9fff\\uf900-\\ufad9\\u{16fe3}-\\u{1b167}\\u{20000}-\\u{33479}';
+const SCRIPT_RUN = new RegExp(`([${PAIRED}]+)|[^${PAIRED}]+`, 'gu');
+/** Endings and particles of Japanese. */
+const HIRAGANA = /^[\u3041-\u309f\u30fc]*$/;
 
 /** To be raised when other words are made of the same text. Stored words of another version are made again. */
 export const WORDS_VERSION = 2;
@@ -138,4 +148,33 @@ export function needlesOf(query: string): string[] {
     return isFoundWithin ? needle.slice(1) : needle;
   });
   return [...new Set(needles)].filter((needle) => needle !== '');
+}
+
+/**
+ * Returns what the words of an answer to a question may contain: any of its words. A question in a script without blanks has
+ * each pair of Han and Kana, without those of Hiragana alone, and any three letters of the others.
+ *
+ * @returns each of them once; nothing if the question has no letter and no digit
+ */
+export function anyNeedlesOf(question: string): string[] {
+  const parts = needlesOf(question).flatMap((needle) => {
+    const words = needle.match(WORD) ?? [];
+    const isUnspaced = words.some((word) => UNSPACED_START.test(word));
+    return isUnspaced ? words.flatMap(partsOfWord) : needle;
+  });
+  return parts.length > 0 ? [...new Set(parts)] : needlesOf(question);
+}
+
+function partsOfWord(word: string): string[] {
+  if (!UNSPACED_START.test(word)) return [` ${word}`];
+  const parts: string[] = [];
+  for (const { 0: run, 1: paired } of word.matchAll(SCRIPT_RUN)) {
+    const letters = [...run];
+    const length = paired === undefined ? 3 : 2;
+    for (let at = 0; at === 0 || at + length <= letters.length; at += 1) {
+      const part = letters.slice(at, at + length).join('');
+      if (!HIRAGANA.test(part)) parts.push(part);
+    }
+  }
+  return parts;
 }

@@ -39,8 +39,8 @@ export interface SessionSearch {
    */
   find(request: FindRequest): Promise<FindResult>;
   /**
-   * Makes a memory service for a `Runner` of `@google/adk`. It finds what its user has said and heard in any session,
-   * the present one included.
+   * Makes a memory service for a `Runner` of `@google/adk`. It finds what its user has said and heard in any session that
+   * is not excepted.
    *
    * @throws SessionError `invalid_argument`
    */

@@ -1,17 +1,13 @@
 import { takeRequest } from '../../core/call/call.js';
-import { requireOneOf, requireText } from '../../values/errors/option_values.js';
+import { requireFunction, requireOneOf, requireText } from '../../values/errors/option_values.js';
 import type { Content } from '../../values/model/event/content.js';
+import { isAnswer, isFinalResponse } from '../../values/model/event/final_response.js';
 import type { Session, UserRequest } from '../../values/model/session.js';
 import { requireUser } from '../../values/model/values/ids.js';
-import { needlesOf, wordsOf } from '../../values/words.js';
+import { anyNeedlesOf, wordsOf } from '../../values/words.js';
 import { MAX_QUERY } from './find.js';
 import { countIn } from './process_words.js';
-import {
-  MAX_NEEDLES,
-  newestFirst,
-  type Order,
-  type SearchedSessions,
-} from './searched_sessions.js';
+import { newestFirst, type Order, type SearchedSessions } from './searched_sessions.js';
 import { ownTexts } from './snippet.js';
 
 /** How a {@link MemoryService} remembers. */
@@ -21,6 +17,11 @@ export interface MemoryOptions {
    * IndexedDB; elsewhere the calls reject with `unsupported`, as nothing keeps the marks. Default `'all'`.
    */
   remembers?: 'all' | 'added' | undefined;
+  /**
+   * Called at each search: the sessions with these ids are left out. Give the session that the agent answers in, whose
+   * events its model has in any case. A `Runner` does not tell a memory service which one that is.
+   */
+  except?: (() => readonly string[]) | undefined;
 }
 
 /** What an agent remembers of an event, as tools of `@google/adk` read it. */
@@ -49,7 +50,10 @@ export interface MemoryService {
   addSessionToMemory(session: Pick<Session, 'appName' | 'userId' | 'id'>): Promise<void>;
   /**
    * Finds events that have any word of the query, of all remembered sessions of this user. Those with the most words come first,
-   * then the newest: at most 20. Characters after the first 512, and words after 90 different ones, do not count.
+   * then the newest: at most 20. In a script without blanks, any pair of Han and Kana counts as a word, and any three
+   * letters of the others. Characters after the first 512 do not count; of more than 90 different words, the rarest do.
+   *
+   * No event is found that repeats the query, or whose invocation has no final answer yet.
    */
   searchMemory(request: UserRequest & { query: string }): Promise<FoundMemories>;
 }
@@ -60,15 +64,16 @@ const MAX_ENTRIES = 20;
 /** Makes a memory service. */
 export function makeMemoryService(
   searched: SearchedSessions,
-  { remembers = 'all' }: MemoryOptions,
+  { remembers = 'all', except }: MemoryOptions,
 ): MemoryService {
   const isRemembered = requireOneOf('remembers', remembers, ['all', 'added']) === 'added';
+  if (except !== undefined) requireFunction('except', except);
   return {
     addSessionToMemory: async ({ appName, userId, id: sessionId }) => {
       if (isRemembered) await searched.remember({ appName, userId, sessionId });
     },
     searchMemory: async (request) => ({
-      memories: await searchMemory(searched, request, isRemembered),
+      memories: await searchMemory(searched, request, isRemembered, new Set(except?.())),
     }),
   };
 }
@@ -77,24 +82,28 @@ async function searchMemory(
   searched: SearchedSessions,
   request: UserRequest & { query: string },
   isRemembered: boolean,
+  except: ReadonlySet<string>,
 ): Promise<MemoryEntry[]> {
   const taken = takeRequest(request);
   requireUser(taken);
   requireText('query', taken.query);
-  const all = needlesOf([...taken.query].slice(0, MAX_QUERY).join(''));
-  const needles = all.slice(0, MAX_NEEDLES);
+  const query = [...taken.query].slice(0, MAX_QUERY).join('');
   if (isRemembered) await searched.requireMarks(taken.signal);
-  const count = (words: string): number => countIn(words, needles);
   const { appName, userId, signal } = taken;
-  const look = { appName, userId, needles, least: 1, isRemembered, signal };
+  const owner = { appName, userId, isRemembered, signal };
+  const needles = await searched.rarest({ ...owner, least: 1, needles: anyNeedlesOf(query) });
+  const asked = wordsOf(query);
+  const count = (words: string): number => (words === asked ? 0 : countIn(words, needles));
+  const look = { ...owner, needles, least: 1 };
   const bestFirst: Order = (one, other) => other.found - one.found || newestFirst(one, other);
   const { sessions } = await searched.candidates(look, bestFirst);
+  const remembered = sessions.filter(({ sessionId }) => !except.has(sessionId));
   const entries: { entry: MemoryEntry; count: number; time: number }[] = [];
   /** Whether no event with so many words, of this time or before, comes into the answer. */
   const isFull = (most: number, newest: number): boolean =>
     entries.filter(({ count, time }) => count > most || (count === most && time >= newest))
       .length >= MAX_ENTRIES;
-  for await (const candidate of searched.withLines(look, sessions)) {
+  for await (const candidate of searched.withLines(look, remembered)) {
     const { found, lastUpdateTime } = candidate;
     // No event of this session or a later one is better than the entries.
     if (isFull(found, lastUpdateTime)) break;
@@ -102,9 +111,14 @@ async function searchMemory(
     const most = lines.reduce((most, line) => Math.max(most, count(line)), 0);
     if (most === 0 || isFull(most, lastUpdateTime)) continue;
     const events = (await searched.transcriptOf(candidate, signal)) ?? [];
+    const answered = new Set<string>();
     for (const event of [...events].reverse()) {
+      const { author, timestamp, content, invocationId } = event;
+      if (author !== 'user' && isAnswer(event) && isFinalResponse(event)) {
+        answered.add(invocationId);
+      }
+      if (invocationId && !answered.has(invocationId)) continue;
       const texts = ownTexts(event);
-      const { author, timestamp, content } = event;
       const role = content?.role;
       const entry: MemoryEntry = {
         content: { ...(role !== undefined && { role }), parts: texts.map((text) => ({ text })) },

@@ -28,7 +28,9 @@ import { ownTexts } from './snippet.js';
 /** The milliseconds that a search waits for the index. */
 const MAX_WAIT_MS = 2000;
 /** The most needles that are looked for in rows: the statements of some databases have at most 100 parameters. */
-export const MAX_NEEDLES = 90;
+const MAX_NEEDLES = 90;
+/** The UTF-16 units of the newest words in which needles are counted, to find the rarest. */
+const SAMPLE = 2 ** 17;
 /** The most bytes of a session's words in UTF-8. */
 const MAX_BYTES = 2 ** 20;
 /** The sessions that are read at once, and whose rows are written at once. */
@@ -105,6 +107,26 @@ export class SearchedSessions {
       sessions: looked.sessions.filter(({ found }) => found >= least).sort(order),
       isComplete: looked.isWhole && isCaughtUp,
     };
+  }
+
+  /**
+   * Returns the needles of a look that are the rarest in the user's newest words, as many as a look takes. Those of the same
+   * rarity stay in their order.
+   */
+  async rarest(request: LookRequest): Promise<readonly string[]> {
+    const { needles, signal } = request;
+    if (needles.length <= MAX_NEEDLES) return needles;
+    // Each row with a word has a blank.
+    const { sessions } = await this.candidates({ ...request, needles: [' '] }, newestFirst);
+    let sample = '';
+    for await (const { lines } of this.withLines({ ...request, signal }, sessions)) {
+      sample += lines.join('\n');
+      if (sample.length >= SAMPLE) break;
+    }
+    sample = sample.slice(0, SAMPLE);
+    const counted = needles.map((needle) => [sample.split(needle).length, needle] as const);
+    const ordered = counted.sort(([one], [other]) => one - other);
+    return ordered.slice(0, MAX_NEEDLES).map(([, needle]) => needle);
   }
 
   /** Resolves to whether the rows have been brought up to date in time. */

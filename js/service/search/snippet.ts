@@ -1,4 +1,5 @@
 import type { Event } from '../../values/model/event/event.js';
+import { filesOf } from '../../values/model/event/message_files.js';
 import { partsOf } from '../../values/model/event/parts.js';
 import type { SnippetPart } from '../../values/model/search.js';
 import { fold, matchWords, signsOf } from '../../values/words.js';
@@ -14,12 +15,21 @@ interface Span {
   readonly end: number;
 }
 
-/** Returns the texts that an event shows to people: without thoughts, calls and responses. A file has its name. */
+/**
+ * Returns the texts that an event shows to people: without thoughts, calls and responses. A file has its name, also in
+ * place of the text that stands for it in a message.
+ */
 export function ownTexts(event: Partial<Event>): string[] {
-  const texts = partsOf(event).map(({ text, thought, inlineData, fileData }): unknown => {
+  const files = new Map(filesOf(event).map(({ part, name }) => [part, name] as const));
+  const texts = partsOf(event).map((part, index): unknown => {
+    const { text, thought, inlineData, fileData } = part;
     if (thought) return undefined;
     return (
-      text ?? inlineData?.displayName ?? fileData?.displayName ?? fileNameOf(fileData?.fileUri)
+      files.get(index)?.replace(/^user:/, '') ??
+      text ??
+      inlineData?.displayName ??
+      fileData?.displayName ??
+      fileNameOf(fileData?.fileUri)
     );
   });
   return texts.filter((text): text is string => typeof text === 'string' && text !== '');

@@ -11,6 +11,22 @@ import { ScriptedModel } from '../adk/pairing/scripted_model.js';
 import { toolCall } from '../adk/model_script.js';
 import { says, USER } from '../fixture.js';
 
+/** Questions, and what answers them. */
+const QUESTIONS: Readonly<Record<string, string>> = {
+  '我的名字是什么？': '你好，我叫小明，这是我的名字',
+  '私の好きな食べ物は何ですか？': '好きな食べ物はラーメンです',
+  '제 강아지 이름이 뭐예요?': '강아지 이름이 초코예요',
+  ฉันชื่ออะไร: 'ฉันชื่อสมชาย',
+  ຂ້ອຍຊື່ຫຍັງ: 'ຂ້ອຍຊື່ບຸນມີ',
+  ខ្ញុំឈ្មោះអ្វី: 'ខ្ញុំឈ្មោះសុខា',
+  ကျွန်တော့်နာမည်ဘယ်လိုခေါ်လဲ: 'ကျွန်တော့်နာမည်အောင်ပါ',
+  'ما هو اسم قطتي؟': 'اسم قطتي مشمش',
+  'מה שם הכלב שלי?': 'הכלב נקרא רקסי',
+  'मेरा शहर कौन सा है?': 'मेरा शहर पुणे',
+  'Где я живу?': 'живу в Казани',
+  'Which colour do I like?': 'My favourite colour: blue',
+};
+
 async function yesterday(): Promise<InMemorySessionService> {
   const service = new InMemorySessionService();
   const session = await service.createSession({ ...USER, sessionId: 'yesterday' });
@@ -83,6 +99,80 @@ describe('A memory service', () => {
     const { memories } = await memory.searchMemory({ ...USER, query: 'tea' });
     assert.deepEqual(memories[0]?.content.parts, [{ text: 'New tea' }]);
     assert.equal(memories.length, 20);
+  });
+
+  it('answers a question in twelve scripts, by the best of its words or their parts', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession({ ...USER, sessionId: 'before' });
+    const facts = Object.values(QUESTIONS);
+    await service.appendEvents({ session, events: facts.map((fact) => says(fact)) });
+    const memory = sessionSearch(service).asMemoryService();
+    for (const [query, fact] of Object.entries(QUESTIONS)) {
+      const { memories } = await memory.searchMemory({ ...USER, query });
+      assert.equal(memories[0]?.content.parts?.[0]?.text, fact, query);
+    }
+  });
+
+  it('finds a word of Hiragana alone as it stands, and counts its pairs for nothing elsewhere', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession({ ...USER, sessionId: 'before' });
+    const texts = ['ひまわりが好きです', 'そうですか'];
+    await service.appendEvents({ session, events: texts.map((text) => says(text)) });
+    const memory = sessionSearch(service).asMemoryService();
+    const found = async (query: string) => {
+      const { memories } = await memory.searchMemory({ ...USER, query });
+      return memories.map(({ content }) => content.parts?.[0]?.text);
+    };
+    assert.deepEqual(await found('ひまわり'), [texts[0]]);
+    assert.deepEqual(await found('名前は何ですか'), []);
+  });
+
+  it('asks by the rarest parts of a long question, whose number the engines limit', async () => {
+    const service = new InMemorySessionService();
+    const session = await service.createSession({ ...USER, sessionId: 'before' });
+    const common = Array.from({ length: 200 }, (_, at) => String.fromCodePoint(0x4e00 + at));
+    const events = [says('我的猫叫小白'), ...[1, 2, 3].map(() => says(common.join('')))];
+    await service.appendEvents({ session, events });
+    const memory = sessionSearch(service).asMemoryService();
+    const query = `${common.join('')}，我的猫叫什么名字`;
+    const { memories } = await memory.searchMemory({ ...USER, query });
+    assert.ok(memories.some(({ content }) => content.parts?.[0]?.text === '我的猫叫小白'));
+  });
+
+  it('remembers neither the question itself, nor an invocation without a final answer, nor a session that is excepted', async () => {
+    const service = await yesterday();
+    const session = await service.createSession({ ...USER, sessionId: 'today' });
+    const turn = (invocationId: string, ...events: Parameters<typeof createEvent>[0][]) =>
+      service.appendEvents({
+        session,
+        events: events.map((event) => createEvent({ ...event, invocationId })),
+      });
+    const text = (text: string) => ({ parts: [{ text }] });
+    const call = { parts: [{ functionCall: { name: 'load_memory', args: {} } }] };
+    await turn(
+      'i1',
+      { author: 'user', content: text('white tea') },
+      { author: 'a', content: text('Yes') },
+    );
+    await turn(
+      'i2',
+      { author: 'user', content: text('black tea') },
+      { author: 'a', content: call },
+    );
+    const found = async (query: string, except?: () => readonly string[]) => {
+      const memory = sessionSearch(service).asMemoryService({ except });
+      const { memories } = await memory.searchMemory({ ...USER, query });
+      return memories.map(({ content }) => content.parts?.[0]?.text);
+    };
+    const green = '녹차를 추천해요: green tea';
+    assert.deepEqual(await found('tea'), ['white tea', green]);
+    assert.deepEqual(await found('White tea?'), [green]);
+    assert.deepEqual(await found('tea', () => ['today']), [green]);
+    await turn('i2', { author: 'a', content: text('Never') });
+    assert.deepEqual(await found('tea'), ['black tea', 'white tea', green]);
+    const except = ['today'] as unknown as () => string[];
+    const make = () => sessionSearch(service).asMemoryService({ except });
+    assert.throws(make, failsWith('invalid_argument', /^except/));
   });
 
   it('that remembers added sessions alone is unsupported where the index is in the process', async () => {
