@@ -2,6 +2,7 @@
  * The words of sessions, one row for each, as a search keeps them. A row only tells that reading its session may be of
  * use: it may have the words of undone events, and those of before its session changed.
  */
+import type { HiddenMembers } from '../values/model/diagnostic.js';
 import type { Abortable } from '../values/model/session.js';
 
 /** A user of an app. */
@@ -17,11 +18,21 @@ export interface WordRow {
   readonly version: unknown;
   /** As it is stored. */
   readonly title: string | undefined;
-  /** The words of the title, and of each event in a line of its own. Begins with {@link CUT} if words are missing. */
+  /**
+   * The words of the title, and of each event in a line of its own. Begins with {@link CUT} if words are missing: those of the
+   * oldest events.
+   */
   readonly words: string;
-  /** The revision up to which the events have their lines; `undefined` if the service has no revisions. */
+  /** The revision up to which the events have their lines; `undefined` if changes since cannot be added. */
   readonly revision: number | undefined;
+  /** How many events the session had at that revision. Only of a row that a database keeps. */
+  readonly eventCount: number | undefined;
+  /** Tells the last of the events, so that none is added twice. */
+  readonly seen: string;
 }
+
+/** What is read of a row. */
+export type StoredWords = Pick<WordRow, 'words' | 'seen'>;
 
 /** Stands before words that are not all of a session. It is no letter, so no word has it. */
 export const CUT = '…';
@@ -49,6 +60,8 @@ export interface LookedSession {
   readonly found: number;
   /** That of the row, if the changes since may be added to it. */
   readonly since?: number | undefined;
+  /** That of the row. */
+  readonly eventCount?: number | undefined;
 }
 
 /** The result of a look. */
@@ -65,12 +78,12 @@ export interface WordRows {
    * Learns which sessions there are, and keeps their rows until the returned function is called. Absent if
    * {@link WordRows.look} knows.
    */
-  list?(owner: WordsOwner): Promise<() => void>;
+  list?(owner: WordsOwner, reads: HiddenMembers['reads']): Promise<() => void>;
   look(request: LookRequest): Promise<Looked>;
-  /** Reads the words of some sessions. Those without a row are missing. */
+  /** Reads the rows of some sessions. Those without one are missing. */
   read(
     request: WordsOwner & Abortable & { readonly sessionIds: readonly string[] },
-  ): Promise<ReadonlyMap<string, string>>;
+  ): Promise<ReadonlyMap<string, StoredWords>>;
   /** Writes rows, unless their sessions are gone. A mark stays. */
   write(request: WordsOwner & { readonly rows: readonly WordRow[] }): Promise<void>;
   /** Marks a session as remembered. Absent if the rows keep no marks. */

@@ -109,16 +109,23 @@ export function* wordPieces(text: string): Generator<string, void, undefined> {
     const folded = fold(text.slice(start, end));
     start = end;
     if (folded === '') continue;
-    let words = '';
-    let isUnspaced: boolean | undefined;
-    let last = 0;
-    for (const { 0: word, index = 0 } of matchWords(folded)) {
-      isUnspaced = UNSPACED_START.test(word);
-      words += index === 0 && open === isUnspaced ? word : ` ${word}`;
-      last = index + word.length;
+    if (ASCII.test(folded)) {
+      const plain = folded.replace(/[^a-z0-9]+/g, ' ');
+      const isWithin = open === false || plain.startsWith(' ');
+      open = plain.endsWith(' ') ? undefined : false;
+      yield (isWithin ? plain : ` ${plain}`).trimEnd();
+      continue;
     }
-    open = last === folded.length ? isUnspaced : undefined;
-    yield words;
+    const words = folded.match(WORD);
+    if (words === null) {
+      open = undefined;
+      continue;
+    }
+    const first = words[0];
+    const last = words.at(-1) ?? first;
+    const isWithin = folded.startsWith(first) && open === UNSPACED_START.test(first);
+    open = folded.endsWith(last) ? UNSPACED_START.test(last) : undefined;
+    yield `${isWithin ? '' : ' '}${words.join(' ')}`;
   }
 }
 

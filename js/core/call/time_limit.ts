@@ -109,6 +109,10 @@ export class TimeLimit {
     for (const end of this.#waits) callListener(end);
   }
 
+  get hasFired(): boolean {
+    return this.#firing !== undefined;
+  }
+
   get signal(): HostAbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();

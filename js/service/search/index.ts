@@ -13,7 +13,8 @@ import { coreOf } from '../../core/core_of.js';
 import { requireFunction } from '../../values/errors/option_values.js';
 import type { FindRequest, FindResult } from '../../values/model/search.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { find, findThroughCache, takeSearch } from './find.js';
+import { find, takeSearch } from './find.js';
+import { findThroughCache } from './find_through_cache.js';
 import { makeMemoryService, type MemoryOptions, type MemoryService } from './memory_service.js';
 import { SearchedSessions } from './searched_sessions.js';
 

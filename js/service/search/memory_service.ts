@@ -1,14 +1,22 @@
-import { takeRequest } from '../../core/call/call.js';
+import { requireNotAborted, takeRequest } from '../../core/call/call.js';
+import { isSessionError } from '../../values/errors/errors.js';
 import { requireFunction, requireOneOf, requireText } from '../../values/errors/option_values.js';
 import type { Content } from '../../values/model/event/content.js';
+import type { Event } from '../../values/model/event/event.js';
 import { isAnswer, isFinalResponse } from '../../values/model/event/final_response.js';
 import type { Session, UserRequest } from '../../values/model/session.js';
 import { requireUser } from '../../values/model/values/ids.js';
 import { anyNeedlesOf, wordsOf } from '../../values/words.js';
 import { MAX_QUERY } from './find.js';
 import { countIn } from './process_words.js';
-import { newestFirst, type Order, type SearchedSessions } from './searched_sessions.js';
-import { ownTexts } from './snippet.js';
+import { newestFirst, type Order } from './search_order.js';
+import {
+  beginSearch,
+  type Candidate,
+  limitOf,
+  type SearchedSessions,
+} from './searched_sessions.js';
+import { ownTexts, wordsInTurns } from './event_words.js';
 
 /** How a {@link MemoryService} remembers. */
 export interface MemoryOptions {
@@ -91,44 +99,71 @@ async function searchMemory(
   if (isRemembered) await searched.requireMarks(taken.signal);
   const { appName, userId, signal } = taken;
   const owner = { appName, userId, isRemembered, signal };
-  const needles = await searched.rarest({ ...owner, least: 1, needles: anyNeedlesOf(query) });
+  const call = beginSearch();
+  const asking = { ...owner, least: 1, needles: anyNeedlesOf(query) };
+  const needles = await searched.rarest(asking, call);
   const asked = wordsOf(query);
   const count = (words: string): number => (words === asked ? 0 : countIn(words, needles));
   const look = { ...owner, needles, least: 1 };
   const bestFirst: Order = (one, other) => other.found - one.found || newestFirst(one, other);
-  const { sessions } = await searched.candidates(look, bestFirst);
+  const { sessions } = await searched.candidates(look, bestFirst, call);
   const remembered = sessions.filter(({ sessionId }) => !except.has(sessionId));
   const entries: { entry: MemoryEntry; count: number; time: number }[] = [];
   /** Whether no event with so many words, of this time or before, comes into the answer. */
   const isFull = (most: number, newest: number): boolean =>
     entries.filter(({ count, time }) => count > most || (count === most && time >= newest))
       .length >= MAX_ENTRIES;
-  for await (const candidate of searched.withLines(look, remembered)) {
-    const { found, lastUpdateTime } = candidate;
-    // No event of this session or a later one is better than the entries.
-    if (isFull(found, lastUpdateTime)) break;
-    const [, ...lines] = candidate.lines;
-    const most = lines.reduce((most, line) => Math.max(most, count(line)), 0);
-    if (most === 0 || isFull(most, lastUpdateTime)) continue;
-    const events = (await searched.transcriptOf(candidate, signal)) ?? [];
+  const addEntries = async (candidate: Candidate, matching: number): Promise<void> => {
+    const reading = await searched.transcriptOf(candidate, call, time.signal);
     const answered = new Set<string>();
-    for (const event of [...events].reverse()) {
-      const { author, timestamp, content, invocationId } = event;
+    let remaining = matching;
+    for await (const event of reading?.events() ?? []) {
+      const { author, timestamp, invocationId } = event;
       if (author !== 'user' && isAnswer(event) && isFinalResponse(event)) {
         answered.add(invocationId);
       }
-      if (invocationId && !answered.has(invocationId)) continue;
       const texts = ownTexts(event);
-      const role = content?.role;
-      const entry: MemoryEntry = {
-        content: { ...(role !== undefined && { role }), parts: texts.map((text) => ({ text })) },
-        ...(author !== undefined && { author }),
-        timestamp: new Date(timestamp).toISOString(),
-      };
-      const own = count(wordsOf(texts.join('\n')));
-      if (own > 0) entries.push({ entry, count: own, time: timestamp });
+      const own = count(await wordsInTurns(texts.join('\n'), call.pauses));
+      if (own === 0) continue;
+      if (!invocationId || answered.has(invocationId)) {
+        entries.push({ entry: entryOf(event, texts), count: own, time: timestamp });
+      }
+      remaining -= 1;
+      if (remaining === 0) return;
     }
+  };
+  const read = async (): Promise<void> => {
+    for await (const candidate of searched.withLines(look, remembered)) {
+      const { found, lastUpdateTime } = candidate;
+      // No event of this session or a later one is better than the entries.
+      if (time.hasFired || isFull(found, lastUpdateTime)) return;
+      const [, ...lines] = candidate.lines;
+      const counts = lines.map(count).filter((own) => own > 0);
+      const most = counts.reduce((most, own) => Math.max(most, own), 0);
+      if (most === 0 || isFull(most, lastUpdateTime)) continue;
+      await addEntries(candidate, counts.length).catch((error: unknown) => {
+        // The other sessions are remembered.
+        if (isSessionError(error, 'closed')) throw error;
+      });
+    }
+  };
+  const time = limitOf(call, signal);
+  try {
+    await time.until(read());
+    requireNotAborted(signal);
+  } finally {
+    time.abort();
+    time.end();
   }
   entries.sort((one, other) => other.count - one.count || other.time - one.time);
   return entries.slice(0, MAX_ENTRIES).map(({ entry }) => entry);
+}
+
+function entryOf({ author, timestamp, content }: Event, texts: readonly string[]): MemoryEntry {
+  const role = content?.role;
+  return {
+    content: { ...(role !== undefined && { role }), parts: texts.map((text) => ({ text })) },
+    ...(author !== undefined && { author }),
+    timestamp: new Date(timestamp).toISOString(),
+  };
 }

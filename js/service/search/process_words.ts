@@ -4,11 +4,13 @@ import {
   type Looked,
   type LookedSession,
   type LookRequest,
+  type StoredWords,
   type WordRow,
   type WordRows,
   type WordsOwner,
 } from '../../core/word_rows.js';
 import { putLast } from '../../values/bounded_map.js';
+import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { keyText } from '../../values/model/values/ids.js';
 import { WORDS_VERSION } from '../../values/words.js';
@@ -52,7 +54,7 @@ export class ProcessWords implements WordRows {
     this.#users.clear();
   }
 
-  async list({ appName, userId }: WordsOwner): Promise<() => void> {
+  async list({ appName, userId }: WordsOwner, reads?: HiddenMembers['reads']): Promise<() => void> {
     const owner = { appName, userId };
     const name = keyText(owner);
     const user = this.#users.get(name) ?? (await this.#load(owner));
@@ -68,7 +70,7 @@ export class ProcessWords implements WordRows {
       if (this.#users.get(name) === user) putLast(this.#users, name, user, Infinity);
     };
     try {
-      await this.#list(owner, user);
+      await this.#list(owner, user, reads);
     } catch (error) {
       release();
       throw error;
@@ -78,18 +80,20 @@ export class ProcessWords implements WordRows {
 
   async #load(owner: WordsOwner): Promise<UserRows> {
     const stored = (await this.#records?.load(owner)) ?? [];
-    const rows = stored.map((row) => [row.sessionId, { ...row, revision: undefined }] as const);
+    // Another page may have read them before the sessions were lost, and others came to the same revisions.
+    const ofPage = { revision: undefined, eventCount: undefined, seen: '' };
+    const rows = stored.map((row) => [row.sessionId, { ...row, ...ofPage }] as const);
     return { listed: [], writes: undefined, marks: new Set(), rows: new Map(rows), holds: 0 };
   }
 
-  async #list(owner: WordsOwner, user: UserRows): Promise<void> {
+  async #list(owner: WordsOwner, user: UserRows, reads: HiddenMembers['reads']): Promise<void> {
     const records = this.#records;
     if (records !== undefined) user.marks = await records.marks(owner);
     const isAlone = this.#service.storage.kind === 'memory';
     const writes = isAlone ? coreOf(this.#service)?.publisher.feed.writes : undefined;
     if (writes !== undefined && writes === user.writes) return;
     const listed = new Map<string, UserRows['listed'][number]>();
-    const list = { ...owner, limit: LISTED, stateKeys: [] };
+    const list = { ...owner, limit: LISTED, stateKeys: [], reads };
     for await (const session of this.#service.sessions(list)) {
       const { id: sessionId, title, labels = {}, lastUpdateTime } = session;
       // The time too: a database that was lost begins with the same revisions.
@@ -117,19 +121,19 @@ export class ProcessWords implements WordRows {
       const isLooked = !isRemembered || marks?.has(sessionId) === true;
       const found = isLooked ? countIn(row?.words ?? '', needles, least) : 0;
       if (!isStale && found === 0) continue;
-      sessions.push({ ...session, isStale, found, since: isCut ? undefined : row?.revision });
+      sessions.push({ ...session, isStale, found, since: row?.revision });
     }
     return Promise.resolve({ sessions, isWhole });
   }
 
   read(
     request: WordsOwner & { readonly sessionIds: readonly string[] },
-  ): Promise<Map<string, string>> {
+  ): Promise<Map<string, StoredWords>> {
     const rows = this.#of(request)?.rows;
-    const words = new Map<string, string>();
+    const words = new Map<string, StoredWords>();
     for (const sessionId of request.sessionIds) {
       const row = rows?.get(sessionId);
-      if (row !== undefined) words.set(sessionId, row.words);
+      if (row !== undefined) words.set(sessionId, row);
     }
     return Promise.resolve(words);
   }

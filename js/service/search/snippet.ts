@@ -1,14 +1,18 @@
-import type { Event } from '../../values/model/event/event.js';
-import { filesOf } from '../../values/model/event/message_files.js';
-import { partsOf } from '../../values/model/event/parts.js';
 import type { SnippetPart } from '../../values/model/search.js';
 import { fold, matchWords, signsOf } from '../../values/words.js';
+import type { Pauses } from './pauses.js';
 
 /** The UTF-16 units of a snippet, and how many of them stand before the first hit. */
 const LENGTH = 200;
 const BEFORE = 40;
-/** The first units of a text in which the first hit is looked for. */
-const FIRST_LENGTH = 4096;
+/** The units of a text in which hits are looked for at once, and those of them that the window before has too. */
+const WINDOW = 6144;
+const OVERLAP = 2048;
+/** How much longer it takes to find the places of words than to make them. */
+const EFFORT = 4;
+/** What stands between words. */
+const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}]/gu;
+
 /** A piece of a text, by UTF-16 units. */
 interface Span {
   readonly start: number;
@@ -16,36 +20,40 @@ interface Span {
 }
 
 /**
- * Returns the texts that an event shows to people: without thoughts, calls and responses. A file has its name, also in
- * place of the text that stands for it in a message.
+ * Returns the piece of a text around the first hit, with all hits in it. The text is searched in windows, with turns of
+ * the loop between them.
  */
-export function ownTexts(event: Partial<Event>): string[] {
-  const files = new Map(filesOf(event).map(({ part, name }) => [part, name] as const));
-  const texts = partsOf(event).map((part, index): unknown => {
-    const { text, thought, inlineData, fileData } = part;
-    if (thought) return undefined;
-    return (
-      files.get(index)?.replace(/^user:/, '') ??
-      text ??
-      inlineData?.displayName ??
-      fileData?.displayName ??
-      fileNameOf(fileData?.fileUri)
-    );
-  });
-  return texts.filter((text): text is string => typeof text === 'string' && text !== '');
-}
-
-function fileNameOf(uri: unknown): string | undefined {
-  return typeof uri === 'string' ? uri.slice(uri.lastIndexOf('/') + 1) : undefined;
-}
-
-/** Returns the piece of a text around the first hit, with all hits in it. */
-export function snippetOf(text: string, needles: readonly string[]): SnippetPart[] {
-  let hits: Span[] = [];
-  for (let length = FIRST_LENGTH; hits.length === 0; length *= 4) {
-    hits = findHits(text.slice(0, length), needles);
-    if (length >= text.length) break;
+export async function snippetOf(
+  text: string,
+  needles: readonly string[],
+  pauses: Pauses,
+): Promise<SnippetPart[]> {
+  let from = 0;
+  let hits = findHits(text.slice(0, WINDOW), needles);
+  while (hits.length === 0 && from + WINDOW < text.length) {
+    await pauses.after(WINDOW * EFFORT);
+    from = windowStart(text, from);
+    hits = findHits(text.slice(from, from + WINDOW), needles);
   }
+  // The snippet may be longer than what the window has of it.
+  const [first] = hits;
+  if (first !== undefined) hits = findHits(text.slice(from, from + first.start + OVERLAP), needles);
+  return partsAround(
+    text,
+    hits.map(({ start, end }) => ({ start: from + start, end: from + end })),
+  );
+}
+
+/** Returns where the next window begins: between words, if words end within the overlap. */
+function windowStart(text: string, from: number): number {
+  const place = from + WINDOW;
+  BETWEEN_WORDS.lastIndex = wholeAt(text, place - OVERLAP);
+  const between = BETWEEN_WORDS.exec(text)?.index ?? place;
+  return between < place ? between : wholeAt(text, place - OVERLAP);
+}
+
+/** Cuts the piece of a snippet out of a text. */
+function partsAround(text: string, hits: readonly Span[]): SnippetPart[] {
   const first = hits[0]?.start ?? 0;
   const start = wholeAt(text, text.length <= LENGTH ? 0 : Math.max(0, first - BEFORE));
   const end = wholeAt(text, Math.min(start + LENGTH, text.length));

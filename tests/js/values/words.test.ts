@@ -68,6 +68,9 @@ describe('The words of a text', () => {
       const whole = [...matchWords(fold(text))].map(([word]) => ` ${word}`).join('');
       assert.equal(wordsOf(text), whole);
     }
+    assert.equal(wordsOf(`${'x'.repeat(4096)}${'… '.repeat(2048)}x`), ` ${'x'.repeat(4096)} x`);
+    const latin = `${'ab_c '.repeat(3000)}${'x'.repeat(9000)} .`;
+    assert.equal(wordsOf(latin), `${' ab c'.repeat(3000)} ${'x'.repeat(9000)}`);
     const long = `${'é'.repeat(50_000)} ${'茶'.repeat(50_000)}x`;
     assert.equal(wordsOf(long), ` ${'e'.repeat(50_000)} ${'茶'.repeat(50_000)} x`);
   });

@@ -17,16 +17,23 @@ import { SUMMARY_PREFIX } from '../../../values/model/event/stored.js';
 import type { ComputedView, EventCount } from '../../../values/model/values/read_options.js';
 import { readBack, type KnownEvents } from './read_back.js';
 
+/** How often a page is read while other writers change the session. After that, the whole history is read. */
+const ATTEMPTS = 3;
+
 /** Plans the reads of a page. The whole history is read only if the page needs it. */
 export function* planPage(view: ComputedView, page: PageRequest): ReadPlan<ReadPage | undefined> {
-  const markers = yield* find({ ...page, kind: 'markers' });
-  const read = markers && (yield* readByMarkers(markers, view, page));
-  return read ?? (yield* readWhole(view, page));
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const markers = yield* find({ ...page, kind: 'markers' });
+    const read = markers && (yield* readByMarkers(markers, view, page));
+    if (read === undefined) break;
+    if (read !== 'changed') return read;
+  }
+  return yield* readWhole(view, page);
 }
 
 /**
- * Reads a page without the whole history. Returns `undefined` if the page needs that, or if the session has changed
- * since the markers were read.
+ * Reads a page without the whole history. Returns `undefined` if the page needs that, and `'changed'` if the session has
+ * changed since the markers were read.
  *
  * Without markers the page is the stored one, unless models get it and it has function calls. Otherwise the whole
  * history is needed for the count of a view, for a page after an event, and for the view for models if there is a
@@ -36,14 +43,14 @@ function* readByMarkers(
   markers: ReadMarkers,
   view: ComputedView,
   page: PageRequest,
-): ReadPlan<ReadPage | undefined> {
+): ReadPlan<ReadPage | 'changed' | undefined> {
   const { created, revision, events } = markers;
   if (!events.some(isMarker)) {
     const stored = yield* find({ ...page, kind: 'page' });
     const isSame = stored?.created === created && stored.revision === revision;
     // Without markers and calls, models get what is stored.
     const isShown = view === 'transcript' || stored?.events?.some(hasCallParts) === false;
-    if (isShown) return isSame ? stored : undefined;
+    if (isShown) return isSame ? stored : 'changed';
   }
   const { direction, eventId, limit, withCount } = page;
   if (direction === 'after' || withCount) return undefined;
@@ -61,7 +68,8 @@ function* readByMarkers(
       ? { answer: 'needsEarlier', before: 0 }
       : pageOfKnown(known, view, { eventId, limit }),
   );
-  return typeof shown === 'string' ? undefined : { created, ...shown };
+  if (shown === 'needsAll') return undefined;
+  return shown === 'changed' ? shown : { created, ...shown };
 }
 
 function* readWhole(

@@ -64,6 +64,8 @@ export function tableStatements(
     'parent',
     'initial_state',
     'revision',
+    'since',
+    'event_count',
     `${FILES}.content`,
   ];
   for (const files of [FILES, FILE_CHUNKS]) nullable.push(`${files}.session_id`);
@@ -133,6 +135,10 @@ export function tableStatements(
       revision: time,
       title: word,
       remembered: 'smallint',
+      version: 'smallint',
+      since: 'bigint',
+      event_count: 'bigint',
+      seen: text,
       words: text,
     }).modifyEnd(engine.tables.longRows ?? sql``),
     table(

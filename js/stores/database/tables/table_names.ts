@@ -29,7 +29,7 @@ export const FILE_CHUNKS = 'adk_session_wasm_file_chunks';
 export const OUR_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   [SIDE_TABLE]: ['last_update_time', 'replaced_at'],
   [DETAILS]: ['create_time', 'title', 'labels', 'parent', 'initial_state'],
-  [SEARCH]: ['revision', 'title', 'remembered', 'words'],
+  [SEARCH]: ['revision', 'title', 'remembered', 'version', 'since', 'event_count', 'seen', 'words'],
   [MUTATIONS]: ['client', 'last_number', 'created', 'update_time'],
   [FILES]: ['owner', 'name', 'version', 'content', 'size', 'facts', 'create_time'],
   [FILE_CHUNKS]: ['owner', 'content', 'position', 'bytes', 'create_time'],

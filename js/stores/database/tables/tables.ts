@@ -74,6 +74,13 @@ export interface Tables {
     title: string | null;
     /** 1 if the session was added to the memory, else 0. */
     remembered: number;
+    /** The `WORDS_VERSION` of the words. Those of another version are made again. */
+    version: number;
+    /** The `revision` and the `eventCount` of the {@link WordRow}. */
+    since: number | string | null;
+    event_count: number | string | null;
+    /** See {@link WordRow}. */
+    seen: string;
     /** See {@link WordRow}. The last column, so that SQLite reads the others without it. */
     words: string;
   };

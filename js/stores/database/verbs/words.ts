@@ -5,12 +5,14 @@ import {
   type Looked,
   type LookedSession,
   type LookRequest,
+  type StoredWords,
   type WordRow,
   type WordRows,
   type WordsOwner,
 } from '../../../core/word_rows.js';
 import { parseLabels } from '../../../values/model/description.js';
 import { parseMilliseconds } from '../../../values/python/micros.js';
+import { WORDS_VERSION } from '../../../values/words.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import { Prepared, runOnce, type Steps, together } from '../engine/prepared.js';
 import { isUser, type Key, keyOf, matchesSession } from '../statements/session_statements.js';
@@ -43,6 +45,9 @@ interface LookedColumns {
     session_id: string;
     revision: StoredTime | null;
     title: string | null;
+    version: number | string;
+    since: number | string | null;
+    event_count: number | string | null;
     is_cut: number | string;
     found: number | string;
   };
@@ -51,9 +56,16 @@ interface LookedColumns {
 interface RowValues extends Key {
   revision: StoredTime | null;
   title: string | null;
+  version: number;
+  since: number | null;
+  event_count: number | null;
+  seen: string;
   words: string;
   remembered: number;
 }
+
+/** The columns that a renewal of a row replaces. */
+const RENEWED = ['revision', 'title', 'version', 'since', 'event_count', 'seen', 'words'] as const;
 
 /** Makes the statements of this file. */
 function wordStatements(database: Database, engine: Engine) {
@@ -63,7 +75,7 @@ function wordStatements(database: Database, engine: Engine) {
   const bit = (condition: RawBuilder<boolean>) =>
     sql<number>`case when ${condition} then 1 else 0 end`;
   /** @param ownValue of a row that is there: what replaces the column */
-  const upsert = (columns: readonly ('revision' | 'title' | 'words' | 'remembered')[]) =>
+  const upsert = (columns: readonly ((typeof RENEWED)[number] | 'remembered')[]) =>
     new Prepared<RowValues, never>((value) => {
       const insert = database.insertInto(SEARCH).values({
         app_name: value('app'),
@@ -72,6 +84,10 @@ function wordStatements(database: Database, engine: Engine) {
         revision: value('revision'),
         title: value('title'),
         remembered: value('remembered'),
+        version: value('version'),
+        since: value('since'),
+        event_count: value('event_count'),
+        seen: value('seen'),
         words: value('words'),
       });
       const newValue = (column: string) =>
@@ -141,6 +157,9 @@ function wordStatements(database: Database, engine: Engine) {
               'session_id',
               time(of.ref('revision')).as('revision'),
               'title',
+              'version',
+              'since',
+              'event_count',
               bit(isCut).as('is_cut'),
               found.as('found'),
             ]);
@@ -150,11 +169,11 @@ function wordStatements(database: Database, engine: Engine) {
       (sessions: number) =>
         new Prepared<
           Owner & Record<`session${number}`, string>,
-          { session_id: string; words: string }
+          { session_id: string } & StoredWords
         >((value) =>
           database
             .selectFrom(SEARCH)
-            .select(['session_id', 'words'])
+            .select(['session_id', 'seen', 'words'])
             .where(isUser(value))
             .where(
               'session_id',
@@ -169,7 +188,7 @@ function wordStatements(database: Database, engine: Engine) {
         database.selectFrom('sessions').select('id').where(matchesSession(value)),
       ),
     ),
-    renew: upsert(['revision', 'title', 'words']),
+    renew: upsert(RENEWED),
     remember: upsert(['remembered']),
   };
 }
@@ -228,7 +247,9 @@ function* look({ statements }: VerbContext, request: LookRequest): Steps<Looked>
     const described = detailsOf.get(id);
     // Those of a session that had the id before stay if Python deletes it without foreign keys.
     const { title, labels } = described?.create_time === create_time ? described : NO_DETAILS;
-    const isStale = row?.revision !== version || (row.title ?? '') !== (title ?? '');
+    const isOfVersion = Number(row?.version) === WORDS_VERSION;
+    const isStale =
+      !isOfVersion || row?.revision !== version || (row.title ?? '') !== (title ?? '');
     if (Number(row?.is_cut) === 1) isWhole = false;
     const count = Number(row?.found ?? 0);
     const found = count >= least ? count : 0;
@@ -243,6 +264,8 @@ function* look({ statements }: VerbContext, request: LookRequest): Steps<Looked>
       version,
       isStale,
       found,
+      since: isOfVersion ? optionalNumber(row?.since) : undefined,
+      eventCount: optionalNumber(row?.event_count),
     });
   }
   return { sessions, isWhole };
@@ -264,17 +287,21 @@ function bySession<Row extends { readonly session_id: string }>(rows: readonly R
   return rowOf;
 }
 
+function optionalNumber(value: number | string | null | undefined): number | undefined {
+  return value == null ? undefined : Number(value);
+}
+
 function* read(
   { statements }: VerbContext,
   request: WordsOwner & { readonly sessionIds: readonly string[] },
-): Steps<Map<string, string>> {
+): Steps<Map<string, StoredWords>> {
   const queries = [...filledChunks(request.sessionIds, MAX_READ)].map((some) => {
     const values: Owner & Record<`session${number}`, string> = { ...keyOf(request) };
     for (const [index, sessionId] of some.entries()) values[`session${index}`] = sessionId;
     return statements(wordStatements).read(some.length).of(values);
   });
   const rows = (yield* together(queries, true)).flat();
-  return new Map(rows.map((row) => [row.session_id, row.words]));
+  return new Map(rows.map((row) => [row.session_id, row]));
 }
 
 function* renew(
@@ -285,11 +312,21 @@ function* renew(
   const { lock, renew } = statements(wordStatements);
   const keys = rows.map(({ sessionId }) => keyOf({ ...owner, sessionId }));
   const locked = yield* together(keys.map((key) => lock.of(key)));
-  const queries = rows.flatMap(({ version, title = null, words }, index) => {
+  const queries = rows.flatMap((row, index) => {
     if (locked[index]?.length !== 1) return [];
-    // The version is what the look has read.
-    const revision = version as StoredTime;
-    return renew.of({ ...keys[index]!, revision, title, words, remembered: 0 });
+    const { version, title = null, words, seen, revision: since = null, eventCount = null } = row;
+    return renew.of({
+      ...keys[index]!,
+      // The version is what the look has read.
+      revision: version as StoredTime,
+      title,
+      version: WORDS_VERSION,
+      since,
+      event_count: eventCount,
+      seen,
+      words,
+      remembered: 0,
+    });
   });
   yield* together(queries, true);
 }
@@ -302,6 +339,7 @@ function* remember(
   const own = keyOf(key);
   const [session] = yield* lock.run(own);
   if (session === undefined) return;
-  const values = { ...own, revision: null, title: null, words: '', remembered: 1 };
+  const empty = { revision: null, title: null, version: 0, since: null, event_count: null };
+  const values = { ...own, ...empty, seen: '', words: '', remembered: 1 };
   yield* together([remember.of(values)], true);
 }

@@ -244,7 +244,7 @@ describe('A search', () => {
     assert.deepEqual(await found('w0 '.repeat(150)), [['all', 'others'], true]);
     const { memories } = await search
       .asMemoryService()
-      .searchMemory({ ...USER, query: words.join(' ') });
+      .searchMemory({ ...USER, query: `${words.join(' ')} more` });
     assert.equal(memories.length, 2);
   });
 

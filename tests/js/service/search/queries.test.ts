@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 
 import { InMemorySessionService, openSessionService } from '../../../../js/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
+import { Pauses } from '../../../../js/service/search/pauses.js';
 import { snippetOf } from '../../../../js/service/search/snippet.js';
 import { isWellFormed } from '../../../../js/values/json/text.js';
 import { fold, needlesOf, wordsOf } from '../../../../js/values/words.js';
@@ -53,23 +54,34 @@ describe('Words', () => {
 });
 
 describe('A snippet', () => {
-  const shown = (text: string, query: string): string =>
-    snippetOf(text, needlesOf(query))
-      .map(({ text, isHit }) => (isHit ? `[${text}]` : text))
-      .join('');
+  const shown = async (text: string, query: string): Promise<string> => {
+    const parts = await snippetOf(text, needlesOf(query), new Pauses());
+    return parts.map(({ text, isHit }) => (isHit ? `[${text}]` : text)).join('');
+  };
 
-  it('has the text as it was written, with all hits', () => {
-    assert.equal(shown('Ist GRÜNER Tee grün?', 'grun tee'), 'Ist [GRÜN]ER [Tee] [grün]?');
-    assert.equal(shown('녹차를 추천', '녹차'.normalize('NFD')), '[녹차]를 추천');
-    assert.equal(shown('ｶﾞｲﾄﾞ', 'ガイ'), '[ｶﾞｲ]ﾄﾞ');
-    assert.equal(shown('Cafe\u0301s', 'cafe'), '[Cafe\u0301]s');
-    assert.equal(shown('緑茶葉', '緑茶 茶葉'), '[緑茶][葉]');
+  it('has the text as it was written, with all hits', async () => {
+    assert.equal(await shown('Ist GRÜNER Tee grün?', 'grun tee'), 'Ist [GRÜN]ER [Tee] [grün]?');
+    assert.equal(await shown('녹차를 추천', '녹차'.normalize('NFD')), '[녹차]를 추천');
+    assert.equal(await shown('ｶﾞｲﾄﾞ', 'ガイ'), '[ｶﾞｲ]ﾄﾞ');
+    assert.equal(await shown('Cafe\u0301s', 'cafe'), '[Cafe\u0301]s');
+    assert.equal(await shown('緑茶葉', '緑茶 茶葉'), '[緑茶][葉]');
   });
 
-  it('of a long text is the piece around the first hit, and cuts no character', () => {
+  it('of a long text is the piece around the first hit, and cuts no character', async () => {
     const text = `${'🍵'.repeat(9000)} green tea ${'🍵'.repeat(9000)}`;
-    const snippet = shown(text, 'tea green');
+    const snippet = await shown(text, 'tea green');
     assert.match(snippet, /^…🍵+ \[green\] \[tea\] 🍵+…$/u);
     assert.ok(snippet.length < 220 && isWellFormed(snippet));
+  });
+
+  it('finds a hit far in a text, in scripts with blanks and without, and none within a word', async () => {
+    for (let length = 6130; length < 6160; length += 1) {
+      assert.match(
+        await shown(`${'x'.repeat(length)} green tea`, 'green tea'),
+        /\[green\] \[tea\]$/,
+      );
+      assert.match(await shown(`${'ภ'.repeat(length)}茶`, '茶'), /\[茶\]$/);
+    }
+    assert.doesNotMatch(await shown(`${'x'.repeat(4096)}tea ${'y '.repeat(9000)}`, 'tea'), /\[/);
   });
 });

@@ -12,6 +12,21 @@ import { linesOf, startProgram } from './programs.js';
 
 const USER = { appName: 'app', userId: 'user' };
 
+/** Counts the sessions that a service reads as a whole for its rows of words, and the changes that it reads. */
+function countReads(service: DatabaseSessionService) {
+  const read = { raw: [] as string[], changes: 0 };
+  const { getSession, listChanges } = service;
+  service.getSession = (request) => {
+    if (request.config?.view === 'raw') read.raw.push(request.sessionId);
+    return getSession.call(service, request);
+  };
+  service.listChanges = (request) => {
+    read.changes += 1;
+    return listChanges.call(service, request);
+  };
+  return read;
+}
+
 /**
  * @param newUrl gives a database without tables
  * @param rows runs a statement, and returns the rows of a query
@@ -166,11 +181,69 @@ export function searches(
       };
       assert.deepEqual(await remembered('tea'), []);
       await memory.addSessionToMemory(session);
+      const answer = { ...says('Fine'), author: 'agent', invocationId: 'i1' };
+      await service.appendEvent({ session, event: answer });
       assert.deepEqual(await remembered('tea'), ['Green tea']);
       await service.appendEvent({ session, event: says('White tea') });
-      assert.deepEqual(await remembered('white tea'), ['Green tea', 'White tea']);
+      assert.deepEqual(await remembered('any white tea'), ['Green tea', 'White tea']);
       await memory.addSessionToMemory({ ...USER, id: 'gone' });
       assert.deepEqual(await remembered('gone'), []);
+    });
+
+    it('reads what was appended since the last one alone, also if that comes again', async () => {
+      const url = await newUrl();
+      await using service = new DatabaseSessionService(url);
+      const session = await create(service, 's1', 'Green tea');
+      await service.appendEvents({
+        session,
+        events: Array.from({ length: 300 }, (_, at) => says(`number ${at}`)),
+      });
+      const search = sessionSearch(service);
+      assert.deepEqual(await found(search, 'green'), ['s1']);
+      const read = countReads(service);
+      // All of it within the ten seconds that the changes are read from.
+      for (let at = 0; at < 5; at += 1) {
+        await service.appendEvent({ session, event: says(`White tea ${at}`) });
+        assert.deepEqual(await found(search, `"white tea ${at}"`), ['s1']);
+      }
+      assert.deepEqual(read.raw, []);
+      assert.equal(read.changes, 5);
+      const [{ words }] = (await rows(url, 'select words from adk_session_wasm_search')) as [
+        { words: string },
+      ];
+      assert.equal(words.split('\n').length, 1 + 301 + 5);
+    });
+
+    it('finds an event that was stored with a clock far behind', async () => {
+      const url = await newUrl();
+      await using service = new DatabaseSessionService(url);
+      const session = await create(service, 's1', 'Green tea');
+      await service.appendEvents({ session, events: [says('Coffee'), says('Cocoa')] });
+      const search = sessionSearch(service);
+      assert.deepEqual(await found(search, 'green'), ['s1']);
+      // It comes from elsewhere: its place is before all events that the changes are read from.
+      const other = await create(service, 's2', 'Early bird');
+      const early = "session_id = 's1', timestamp = '2001-01-01 00:00:00'";
+      await rows(url, `update events set ${early} where session_id = '${other.id}'`);
+      await service.appendEvent({ session, event: says('Water') });
+      assert.deepEqual(await found(search, 'early'), ['s1']);
+    });
+
+    it('keeps the newest words of a session with more than a megabyte of them', async () => {
+      await using service = new DatabaseSessionService(await newUrl());
+      const session = await create(service, 's1', 'oldest');
+      const long = 'green tea '.repeat(30_000);
+      await service.appendEvents({ session, events: [1, 2, 3, 4].map(() => says(long)) });
+      const search = sessionSearch(service);
+      const find = async (query: string) => {
+        const { hits, isComplete } = await search.find({ ...USER, query });
+        return [hits.length, isComplete];
+      };
+      assert.deepEqual(await find('oldest'), [0, false]);
+      const read = countReads(service);
+      await service.appendEvent({ session, event: says('newest') });
+      assert.deepEqual(await find('newest'), [1, false]);
+      assert.deepEqual(read.raw, []);
     });
 
     it('cuts the words of a session at a megabyte, and says so', async () => {

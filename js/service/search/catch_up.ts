@@ -1,0 +1,174 @@
+import type { LookedSession, WordRow, WordRows, WordsOwner } from '../../core/word_rows.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import type { HiddenMembers } from '../../values/model/diagnostic.js';
+import { Pauses } from './pauses.js';
+import { newestFirst } from './search_order.js';
+import { readSession } from './session_reading.js';
+import { addEvents, draftOf, rowOf, storedDraft } from './word_row.js';
+
+/** The sessions that are read at once, and whose rows are written at once. */
+const READS = 16;
+/** How often a session is read that others write to meanwhile. */
+const ATTEMPTS = 3;
+
+/** What a reading of a session gives. */
+type ReadRow = WordRow | 'gone' | 'unread';
+
+/** Brings the rows of one user up to date. */
+export class CatchUp {
+  readonly #service: SessionService;
+  readonly #owner: WordsOwner;
+  readonly #rows: WordRows;
+  readonly #reads: HiddenMembers['reads'];
+  readonly #pauses = new Pauses();
+  #running: Promise<boolean> | undefined;
+  #next: Promise<boolean> | undefined;
+
+  constructor(
+    service: SessionService,
+    owner: WordsOwner,
+    rows: WordRows,
+    reads: HiddenMembers['reads'],
+  ) {
+    this.#service = service;
+    this.#owner = owner;
+    this.#rows = rows;
+    this.#reads = reads;
+  }
+
+  get isIdle(): boolean {
+    return this.#running === undefined && this.#next === undefined;
+  }
+
+  /** Resolves once the rows have all that was stored before the call, to `false` if a session lacks its row. */
+  run(): Promise<boolean> {
+    // A pass that has begun may have looked before a write of the caller.
+    return (this.#next ??= Promise.resolve(this.#running)
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined;
+        const running = this.#renew().finally(() => {
+          if (this.#running === running) this.#running = undefined;
+        });
+        return (this.#running = running);
+      }));
+  }
+
+  async #renew(): Promise<boolean> {
+    const release = await this.#rows.list?.(this.#owner, this.#reads);
+    return this.#renewStale().finally(() => release?.());
+  }
+
+  async #renewStale(): Promise<boolean> {
+    const isStored = this.#rows.list === undefined;
+    let isComplete = true;
+    const look = { ...this.#owner, needles: [], least: 1, isRemembered: false };
+    const { sessions } = await this.#rows.look(look);
+    const stale = sessions.filter(({ isStale }) => isStale).sort(newestFirst);
+    for (let start = 0; start < stale.length; start += READS) {
+      const some = stale.slice(start, start + READS);
+      const read = await Promise.all(
+        some.map(async (session) => {
+          const row = await this.#read(session, isStored);
+          // A transaction for many rows is faster. Elsewhere no session waits for a slow one.
+          return isStored || (await this.#write([row])) ? row : 'unread';
+        }),
+      );
+      if (isStored && !(await this.#write(read))) {
+        // One row may be the reason. The others are written without it.
+        for (const row of read) if (!(await this.#write([row]))) isComplete = false;
+      }
+      isComplete &&= !read.includes('unread');
+    }
+    return isComplete;
+  }
+
+  /** Returns whether the rows are written. If not, for example on a full disk, those of before are still searched. */
+  async #write(read: readonly ReadRow[]): Promise<boolean> {
+    const rows = read.filter((row) => typeof row === 'object');
+    if (rows.length === 0) return true;
+    const writing = this.#rows.write({ ...this.#owner, rows });
+    return writing.then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /**
+   * Reads the words of a session. If that cannot be read, the next search tries again.
+   *
+   * @param isCounted whether the row keeps the number of its events: by it a database finds that an event was stored
+   *   with an earlier time than the changes are read from
+   */
+  async #read(session: LookedSession, isCounted: boolean): Promise<ReadRow> {
+    try {
+      const { since } = session;
+      const added = since === undefined ? undefined : await this.#readChanges(session, since);
+      return added ?? (await this.#readAll(session, isCounted));
+    } catch {
+      return 'unread';
+    }
+  }
+
+  /** Adds what has changed to a row. Returns `undefined` if the session has to be read as a whole. */
+  async #readChanges(session: LookedSession, since: number): Promise<WordRow | undefined> {
+    const { sessionId, eventCount } = session;
+    const stored = await this.#rows.read({ ...this.#owner, sessionIds: [sessionId] });
+    const before = stored.get(sessionId);
+    if (before === undefined) return undefined;
+    const request = { ...this.#owner, sessionId, since };
+    const [changes, count] = await this.#counted(sessionId, eventCount !== undefined, () =>
+      this.#service.listChanges(request).catch(() => undefined),
+    );
+    if (changes?.events === undefined || changes.isRecreated) return undefined;
+    const { revision, events } = changes;
+    const written = events.map(({ event }) => event);
+    const { draft, newCount } = await addEvents(storedDraft(before), written, this.#pauses);
+    if (eventCount !== undefined && eventCount + newCount !== count) return undefined;
+    return rowOf(session, draft, { revision, eventCount: count });
+  }
+
+  async #readAll(session: LookedSession, isCounted: boolean): Promise<ReadRow> {
+    const { sessionId } = session;
+    const request = { ...this.#owner, sessionId };
+    const options = { view: 'raw', reads: this.#reads } as const;
+    const [reading, eventCount] = await this.#counted(sessionId, isCounted, () =>
+      readSession(this.#service, request, options, this.#pauses),
+    );
+    if (reading === undefined) return 'gone';
+    const draft = await draftOf(reading.events(), this.#pauses);
+    const ofRow = { revision: undefined, eventCount: undefined };
+    // Of a copy without its older events the rest is read when there is a connection.
+    if (!reading.isWhole) return rowOf({ ...session, version: undefined }, draft, ofRow);
+    if (isCounted && eventCount === undefined) return rowOf(session, draft, ofRow);
+    return rowOf(session, draft, {
+      revision: this.#service.revisionOf(reading.session),
+      eventCount,
+    });
+  }
+
+  /**
+   * Reads something together with the number of events of the session. The number is `undefined` if events were stored
+   * meanwhile, each time.
+   */
+  async #counted<T>(
+    sessionId: string,
+    isCounted: boolean,
+    read: () => Promise<T>,
+  ): Promise<readonly [T, number | undefined]> {
+    if (!isCounted) return [await read(), undefined];
+    let before = await this.#count(sessionId);
+    for (let attempt = 1; ; attempt += 1) {
+      const result = await read();
+      const after = await this.#count(sessionId);
+      if (after === before) return [result, after];
+      if (attempt === ATTEMPTS) return [result, undefined];
+      before = after;
+    }
+  }
+
+  async #count(sessionId: string): Promise<number | undefined> {
+    const page = { ...this.#owner, sessionId, limit: 1, withCount: true, skipCorrupt: true };
+    return (await this.#service.listEvents(page)).eventCount;
+  }
+}
