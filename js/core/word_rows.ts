@@ -64,6 +64,13 @@ export interface LookedSession {
   readonly eventCount?: number | undefined;
 }
 
+/** Orders sessions by their rows. */
+export type Order = (one: LookedSession, other: LookedSession) => number;
+
+/** Orders those first that were updated last. */
+export const newestFirst: Order = (one, other) =>
+  other.lastUpdateTime - one.lastUpdateTime || (one.sessionId < other.sessionId ? 1 : -1);
+
 /** The result of a look. */
 export interface Looked {
   /** The stale and the found sessions, in any order. */

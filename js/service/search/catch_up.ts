@@ -1,8 +1,13 @@
-import type { LookedSession, WordRow, WordRows, WordsOwner } from '../../core/word_rows.js';
+import {
+  newestFirst,
+  type LookedSession,
+  type WordRow,
+  type WordRows,
+  type WordsOwner,
+} from '../../core/word_rows.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import { Pauses } from './pauses.js';
-import { newestFirst } from './search_order.js';
 import { readSession } from './session_reading.js';
 import { addEvents, draftOf, rowOf, storedDraft } from './word_row.js';
 

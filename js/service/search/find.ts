@@ -4,14 +4,13 @@ import { isSessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText, requireWhole } from '../../values/errors/option_values.js';
 import { parseLabels, takeDescription } from '../../values/model/description.js';
-import type { LookedSession } from '../../core/word_rows.js';
+import { newestFirst, type LookedSession } from '../../core/word_rows.js';
 import type { FindRequest, FindResult, SearchHit } from '../../values/model/search.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { requireId, requireUser } from '../../values/model/values/ids.js';
 import { isTime, MAX_TIMESTAMP, optionalTime } from '../../values/model/values/time.js';
 import { needlesOf } from '../../values/words.js';
 import { hasAll, type HitFilter, hitsOf, isTitleHit } from './hits.js';
-import { newestFirst } from './search_order.js';
 import {
   beginSearch,
   type Candidate,

@@ -1,3 +1,4 @@
+import { newestFirst, type Order } from '../../core/word_rows.js';
 import { requireNotAborted, takeRequest } from '../../core/call/call.js';
 import { isSessionError } from '../../values/errors/errors.js';
 import { requireFunction, requireOneOf, requireText } from '../../values/errors/option_values.js';
@@ -9,7 +10,6 @@ import { requireUser } from '../../values/model/values/ids.js';
 import { anyNeedlesOf, wordsOf } from '../../values/words.js';
 import { MAX_QUERY } from './find.js';
 import { countIn } from './process_words.js';
-import { newestFirst, type Order } from './search_order.js';
 import {
   beginSearch,
   type Candidate,

@@ -1,7 +1,14 @@
 import { reportUncaught } from '../../core/call/diagnostics.js';
 import { endsWithin, TimeLimit } from '../../core/call/time_limit.js';
 import { coreOf } from '../../core/core_of.js';
-import type { LookedSession, LookRequest, WordRows, WordsOwner } from '../../core/word_rows.js';
+import {
+  newestFirst,
+  type Order,
+  type LookedSession,
+  type LookRequest,
+  type WordRows,
+  type WordsOwner,
+} from '../../core/word_rows.js';
 import { SessionError } from '../../values/errors/errors.js';
 import type { HiddenMembers } from '../../values/model/diagnostic.js';
 import type { UserRequest } from '../../values/model/session.js';
@@ -10,7 +17,6 @@ import { keyText, requireKey } from '../../values/model/values/ids.js';
 import { CatchUp } from './catch_up.js';
 import { Pauses } from './pauses.js';
 import { ProcessWords } from './process_words.js';
-import { newestFirst, type Order } from './search_order.js';
 import { readSession, type SessionReading } from './session_reading.js';
 import { WordRecords } from './word_records.js';
 
