@@ -121,59 +121,41 @@ export class CatchUp {
     const stored = await this.#rows.read({ ...this.#owner, sessionIds: [sessionId] });
     const before = stored.get(sessionId);
     if (before === undefined) return undefined;
-    const request = { ...this.#owner, sessionId, since };
-    const [changes, count] = await this.#counted(sessionId, eventCount !== undefined, () =>
-      this.#service.listChanges(request).catch(() => undefined),
-    );
-    if (changes?.events === undefined || changes.isRecreated) return undefined;
-    const { revision, events } = changes;
-    const written = events.map(({ event }) => event);
-    const { draft, newCount } = await addEvents(storedDraft(before), written, this.#pauses);
-    if (eventCount !== undefined && eventCount + newCount !== count) return undefined;
-    return rowOf(session, draft, { revision, eventCount: count });
-  }
-
-  async #readAll(session: LookedSession, isCounted: boolean): Promise<ReadRow> {
-    const { sessionId } = session;
-    const request = { ...this.#owner, sessionId };
-    const options = { view: 'raw', reads: this.#reads } as const;
-    const [reading, eventCount] = await this.#counted(sessionId, isCounted, () =>
-      readSession(this.#service, request, options, this.#pauses),
-    );
-    if (reading === undefined) return 'gone';
-    const draft = await draftOf(reading.events(), this.#pauses);
-    const ofRow = { revision: undefined, eventCount: undefined };
-    // Of a copy without its older events the rest is read when there is a connection.
-    if (!reading.isWhole) return rowOf({ ...session, version: undefined }, draft, ofRow);
-    if (isCounted && eventCount === undefined) return rowOf(session, draft, ofRow);
-    return rowOf(session, draft, {
-      revision: this.#service.revisionOf(reading.session),
-      eventCount,
-    });
-  }
-
-  /**
-   * Reads something together with the number of events of the session. The number is `undefined` if events were stored
-   * meanwhile, each time.
-   */
-  async #counted<T>(
-    sessionId: string,
-    isCounted: boolean,
-    read: () => Promise<T>,
-  ): Promise<readonly [T, number | undefined]> {
-    if (!isCounted) return [await read(), undefined];
-    let before = await this.#count(sessionId);
-    for (let attempt = 1; ; attempt += 1) {
-      const result = await read();
-      const after = await this.#count(sessionId);
-      if (after === before) return [result, after];
-      if (attempt === ATTEMPTS) return [result, undefined];
-      before = after;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const request = { ...this.#owner, sessionId, since };
+      const changes = await this.#service.listChanges(request).catch(() => undefined);
+      if (changes?.events === undefined || changes.isRecreated) return undefined;
+      const { revision, events } = changes;
+      const written = events.map(({ event }) => event);
+      const { draft, newCount } = await addEvents(storedDraft(before), written, this.#pauses);
+      if (eventCount === undefined) return rowOf(session, draft, { revision, eventCount });
+      const count = await this.#count(sessionId);
+      // If they differ, an event was stored meanwhile, or with a time before those of the changes.
+      if (eventCount + newCount === count) {
+        return rowOf(session, draft, { revision, eventCount: count });
+      }
     }
+    return undefined;
   }
 
   async #count(sessionId: string): Promise<number | undefined> {
     const page = { ...this.#owner, sessionId, limit: 1, withCount: true, skipCorrupt: true };
     return (await this.#service.listEvents(page)).eventCount;
+  }
+
+  async #readAll(session: LookedSession, isCounted: boolean): Promise<ReadRow> {
+    const request = { ...this.#owner, sessionId: session.sessionId };
+    const options = { view: 'raw', reads: this.#reads, isCounted } as const;
+    const reading = await readSession(this.#service, request, options, this.#pauses);
+    if (reading === undefined) return 'gone';
+    const { eventCount } = reading;
+    const draft = await draftOf(reading.events(), this.#pauses);
+    // Of a copy without its older events the rest is read when there is a connection.
+    if (!reading.isWhole) {
+      const unknown = { revision: undefined, eventCount };
+      return rowOf({ ...session, version: undefined }, draft, unknown);
+    }
+    const revision = this.#service.revisionOf(reading.session);
+    return rowOf(session, draft, { revision, eventCount });
   }
 }

@@ -22,9 +22,9 @@ import { WordRecords } from './word_records.js';
 
 /** The milliseconds within which a search ends, and those of them that it waits for the index. */
 const SEARCH_MS = 2000;
-const INDEX_MS = 1500;
+const INDEX_MS = 1750;
 /** The milliseconds that a search has for its hits at least: the host may have been busy. */
-const LEAST_MS = 100;
+const LEAST_MS = 250;
 /** The most needles that are looked for in rows: the statements of some databases have at most 100 parameters. */
 const MAX_NEEDLES = 90;
 /** The UTF-16 units of the newest words in which needles are counted, to find the rarest. */

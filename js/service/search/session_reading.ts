@@ -29,12 +29,20 @@ type KeyRequest = CompositeSessionKey & Pick<UserRequest, 'signal'>;
 /** How a session is read. */
 type ReadOptions = Pick<GetSessionConfig, 'view'> & Pick<HiddenMembers, 'reads'>;
 
+/** How {@link readSession} reads a session. */
+interface ReadingOptions extends ReadOptions {
+  /** Whether its events are counted, if the storage has pages. */
+  readonly isCounted?: boolean | undefined;
+}
+
 /** A session, and its events as far as they are asked for. */
 export interface SessionReading {
   /** It may have no events. */
   readonly session: Session;
   /** Whether all events of the session can be read. */
   readonly isWhole: boolean;
+  /** The number of events, if they were counted. Those that were stored since the session's revision are the newest. */
+  readonly eventCount?: number | undefined;
   /** Yields the events, the newest first. */
   events(): AsyncIterable<Event> | Iterable<Event>;
   /** Reads the first events of the session. */
@@ -50,7 +58,7 @@ export interface SessionReading {
 export async function readSession(
   service: SessionService,
   request: KeyRequest,
-  options: ReadOptions,
+  { isCounted = false, ...options }: ReadingOptions,
   pauses: Pauses,
 ): Promise<SessionReading | undefined> {
   if (coreOf(service) === undefined || !PAGED.includes(service.storage.kind)) {
@@ -58,16 +66,18 @@ export async function readSession(
     return read && { ...read, ...inMemory(read.session.events) };
   }
   const { view } = options;
-  const config = { view, numRecentEvents: 0, skipCorrupt: true };
+  const config = { view, numRecentEvents: isCounted ? 0 : FIRST_LIMIT, skipCorrupt: true };
+  const list = (limit: number, before?: string, withCount = false) =>
+    service.listEvents({ ...request, view, limit, before, withCount, skipCorrupt: true });
   const session = await service.getSession({ ...request, config });
   if (session === undefined) return undefined;
-  const list = (limit: number, before?: string) =>
-    service.listEvents({ ...request, view, limit, before, withCount: false, skipCorrupt: true });
-  const first = await list(FIRST_LIMIT);
+  // An event that is stored after the revision and before the count is among the newest.
+  const first = isCounted ? await list(FIRST_LIMIT, undefined, true) : undefined;
   return {
     session,
     isWhole: true,
-    events: () => eventsBack(first, list, pauses),
+    eventCount: first?.eventCount,
+    events: () => eventsBack(session.events, first, list, pauses),
     firstEvents: async () => {
       const events: Event[] = [];
       const walk = { ...request, limit: FIRST_LIMIT, skipCorrupt: true };
@@ -87,19 +97,23 @@ export function inMemory(events: readonly Event[]): Pick<SessionReading, 'events
   };
 }
 
+/** @param newest the newest events, which are read already; the pages have them too */
 async function* eventsBack(
-  first: EventsPage,
-  list: (limit: number, before: string) => Promise<EventsPage>,
+  newest: readonly Event[],
+  first: EventsPage | undefined,
+  list: (limit: number, before?: string) => Promise<EventsPage>,
   pauses: Pauses,
 ): AsyncGenerator<Event> {
+  yield* [...newest].reverse();
+  const ids = new Set(newest.map(({ id }) => id));
   let limit = FIRST_LIMIT;
-  for (let page = first; ;) {
+  for (let page = first ?? (await list(limit)); ;) {
     let size = 0;
     for (const event of [...page.events].reverse()) {
       const own = sizeOfJson(event);
       size += own;
       await pauses.after(own);
-      yield event;
+      if (!ids.has(event.id)) yield event;
     }
     if (page.before === undefined) return;
     const fitting = Math.floor((PAGE_UNITS * page.events.length) / Math.max(1, size));
