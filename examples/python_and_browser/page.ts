@@ -1,6 +1,5 @@
-import { isSessionError } from 'adk-session-wasm';
 import { CachedSessionService } from 'adk-session-wasm/cache';
-import { liveSession, liveSessions } from 'adk-session-wasm/live';
+import { errorText, liveSession, liveSessions, shownOf } from 'adk-session-wasm/live';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
 
 const { VITE_AGENTS: url = 'http://localhost:8000' } = import.meta.env;
@@ -16,15 +15,13 @@ const find = <T extends Element>(selector: string) => document.querySelector<T>(
 const element = (tag: string, members: object) =>
   Object.assign(document.createElement(tag), members);
 const tell = (error: unknown): void => {
-  const isOffline = isSessionError(error, 'connection_lost');
-  find('[role=status]').textContent = isOffline
-    ? 'The agents cannot be reached now.'
-    : String(error);
+  const offline = 'The agents cannot be reached now.';
+  find('[role=status]').textContent = errorText(error, { offline });
 };
 
 chat.subscribe(({ events, drafts, questions, run, state, unsent }) => {
   const lines = [...events, ...drafts].flatMap((event) => {
-    const text = event.content?.parts?.map(({ text = '' }) => text).join('');
+    const { text } = shownOf(event);
     const isDraft = drafts.includes(event) || unsent[event.id] !== undefined;
     const className = isDraft ? 'draft' : 'stored';
     return text ? [element('li', { className, textContent: `${event.author}: ${text}` })] : [];
@@ -38,6 +35,7 @@ chat.subscribe(({ events, drafts, questions, run, state, unsent }) => {
   );
   find('#questions').replaceChildren(...buttons);
   find<HTMLButtonElement>('#stop').disabled = run?.status !== 'running';
+  if (run?.status === 'failed') tell(run.error);
   document.title = `${Number(state['user:cups'] ?? 0)} cups of tea`;
 });
 
@@ -51,8 +49,13 @@ find('#stop').addEventListener('click', () => chat.cancel().catch(tell));
 find<HTMLFormElement>('form').addEventListener('submit', (event) => {
   event.preventDefault();
   const form = event.currentTarget as HTMLFormElement;
-  const text = String(new FormData(form).get('text'));
+  const field = form.elements.namedItem('text') as HTMLInputElement;
+  const text = field.value;
   form.reset();
   find('[role=status]').textContent = '';
-  chat.ask({ role: 'user', parts: [{ text }] }).catch(tell);
+  chat.ask({ role: 'user', parts: [{ text }] }).catch((error: unknown) => {
+    tell(error);
+    // Gives back what was typed, unless another message was begun.
+    field.value ||= text;
+  });
 });

@@ -1,7 +1,6 @@
 'use client';
 
-import type { Event } from 'adk-session-wasm';
-import type { RunAgent } from 'adk-session-wasm/live';
+import { errorText, type RunAgent, shownOf } from 'adk-session-wasm/live';
 import { SessionProvider, useSession } from 'adk-session-wasm/react';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
 import { type FormEvent, useState } from 'react';
@@ -24,25 +23,31 @@ function Conversation() {
 
   function send(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    const text = String(new FormData(event.currentTarget).get('text'));
-    event.currentTarget.reset();
+    const field = event.currentTarget.elements.namedItem('text') as HTMLInputElement;
+    const text = field.value;
+    field.value = '';
     setProblem('');
-    const content = { role: 'user', parts: [{ text }] };
-    chat.ask(content).catch((error: unknown) => setProblem(String(error)));
+    chat.ask({ role: 'user', parts: [{ text }] }).catch((error: unknown) => {
+      setProblem(errorText(error));
+      // Gives back what was typed, unless another message was begun.
+      field.value ||= text;
+    });
   }
 
   return (
     <main>
       {session.status === 'loading' && <p>Loading…</p>}
       <ol>
-        {[...session.events, ...session.drafts].map((event) => (
-          <li key={event.id} className={event.partial ? 'draft' : 'stored'}>
-            <b>{event.author}</b> {textOf(event)}
-          </li>
-        ))}
+        {[...session.events, ...session.drafts]
+          .filter((event) => !shownOf(event).isEmpty)
+          .map((event) => (
+            <li key={event.id} className={event.partial ? 'draft' : 'stored'}>
+              <b>{event.author}</b> {shownOf(event).text}
+            </li>
+          ))}
       </ol>
       {problem && <p role="alert">{problem}</p>}
-      {session.run?.status === 'failed' && <p role="alert">{String(session.run.error)}</p>}
+      {session.run?.status === 'failed' && <p role="alert">{errorText(session.run.error)}</p>}
       <form onSubmit={send}>
         <input name="text" aria-label="Message" required autoComplete="off" />
         <button>Send</button>
@@ -54,7 +59,7 @@ function Conversation() {
 /** Lets the server answer the message, and shows the answer as it comes. The server stores the whole of it. */
 const run: RunAgent = async function* ({ sessionId, message, signal }) {
   const { invocationId } = message;
-  const body = JSON.stringify({ sessionId, invocationId, text: textOf(message) });
+  const body = JSON.stringify({ sessionId, invocationId, text: shownOf(message).text });
   const response = await fetch('/answer', { method: 'POST', body, signal });
   if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
   const pieces = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -63,5 +68,3 @@ const run: RunAgent = async function* ({ sessionId, message, signal }) {
     yield { author: 'guide', partial: true, content };
   }
 };
-
-const textOf = ({ content }: Event) => content?.parts?.map(({ text }) => text).join('');

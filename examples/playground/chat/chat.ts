@@ -76,7 +76,10 @@ export function startChat(onOpened: typeof onChat): void {
     const eventId = edited;
     edit(undefined);
     if (asked === undefined || eventId === undefined) return send(text);
-    void asked.edit(eventId, { role: 'user', parts: [{ text }] }).catch(report);
+    asked.edit(eventId, { role: 'user', parts: [{ text }] }).catch((error: unknown) => {
+      report(error);
+      giveBack(text, eventId);
+    });
   });
   cancel.addEventListener('click', () => edit(undefined));
   suggest();
@@ -92,7 +95,15 @@ function suggest(): void {
 
 function send(text: string): void {
   problem.textContent = '';
-  void chat?.ask({ role: 'user', parts: [{ text }] }).catch(report);
+  chat?.ask({ role: 'user', parts: [{ text }] }).catch((error: unknown) => {
+    report(error);
+    giveBack(text);
+  });
+}
+
+/** Puts a text that was refused into the form again, unless another one has been begun. */
+function giveBack(text: string, eventId?: string): void {
+  if (field.value === '') edit(eventId, text);
 }
 
 /** Says whether agents answer, and which of them writes. */
@@ -140,7 +151,7 @@ function show(snapshot: LiveSessionSnapshot): void {
   const newest = drafts.at(-1)?.id ?? events.at(-1)?.id;
   if (newest !== lastEventId || drafts.length > 0) messages.scrollTop = messages.scrollHeight;
   lastEventId = newest;
-  if (run?.status === 'failed' && run !== failed) report((run.error as Error).cause ?? run.error);
+  if (run?.status === 'failed' && run !== failed) report(run.error);
   failed = run;
   showStatus();
   if (status === 'ready') void showBranches(snapshot);

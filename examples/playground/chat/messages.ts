@@ -1,7 +1,7 @@
 // The messages of a conversation, with what a guest may do with them.
 
 import type { Content, Event, Part } from 'adk-session-wasm';
-import type { LiveSession } from 'adk-session-wasm/live';
+import { type LiveSession, shownOf } from 'adk-session-wasm/live';
 import { element, iconButton } from '../page/element.js';
 import { foldParts, type FoldedParts, toolLine } from './tools.js';
 
@@ -35,7 +35,7 @@ export function itemsOf(
   let before: Event | undefined;
   return events.flatMap((event) => {
     const parts = (event.content?.parts ?? []).filter((part) => !foldedParts.folded.has(part));
-    if (parts.length === 0) return [];
+    if (parts.length === 0 && shownOf(event).error === undefined) return [];
     const item = itemOf(event, parts, foldedParts, actions);
     const isContinued = before?.author === event.author && before?.invocationId === event.invocationId; // prettier-ignore
     item.classList.toggle('continued', isContinued);
@@ -60,6 +60,7 @@ function itemOf(
   const made = madeItems.get(event);
   if (made?.answers === answers) return made.item;
   const { author = '', partial = false } = event;
+  const { error } = shownOf(event);
   const kind = partial ? 'draft' : 'stored';
   const from = author === 'user' ? 'guest' : 'agent';
   const item = element(
@@ -71,6 +72,7 @@ function itemOf(
         ? element('span', { className: 'text', textContent: part.text ?? '' })
         : toolLine(part, responses.get(part)),
     ),
+    ...(error ? [element('em', { textContent: error.message })] : []),
   );
   item.dataset.event = event.id;
   // A draft grows with each piece: a screen reader says the whole text once, when it is stored.

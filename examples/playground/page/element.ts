@@ -1,3 +1,5 @@
+import { errorText } from 'adk-session-wasm/live';
+
 /** Makes an element with members and children. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
@@ -11,7 +13,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
 
 /** Shows the page's user what was thrown. */
 export function report(error: unknown): void {
-  pageElement('p', 'problem').textContent = error instanceof Error ? error.message : String(error);
+  pageElement('p', 'problem').textContent = errorText(error);
 }
 
 /** Returns an element of the page. */
