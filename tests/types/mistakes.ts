@@ -1,6 +1,11 @@
 // Usual mistakes that the compiler finds.
 
-import { type Event, InMemorySessionService, type SessionService } from '../../js/index.js';
+import {
+  type Content,
+  type Event,
+  InMemorySessionService,
+  type SessionService,
+} from '../../js/index.js';
 import { sessionHandler } from '../../js/server/index.js';
 import { RemoteSessionService } from '../../js/service/remote/index.js';
 import { liveSession, type RunAgent } from '../../js/ui/live/index.js';
@@ -76,6 +81,28 @@ describe('A mistake with a server or a page', () => {
     new RemoteSessionService({});
     // @ts-expect-error a key is an object
     liveSession(plain, 'shop', 'ada', 's1');
+  });
+
+  it('is content that no model takes', async () => {
+    const chat = liveSession(service, key);
+    const given: Content = content;
+    for (const said of [content, given, 'Tea?']) await chat.ask(said);
+    await chat.ask({ role: 'user', parts: [{ text: 'Tea?' }, { fileData: { fileUri: 'a' } }] });
+    await chat.ask({ parts: [] }, { files: [] });
+    await chat.edit('e1', given);
+    await chat.send({ content: given });
+    await chat.send({ author: 'user', invocationId: 'i1' });
+    const parts = [{ text: 'Tea?' }];
+    // @ts-expect-error the role of another API
+    await chat.ask({ role: 'assistant', parts });
+    // @ts-expect-error likewise
+    await chat.edit('e1', { role: 'system', parts });
+    // @ts-expect-error likewise
+    await chat.send({ content: { role: 'assistant', parts } });
+    // @ts-expect-error a part says something
+    await chat.ask({ role: 'user', parts: [{}] });
+    // @ts-expect-error likewise
+    await chat.send({ content: { role: 'user', parts: [{}] } });
   });
 
   it('is an agent that yields no events', () => {

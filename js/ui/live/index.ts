@@ -24,6 +24,7 @@ export type {
   LiveSession,
   LiveSessionOptions,
   LiveSessionSnapshot,
+  SentContent,
 } from './types.js';
 export type { AttachedFile } from '../../values/model/artifact.js';
 export type { Answers } from '../../service/runs/user_answers.js';

@@ -5,7 +5,7 @@ import type { RunAgent, SentEvent } from '../../service/runs/agent/run_context.j
 import type { SessionRun } from '../../service/runs/agent/run_status.js';
 import type { Answers, Question } from '../../service/runs/user_answers.js';
 import type { AttachedFile } from '../../values/model/artifact.js';
-import type { Content } from '../../values/model/event/content.js';
+import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
 import type {
   CompositeSessionKey,
@@ -141,6 +141,17 @@ export interface AskOptions<S extends object = StateShape> extends AttachOptions
   readonly onShown?: (() => void) | undefined;
 }
 
+/**
+ * The content of a message that a page sends: a `Content`, without roles of other APIs, such as `'assistant'`, and
+ * without a part `{}`, as far as the compiler knows them.
+ */
+export interface SentContent<R extends string = string, P extends Part = Part> {
+  /** `'user'` or `'model'`. */
+  role?: R & (string extends R ? unknown : 'user' | 'model');
+  /** The parts of the message, in order. */
+  parts?: (P & (keyof P extends never ? never : unknown))[];
+}
+
 /** A session as a store. */
 export interface LiveSession<S extends object = StateShape> extends LiveStore<
   LiveSessionSnapshot<S>
@@ -162,7 +173,10 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    *   status 413 if the message is larger than the server takes; `aborted` if it was cancelled before it was stored;
    *   what the agent threw before; any error of `appendEvent`
    */
-  ask(content: Content | string, options?: AskOptions<S>): Promise<Event>;
+  ask<R extends string, P extends Part>(
+    content: SentContent<R, P> | string,
+    options?: AskOptions<S>,
+  ): Promise<Event>;
   /**
    * Answers calls that wait for the user, and lets the agent continue: see `questions` of the snapshot.
    *
@@ -188,7 +202,12 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    * @throws SessionError as `appendEvent`; `invalid_argument` for a partial event; `not_found` if the session was
    *   deleted; `stale_session` if a rewind has undone the event's invocation since the store shows it
    */
-  send(event: SentEvent, options?: AttachOptions): Promise<Event>;
+  send<R extends string, P extends Part>(
+    event: Omit<SentEvent, 'content'> & {
+      readonly content?: SentContent<R, P> | string | undefined;
+    },
+    options?: AttachOptions,
+  ): Promise<Event>;
   /**
    * Sends a failed event again, or asks a failed message again. Resumes the queue for a message that waits. Resolves to
    * `undefined` if there is no such event.
@@ -210,7 +229,11 @@ export interface LiveSession<S extends object = StateShape> extends LiveStore<
    * @throws SessionError `not_found` for an unknown event; `invalid_argument` if the event is not the message with
    *   which a user began a turn; `unsupported` over `adk api_server`; any error of `appendEvents`
    */
-  edit(eventId: string, content: Content | string, options?: AttachOptions): Promise<Event>;
+  edit<R extends string, P extends Part>(
+    eventId: string,
+    content: SentContent<R, P> | string,
+    options?: AttachOptions,
+  ): Promise<Event>;
   /**
    * Gets another answer: undoes a turn and all later ones by a rewind, and stores the user's message again with it, in
    * an invocation of its own. A run under way ends with it. Then the agent answers, as for `ask`.

@@ -42,6 +42,25 @@ it('A refused token names the option that returns it', async () => {
   );
 });
 
+it('A page that loses adk api_server is told that a failure of the server looks the same', async () => {
+  const service = new RemoteSessionService({
+    url: 'http://localhost:8000',
+    fetch: (target) =>
+      new Request(target).url.endsWith('/version')
+        ? Promise.resolve(Response.json({ version: '2.5.0', language: 'python' }))
+        : Promise.reject(new TypeError('Failed to fetch')),
+    retries: 0,
+  });
+  const list = () => service.listSessions({ appName: 'shop', userId: 'ada' });
+  await assert.rejects(list(), ({ message }: Error) => !message.includes('CORS'));
+  Object.defineProperty(globalThis, 'document', { value: {}, configurable: true });
+  try {
+    await assert.rejects(list(), /a failure of adk api_server has no CORS headers/);
+  } finally {
+    Reflect.deleteProperty(globalThis, 'document');
+  }
+});
+
 it('A refused request names the function of the server that decides', async () => {
   const error = await firstError(false, 'https://shop.example/api');
   assert.match(String(error), /status 403: .*\. The authorize of the server decides about it/);
