@@ -42,6 +42,12 @@ export interface NodeResponse {
 }
 
 /**
+ * How long requests may hold a turn of the event loop, in milliseconds. Shorter than SQLite's transactions, which come
+ * in the same turn: each new connection waits for a turn of its own.
+ */
+const REQUESTS_MS = 5;
+
+/**
  * Makes a listener for `node:http`, `node:https` and Express out of a handler.
  *
  * @example
@@ -59,7 +65,7 @@ export function nodeListener(
   handler: WebHandler,
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   requireFunction('handler', handler);
-  const turns = new TurnLimit();
+  const turns = new TurnLimit(REQUESTS_MS);
   return async (request, response) => {
     const gone = new AbortController();
     let isSent = false;

@@ -1,16 +1,19 @@
 import { nextTask } from './scheduling.js';
 
-/** How long work may hold a turn of the event loop before the next waits, in milliseconds. */
-const TURN_MS = 20;
-
 /**
  * Divides work over turns of the event loop, so that connections, timers and other tasks run between. Node accepts one
  * connection in a turn, so with turns of half a second a hundred new clients would wait for a minute.
  */
 export class TurnLimit {
+  readonly #limitMs: number;
   /** When the first work of this turn began. */
   #start: number | undefined;
   #waiting = 0;
+
+  /** @param limitMs how long work may hold a turn before the next waits, in milliseconds */
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs;
+  }
 
   /** Whether work may begin in this turn. Otherwise it waits for {@link TurnLimit.next}. */
   mayBegin(): boolean {
@@ -31,6 +34,6 @@ export class TurnLimit {
       this.#start = now;
       void nextTask().then(() => (this.#start = undefined));
     }
-    return now - this.#start < TURN_MS;
+    return now - this.#start < this.#limitMs;
   }
 }

@@ -119,7 +119,7 @@ export type SqliteTransaction = <T>(mode: Exclude<Mode, 'autocommit'>, work: () 
 
 /**
  * Runs verbs on a SQLite connection. Each transaction runs synchronously from begin to commit, so no verb waits for
- * the connection. After 20 ms of transactions the next one waits for a turn of the event loop.
+ * the connection. After {@link TRANSACTIONS_MS} the next one waits for a turn of the event loop.
  *
  * @param given runs transactions in place of the statements `begin`, `commit` and `rollback`
  */
@@ -181,7 +181,7 @@ export function sqliteRunner(
   };
 
   const transaction = given ?? byStatements;
-  const turns = new TurnLimit();
+  const turns = new TurnLimit(TRANSACTIONS_MS);
   const run: TransactionRunner = (mode, work, call, earlier) => {
     if (turns.mayBegin()) return runNow(mode, work, call, earlier);
     return turns.next().then(() => {
@@ -221,3 +221,6 @@ export function sqliteRunner(
 }
 
 const NONE: readonly unknown[] = [];
+
+/** How long transactions may hold a turn of the event loop, in milliseconds. */
+const TRANSACTIONS_MS = 20;

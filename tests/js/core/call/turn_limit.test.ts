@@ -14,9 +14,9 @@ function clockOf(t: TestContext): { now: number } {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-it('TurnLimit lets work begin for 20 ms of a turn, and again in the next one', async (t) => {
+it('TurnLimit lets work begin until its time in a turn is over, and again in the next one', async (t) => {
   const clock = clockOf(t);
-  const turns = new TurnLimit();
+  const turns = new TurnLimit(20);
   assert.ok(turns.mayBegin());
   clock.now = 19;
   assert.ok(turns.mayBegin());
@@ -28,7 +28,7 @@ it('TurnLimit lets work begin for 20 ms of a turn, and again in the next one', a
 
 it('TurnLimit keeps the order of what waits, over as many turns as it takes', async (t) => {
   const clock = clockOf(t);
-  const turns = new TurnLimit();
+  const turns = new TurnLimit(20);
   assert.ok(turns.mayBegin());
   clock.now = 20;
   const begun: number[] = [];
