@@ -73,7 +73,8 @@ const SMALL = ['00000', '00001', '00002'];
 
 function assertRefused({ failed, file, handle, together, small, big, stored }: QuotaResult): void {
   assert.equal(failed.code, 'quota_exceeded');
-  assert.deepEqual(file, { code: 'quota_exceeded', versions: [], before: 1000 });
+  const codes = Array.from({ length: 3 }, () => 'quota_exceeded');
+  assert.deepEqual(file, { codes, versions: [], before: 1000 }, 'bytes, a Blob and a stream');
   assert.equal(handle[1], handle[0], 'the handle is as it was');
   // Firefox finds room for another one now and then.
   const others = together.filter((code) => code !== 'stored' && code !== 'quota_exceeded');
@@ -91,7 +92,7 @@ const LIMIT = 200;
 interface QuotaResult {
   failed: Failure;
   /** A file that has no room, and the size of one that was stored before. */
-  file: { code: string | undefined; versions: number[]; before: number | undefined };
+  file: { codes: (string | undefined)[]; versions: number[]; before: number | undefined };
   /** The handle as JSON, before the append that failed and after it. */
   handle: [string, string];
   /** The codes of concurrent appends without free space. */
@@ -140,9 +141,13 @@ async function fill(name: string): Promise<QuotaResult> {
 async function putTooLarge({ artifacts }: IndexedDbSessionService): Promise<QuotaResult['file']> {
   const [large, small] = ['large', 'small'].map((filename) => ({ ...keyOf('small'), filename }));
   const data = new Uint8Array(2 * QUOTA);
-  const { code } = await failure(() => artifacts.put({ ...large!, data }));
+  const failed = [];
+  for (const given of [data, new Blob([data]), new Blob([data]).stream()]) {
+    failed.push(await failure(() => artifacts.put({ ...large!, data: given })));
+  }
   const versions = await artifacts.listVersions(large!);
-  return { code, versions, before: (await artifacts.open(small!))?.size };
+  const codes = failed.map(({ code, message }) => (code === 'quota_exceeded' ? code : message));
+  return { codes, versions, before: (await artifacts.open(small!))?.size };
 }
 
 async function append(
