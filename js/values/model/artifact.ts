@@ -14,7 +14,7 @@ export interface ArtifactRequest extends CompositeSessionKey, Abortable {
 
 /** Names a version of a file. */
 export interface ArtifactVersionRequest extends ArtifactRequest {
-  /** From 0. Absent: the newest. */
+  /** A whole number from 0; else the call fails with `invalid_argument`. Absent: the newest. */
   version?: number;
 }
 
@@ -48,11 +48,11 @@ export type AttachedFile =
 
 /** A request to store a file as a new version. */
 export interface PutArtifactRequest extends ArtifactRequest {
-  /** The bytes. */
+  /** The bytes. A buffer is copied at the call, and a `Blob` is read once: later changes of its file do not count. */
   data: ArtifactData;
   /**
    * An IANA media type of at most 255 bytes, without control characters. Default: that of the `Blob`, else
-   * `application/octet-stream`.
+   * `application/octet-stream`, or `text/plain` without any bytes.
    */
   mimeType?: string | undefined;
   /** The name to show to people. */
@@ -169,7 +169,12 @@ export interface ArtifactService {
    * parameters, but the `charset` of a plain text. A stored text that is no type becomes `application/octet-stream`.
    */
   open?(request: OpenArtifactRequest): Promise<HostBlob | undefined>;
-  /** Stores bytes as a new version, without base64. It is stored whole or not at all. */
+  /**
+   * Stores bytes as a new version, without base64. It is stored whole or not at all.
+   *
+   * @throws SessionError `invalid_argument` also if `data` cannot be read, as a `File` that was changed since it was
+   *   chosen; `cause` is what the host threw. `quota_exceeded` without room. `not_found` if the session does not exist
+   */
   put?(request: PutArtifactRequest): Promise<ArtifactVersion>;
   /** Counts the files of a session or a user. A service that was given with the option rejects with `unsupported`. */
   usage?(request: ArtifactUsageRequest): Promise<ArtifactUsage>;
