@@ -1,5 +1,5 @@
 /** The response with the bytes of a file: whole, or a range of them. */
-import { browserType } from '../../values/media_type.js';
+import { browserType } from '../../values/model/values/media_type.js';
 import type { ArtifactVersion } from '../../values/model/artifact.js';
 import { COMMON_HEADERS, hasTag } from './responses.js';
 

@@ -1,5 +1,5 @@
 /** Which types models take, and which files they get as texts. A type that a model refuses fails each later turn. */
-import { charsetOf, essenceOf } from '../../values/media_type.js';
+import { charsetOf, essenceOf } from '../../values/model/values/media_type.js';
 
 /** The types that the declarations of `@google/genai` and Vertex AI name, by their kind. */
 const SUBTYPES: Readonly<Record<string, string>> = {

@@ -8,7 +8,7 @@ import { messageOf } from '../../values/errors/describe.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
 import { optionalCount } from '../../values/errors/option_values.js';
-import { BINARY, browserType } from '../../values/media_type.js';
+import { BINARY, browserType } from '../../values/model/values/media_type.js';
 import type {
   ArtifactMethod,
   ArtifactRequest,

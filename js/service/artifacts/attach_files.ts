@@ -3,7 +3,7 @@ import { coreOf, findArtifacts, requireArtifacts } from '../../core/core_of.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
 import { fitsUtf8 } from '../../values/json/text.js';
-import { BINARY, requireType } from '../../values/media_type.js';
+import { BINARY, requireType } from '../../values/model/values/media_type.js';
 import type { ArtifactService, AttachedFile } from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';

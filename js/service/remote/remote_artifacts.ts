@@ -17,7 +17,7 @@ import type {
 } from '../../stores/remote/connection/connection.js';
 import type { pathTo } from '../../stores/remote/write_request.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
-import { BINARY, browserType } from '../../values/media_type.js';
+import { BINARY, browserType } from '../../values/model/values/media_type.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import { optionalCount } from '../../values/errors/option_values.js';
 import type {

@@ -3,7 +3,7 @@ import type { FileVersion, KnownVersion, NewFile } from './artifact_home.js';
 import { base64, bytesOf } from './file_bytes.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireObject, requireText } from '../../values/errors/option_values.js';
-import { BINARY, requireType } from '../../values/media_type.js';
+import { BINARY, requireType } from '../../values/model/values/media_type.js';
 import type { ArtifactVersion } from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
 import { isPlainObject } from '../../values/json/rules.js';

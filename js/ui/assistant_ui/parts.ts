@@ -1,7 +1,7 @@
 import { isObject } from '../../values/json/rules.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
-import { BINARY, browserType, isPicture } from '../../values/media_type.js';
+import { BINARY, browserType, isPicture } from '../../values/model/values/media_type.js';
 import { filesOf, fileText } from '../../values/model/event/message_files.js';
 import type { JsonValue } from '../../values/model/session.js';
 import type {

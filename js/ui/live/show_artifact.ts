@@ -1,7 +1,7 @@
 import { requireArtifacts } from '../../core/core_of.js';
 import { type GivenService, givenService } from '../../core/call/given_service.js';
 import { SessionError } from '../../values/errors/errors.js';
-import { objectUrlType } from '../../values/media_type.js';
+import { objectUrlType } from '../../values/model/values/media_type.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { StateShape } from '../../values/state/state_shape.js';

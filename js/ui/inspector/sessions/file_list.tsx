@@ -1,7 +1,7 @@
 import { findArtifacts } from '../../../core/core_of.js';
 import type { GivenService } from '../../../core/call/given_service.js';
 import type { ArtifactVersion } from '../../../values/model/artifact.js';
-import { isPicture } from '../../../values/media_type.js';
+import { isPicture } from '../../../values/model/values/media_type.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { LOADING_ARTIFACT, showArtifact } from '../../live/show_artifact.js';

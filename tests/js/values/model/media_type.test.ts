@@ -9,8 +9,8 @@ import {
   isPicture,
   objectUrlType,
   requireType,
-} from '../../../js/values/media_type.js';
-import { failsWith } from '../fails_with.js';
+} from '../../../../js/values/model/values/media_type.js';
+import { failsWith } from '../../fails_with.js';
 
 const BINARY = 'application/octet-stream';
 

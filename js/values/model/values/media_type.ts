@@ -3,9 +3,9 @@
  * `image/png,text/html` they take the last. So what shows a file makes its type anew by these functions.
  */
 
-import { invalidValue } from './errors/invalid.js';
-import { requireText } from './errors/option_values.js';
-import { fitsUtf8 } from './json/text.js';
+import { invalidValue } from '../../errors/invalid.js';
+import { requireText } from '../../errors/option_values.js';
+import { fitsUtf8 } from '../../json/text.js';
 
 /** The type of bytes of which nothing is known. */
 export const BINARY = 'application/octet-stream';
