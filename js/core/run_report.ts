@@ -3,7 +3,9 @@
  * again begins with the whole drafts.
  */
 import type { PublicError } from '../values/errors/public_error.js';
+import { utf8Length } from '../values/json/text.js';
 import type { Event } from '../values/model/event/event.js';
+import { partsOf } from '../values/model/event/parts.js';
 import type { CompositeSessionKey } from '../values/model/session.js';
 
 /** An answer that is being streamed. */
@@ -12,6 +14,25 @@ export interface Draft {
   readonly event: Event;
   /** The id of the whole event that has ended the draft. The draft is shown until that event is shown. */
   readonly endedBy?: string | undefined;
+}
+
+/** The most bytes of draft text that are kept of a failed run. */
+const MAX_DRAFT_BYTES = 2 ** 16;
+
+/**
+ * Returns the drafts that are kept of a run: all while it runs; once it has failed, what was streamed of answers that
+ * are not stored; otherwise none, since the texts are stored as events.
+ */
+export function keptDrafts({
+  status,
+  drafts,
+}: Pick<RunReport, 'status' | 'drafts'>): readonly Draft[] {
+  if (status === 'running') return drafts;
+  if (status !== 'failed') return [];
+  const open = drafts.filter(({ endedBy }) => endedBy === undefined);
+  const parts = open.flatMap(({ event }) => partsOf(event));
+  const sizes = parts.map((part) => utf8Length(part.text ?? JSON.stringify(part)));
+  return sizes.reduce((sum, size) => sum + size, 0) <= MAX_DRAFT_BYTES ? open : [];
 }
 
 /** Which run of a server it is. The numbers of one start of the server grow. */

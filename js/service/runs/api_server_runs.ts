@@ -1,4 +1,5 @@
 import { type Core, coreOf, type ServerAgent } from '../../core/core_of.js';
+import { keptDrafts } from '../../core/run_report.js';
 import { pause } from '../../stores/http/call_limit.js';
 import { isTransient } from '../../stores/http/http_errors.js';
 import type { RunOptions } from '../../stores/remote/run_request.js';
@@ -8,9 +9,9 @@ import { PAGE_MESSAGE, pageMessageOf } from '../../values/model/event/metadata.j
 import { isPartial } from '../../values/model/event/stored.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
-import { Drafts, limited } from './agent/drafts.js';
+import { Drafts } from './agent/drafts.js';
 import type { RunEnd, StopReason } from './agent/local_run.js';
-import { type BeginRun, type PageRun, PageRuns } from './page_runs.js';
+import { type PageRun, PageRuns, type RunStarter } from './page_runs.js';
 import { type QueuedMessage, RunsOfSessions, SessionRuns } from './session_runs.js';
 import {
   cancelledError,
@@ -93,7 +94,7 @@ class ApiServerRun implements PageRun {
     if (status === 'refused' || (this.#message === undefined && !this.#isAccepted))
       return undefined;
     const { all, wholes } = this.#drafts;
-    const drafts = status === 'failed' ? limited(all) : all;
+    const drafts = status === 'failed' ? keptDrafts({ status, drafts: all }) : all;
     const { id: askedAs } = this.#asked;
     const { id: messageId, invocationId } = this.#message ?? { id: askedAs, invocationId: '' };
     return { messageId, askedAs, invocationId, status, error, drafts, wholes };
@@ -248,10 +249,15 @@ export function runsOf(service: SessionService, key: CompositeSessionKey): Sessi
   const core: Core = coreOf(service)!;
   const agent = core.serverAgent!;
   const parts = { service: service as ApiServerService, key, agent, sent: new Set<string>() };
-  const begin: BeginRun = (asked, onChange) => new ApiServerRun(parts, asked, onChange);
+  const starter: RunStarter = {
+    get isIdle() {
+      return parts.sent.size === 0;
+    },
+    begin: (asked, onChange) => new ApiServerRun(parts, asked, onChange),
+  };
   const channelName = core.publisher.feed.channelName ?? agent.channelName;
   const make = (): SessionRuns =>
-    new SessionRuns((happened) => new PageRuns(service, key, happened, channelName, begin), {
+    new SessionRuns((happened) => new PageRuns(service, key, happened, channelName, starter), {
       mayPause: true,
       isKnown: true,
     });

@@ -1,4 +1,4 @@
-import type { Draft, RunReport } from '../../core/run_report.js';
+import { type Draft, keptDrafts, type RunReport } from '../../core/run_report.js';
 import { isEvent } from '../../core/storage/stored_events.js';
 import { tabChannelOf, type TabKind, type TabPort } from '../../core/watch/tab_channel.js';
 import type { TabLock } from '../../core/watch/tab_lock.js';
@@ -149,9 +149,16 @@ export class OtherTabs {
 
   async #find(): Promise<void> {
     this.#port?.send([{ type: 'ask', session: this.#session }]);
-    if (!(await this.#lock.isHeld()) || this.#isRunningHere || this.isRunning) return;
-    this.#isHeld = true;
+    const isHeld = await this.#lock.isHeld();
+    if (this.#isRunningHere) return;
+    if (!isHeld) {
+      // The run that was told before has ended while this tab did not listen.
+      if (this.isRunning && this.#lock.isShared) this.#noteReleased();
+      return;
+    }
     this.#awaitRelease();
+    if (this.isRunning) return;
+    this.#isHeld = true;
     const untold = { messageId: '', invocationId: '', drafts: [], wholes: [] };
     this.#requests.told({ ...untold, status: 'running' });
   }
@@ -163,10 +170,11 @@ export class OtherTabs {
     else if (!this.#isRunningHere) {
       const { messageId, invocationId, status, drafts, wholes } = message;
       const error = status === 'failed' ? toldError(message.error) : undefined;
-      this.told = { messageId, invocationId, status, drafts, wholes, error };
+      const report = { messageId, invocationId, status, drafts, wholes, error };
+      this.told = status === 'running' ? report : { ...report, drafts: keptDrafts(report) };
       this.#isHeld = false;
       if (status === 'running') this.#awaitRelease();
-      this.#requests.told(this.told);
+      this.#requests.told(report);
     }
   }
 
@@ -177,12 +185,16 @@ export class OtherTabs {
       if (this.#waiting !== waiting) return;
       this.#waiting = undefined;
       if (!this.isRunning) return;
-      this.#isHeld = false;
-      this.told = undefined;
-      this.#requests.told(undefined);
+      this.#noteReleased();
       // The next tab may have begun.
       void this.#find();
     }, waiting.signal);
+  }
+
+  #noteReleased(): void {
+    this.#isHeld = false;
+    this.told = undefined;
+    this.#requests.told(undefined);
   }
 }
 

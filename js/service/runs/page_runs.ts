@@ -37,8 +37,13 @@ interface CachingService extends SessionService {
   };
 }
 
-/** Begins the run of a message. `onChange` is called after each change of the run, and once it has ended. */
-export type BeginRun = (asked: QueuedMessage, onChange: () => void) => PageRun;
+/** Begins runs that the page cannot end. */
+export interface RunStarter {
+  /** Whether it has noted nothing that the next run needs. */
+  readonly isIdle: boolean;
+  /** Begins the run of a message. `onChange` is called after each change of the run, and once it has ended. */
+  begin(asked: QueuedMessage, onChange: () => void): PageRun;
+}
 
 /** The page has the runs: one of all tabs runs at a time, and the others show its run. */
 export class PageRuns implements RunTransport {
@@ -49,7 +54,7 @@ export class PageRuns implements RunTransport {
   readonly #happened: (happening: Happening) => void;
   readonly #lock: TabLock;
   readonly #others: OtherTabs;
-  readonly #begin: BeginRun | undefined;
+  readonly #starter: RunStarter | undefined;
   #current: PageRun | undefined;
   /** The current run before its message is stored, as other tabs are told of it. */
   #beginning: Report | undefined;
@@ -58,15 +63,15 @@ export class PageRuns implements RunTransport {
   /** The author of the end events of other tabs' runs. */
   #agentName: string | undefined;
 
-  /** @param begin begins runs which this page cannot end. Default: the agent of the message is in the page */
+  /** @param starter default: the agent of the message is in the page */
   constructor(
     service: SessionService,
     key: CompositeSessionKey,
     happened: (happening: Happening) => void,
     channelName: string | undefined,
-    begin?: BeginRun,
+    starter?: RunStarter,
   ) {
-    this.#begin = begin;
+    this.#starter = starter;
     this.#service = service;
     this.#key = key;
     this.#happened = happened;
@@ -77,6 +82,10 @@ export class PageRuns implements RunTransport {
       stop: (messageId) => void this.#stopOwn(messageId, 'cancelled'),
       tellNow: () => this.#tell(),
     });
+  }
+
+  get isIdle(): boolean {
+    return this.#undoneRun.length === 0 && this.#starter?.isIdle !== false;
   }
 
   follow(): () => void {
@@ -106,7 +115,7 @@ export class PageRuns implements RunTransport {
     const onChange = (): void => this.#note(run);
     const parts = { key: this.#key, service: this.#service, streaming, admit, onChange };
     const run: PageRun =
-      this.#begin?.(asked, onChange) ?? new LocalRun({ ...parts, agent: agent! });
+      this.#starter?.begin(asked, onChange) ?? new LocalRun({ ...parts, agent: agent! });
     this.#current = run;
     const beginning = { messageId: id, invocationId: '', drafts: [], wholes: [] };
     this.#beginning = { ...beginning, status: 'running' };
@@ -156,7 +165,7 @@ export class PageRuns implements RunTransport {
     // It runs another message, and that run goes on.
     if (isRunning && told !== undefined && !isTold) return;
     const isFree = await this.#lock.released(END_MS);
-    if (this.#begin !== undefined) return;
+    if (this.#starter !== undefined) return;
     // Whoever keeps the lock may do something else than run this message.
     if (!isFree && !isTold && !isRunOf(this.#others.told, messageId)) return;
     const message = await this.#messageOf(messageId);

@@ -1,4 +1,5 @@
 import { backgroundTimer } from '../../core/call/lifetime.js';
+import { keptDrafts } from '../../core/run_report.js';
 import { type Core, coreOf, type ServerAgent } from '../../core/core_of.js';
 import { isWaitingForRun, retryAfterOf } from '../../stores/http/http_errors.js';
 import { isSessionError } from '../../values/errors/errors.js';
@@ -22,6 +23,7 @@ export { answerMessage, requireAnswers } from './user_answers.js';
 class RemoteRuns implements RunTransport {
   /** Whether the service keeps messages until the server takes them. */
   readonly isFree: boolean;
+  readonly isIdle = true;
   isCut = false;
   readonly #service: SessionService;
   readonly #key: CompositeSessionKey;
@@ -49,8 +51,9 @@ class RemoteRuns implements RunTransport {
     this.isCut = false;
     const stop = this.#agent.follow(this.#key, (report, isKnown) => {
       this.isCut = !isKnown;
-      this.#told = report && { ...report, error: report.error && toldError(report.error) };
-      this.#happened(isKnown ? { type: 'told', report: this.#told } : { type: 'unknown' });
+      const told = report && { ...report, error: report.error && toldError(report.error) };
+      this.#told = told && { ...told, drafts: keptDrafts(told) };
+      this.#happened(isKnown ? { type: 'told', report: told } : { type: 'unknown' });
     });
     return () => {
       stop();

@@ -15,7 +15,7 @@
  * A message leaves the table if it was refused, if it was given up before it was stored, and if its program is gone.
  * The stored events alone tell of the last that it is `unanswered`.
  */
-import type { Draft } from '../../core/run_report.js';
+import { type Draft, keptDrafts } from '../../core/run_report.js';
 import type { Report, SessionRun } from './agent/run_status.js';
 
 type Phase = 'waiting' | 'sending' | 'stored' | 'running' | 'over' | 'failed' | 'cancelled';
@@ -206,6 +206,19 @@ function cancelled(
   const isPaused = runs.isPaused || (runs.mayPause && target.isOwn);
   const stopped = target.id || (id ?? unanswered ?? '');
   return { runs: { ...runs, messages, isPaused }, effects: [{ type: 'stop', id: stopped }] };
+}
+
+/** Returns the runs without the texts of those that are over: whoever shows them was told, and reads what is stored. */
+export function withoutOldDrafts(runs: RunsOfSession): RunsOfSession {
+  const isOld = (message: MessageRun): boolean =>
+    !isOpen(message) && message.drafts.length + message.wholes.length > 0;
+  if (!runs.messages.some(isOld)) return runs;
+  const messages = runs.messages.map((message) => {
+    if (!isOld(message)) return message;
+    const status = message.phase === 'failed' ? 'failed' : 'ended';
+    return { ...message, drafts: keptDrafts({ status, drafts: message.drafts }), wholes: [] };
+  });
+  return { ...runs, messages };
 }
 
 /** Returns the message that is to be sent next, if its turn has come. `isFree`: also while a run is under way. */

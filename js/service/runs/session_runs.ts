@@ -22,6 +22,7 @@ import {
   nextOf,
   type RunsOfSession,
   step,
+  withoutOldDrafts,
 } from './run_table.js';
 import type { AskedMessage, Runs } from './run_display.js';
 import { cancelledError, type SessionRun } from './agent/run_status.js';
@@ -36,6 +37,8 @@ export interface QueuedMessage extends AskedMessage {
 export interface RunTransport {
   /** Whether a message may be sent while a run is under way: it then waits for a lock, or in an outbox. */
   readonly isFree: boolean;
+  /** Whether it has noted nothing that a later call needs. */
+  readonly isIdle: boolean;
   /** Whether whoever told what runs has stopped, for example because a login has expired. */
   readonly isCut?: boolean;
   /** Listens to what other programs tell, until the returned function is called. */
@@ -71,11 +74,21 @@ export class SessionRuns implements Runs {
   readonly #listeners = new Set<() => void>();
   #stopFollowing: (() => void) | undefined;
   #isWorking = false;
+  /** Called when {@link SessionRuns.isIdle} may have changed. */
+  onUse: (() => void) | undefined;
 
   /** @param known what is known from the start */
   constructor(makeTransport: MakeTransport, known: Pick<RunsOfSession, 'mayPause' | 'isKnown'>) {
     this.#runs = { ...known, messages: [], isPaused: false };
     this.#transport = makeTransport((happening) => void this.#dispatch(happening));
+  }
+
+  /** Whether nobody follows the runs, and nothing of them is left that the stored events do not tell. */
+  get isIdle(): boolean {
+    const isNeeded = (message: MessageRun): boolean =>
+      message.phase === 'failed' || (message.isOwn && isOpen(message));
+    const isUsed = this.#listeners.size > 0 || this.#isWorking;
+    return !isUsed && this.#transport.isIdle && !this.#runs.messages.some(isNeeded);
   }
 
   get run(): SessionRun | undefined {
@@ -122,10 +135,12 @@ export class SessionRuns implements Runs {
       this.#stopFollowing = undefined;
     }
     this.#stopFollowing ??= this.#transport.follow();
+    this.onUse?.();
     return () => {
       if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
       this.#stopFollowing?.();
       this.#stopFollowing = undefined;
+      this.onUse?.();
     };
   }
 
@@ -159,6 +174,7 @@ export class SessionRuns implements Runs {
 
   async endUndone(): Promise<void> {
     await this.#transport.endUndone?.();
+    this.onUse?.();
   }
 
   abandon(): void {
@@ -193,6 +209,7 @@ export class SessionRuns implements Runs {
       });
     }
     this.#isWorking = false;
+    this.onUse?.();
   }
 
   get #next(): string | undefined {
@@ -201,6 +218,8 @@ export class SessionRuns implements Runs {
 
   #changed(): void {
     for (const listener of [...this.#listeners]) listener();
+    this.#runs = withoutOldDrafts(this.#runs);
+    this.onUse?.();
   }
 }
 
@@ -233,18 +252,53 @@ function waitingRun({ messages, isPaused }: RunsOfSession): SessionRun | undefin
   return id === undefined ? undefined : { status: 'queued', messageId: id, isPaused };
 }
 
-/** The runs of sessions, which all live stores of a storage or a service share. */
+/** The runs of sessions, which all live stores of a storage or a service share. Those that are idle may be collected. */
 export class RunsOfSessions {
-  /** By the object that stands for the storage or the service, and then by the session. */
-  readonly #known = new WeakMap<object, Map<string, SessionRuns>>();
+  /** By the object that stands for the storage or the service. */
+  readonly #known = new WeakMap<object, KnownRuns>();
 
   /** Returns the runs of a session. Makes them at the first call. */
   get(owner: object, key: CompositeSessionKey, make: () => SessionRuns): SessionRuns {
-    const known = this.#known.get(owner) ?? new Map<string, SessionRuns>();
+    const known = this.#known.get(owner) ?? new KnownRuns();
     this.#known.set(owner, known);
-    const name = keyText(key);
-    const runs = known.get(name) ?? make();
-    known.set(name, runs);
-    return runs;
+    return known.get(keyText(key), make);
+  }
+}
+
+/** Some runtimes of servers have neither this nor `WeakRef`. */
+const collected =
+  typeof FinalizationRegistry === 'function'
+    ? new FinalizationRegistry<() => void>((forget) => forget())
+    : undefined;
+
+/** The runs of one storage or service, by session. */
+class KnownRuns {
+  readonly #used = new Map<string, SessionRuns>();
+  /** A live store that nobody watches may still have those that are idle, so they stay the same while they are there. */
+  readonly #idle = new Map<string, WeakRef<SessionRuns>>();
+
+  get(name: string, make: () => SessionRuns): SessionRuns {
+    const known = this.#used.get(name) ?? this.#idle.get(name)?.deref();
+    if (known !== undefined) return known;
+    const made = make();
+    if (collected === undefined) {
+      this.#used.set(name, made);
+      return made;
+    }
+    const reference = new WeakRef(made);
+    made.onUse = () => this.#note(name, reference);
+    collected.register(made, () => {
+      if (this.#idle.get(name) === reference) this.#idle.delete(name);
+    });
+    this.#note(name, reference);
+    return made;
+  }
+
+  #note(name: string, reference: WeakRef<SessionRuns>): void {
+    const runs = reference.deref();
+    if (runs === undefined) return;
+    this.#idle.set(name, reference);
+    if (runs.isIdle) this.#used.delete(name);
+    else this.#used.set(name, runs);
   }
 }

@@ -1,6 +1,12 @@
 import { keyText, isId } from '../../values/model/values/ids.js';
 import type { FollowedKey } from '../../core/core_of.js';
-import type { Draft, ReportListener, ServerRunId, RunReport } from '../../core/run_report.js';
+import {
+  type Draft,
+  keptDrafts,
+  type ReportListener,
+  type ServerRunId,
+  type RunReport,
+} from '../../core/run_report.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 import { isObject } from '../../values/json/rules.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
@@ -164,7 +170,10 @@ export class RunReports {
   #put(feed: ToldRuns, report: RunReport): void {
     const name = keyText(report);
     if (report.status === 'ended') feed.reports.delete(name);
-    else feed.reports.set(name, report);
+    else {
+      const isOver = report.status !== 'running';
+      feed.reports.set(name, isOver ? { ...report, drafts: keptDrafts(report) } : report);
+    }
     if (this.#feedOf(report) !== feed) return;
     const { appName, userId } = report;
     for (const followed of [name, keyText({ appName, userId })]) {

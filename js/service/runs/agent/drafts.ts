@@ -1,12 +1,8 @@
-import { utf8Length } from '../../../values/json/text.js';
 import type { Part } from '../../../values/model/event/content.js';
 import type { Event } from '../../../values/model/event/event.js';
 import { isAnswer } from '../../../values/model/event/final_response.js';
 import type { Draft } from '../../../core/run_report.js';
 import { partsOf } from '../../../values/model/event/parts.js';
-
-/** The most bytes of the texts that are kept of a run that has failed. */
-const MAX_KEPT_BYTES = 2 ** 16;
 
 /** The answers that a run streams. */
 export class Drafts {
@@ -72,14 +68,6 @@ export class Drafts {
     const { all } = this;
     this.all = draft ? all.map((other) => (other === draft ? next : other)) : [...all, next];
   }
-}
-
-/** Returns the drafts of a run that has failed which are still shown: those without a whole event, if they are short. */
-export function limited(drafts: readonly Draft[]): readonly Draft[] {
-  const open = drafts.filter(({ endedBy }) => endedBy === undefined);
-  const parts = open.flatMap(({ event }) => partsOf(event));
-  const sizes = parts.map((part) => utf8Length(part.text ?? JSON.stringify(part)));
-  return sizes.reduce((sum, size) => sum + size, 0) <= MAX_KEPT_BYTES ? open : [];
 }
 
 /** Whether an event belongs to the answer that a draft shows. */

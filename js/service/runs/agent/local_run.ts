@@ -1,5 +1,6 @@
 import { onAbort, TimeLimit } from '../../../core/call/time_limit.js';
 import type { RunUnderWay } from '../../../core/history_types.js';
+import { keptDrafts } from '../../../core/run_report.js';
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import { invalid, invalidValue } from '../../../values/errors/invalid.js';
 import { requireObject } from '../../../values/errors/option_values.js';
@@ -7,7 +8,7 @@ import type { Event } from '../../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { copyEvent, copyPartial } from './copies.js';
-import { Drafts, limited } from './drafts.js';
+import { Drafts } from './drafts.js';
 import {
   type RunAgent,
   RUN_STORE,
@@ -88,7 +89,7 @@ export class LocalRun {
     const { status = 'running', error } = this.#end ?? {};
     if (status === 'refused') return undefined;
     const { all, wholes } = this.#drafts;
-    const drafts = status === 'failed' ? limited(all) : all;
+    const drafts = status === 'failed' ? keptDrafts({ status, drafts: all }) : all;
     return { messageId, invocationId, status, error, drafts, wholes };
   }
 

@@ -140,6 +140,24 @@ describe('The runs of a page in two tabs', () => {
     stop();
   });
 
+  it('are over for a tab that did not listen when they ended', async () => {
+    const { service, running, other, stop } = await openTabs();
+    const { begun, go } = holdAppend(service);
+    const sent = running.runs.send(() => asked(answers));
+    await begun;
+    const isTold = async (text: string): Promise<void> => {
+      while (!other.told.includes(text)) await new Promise(setImmediate);
+    };
+    await passTimeUntil(isTold('running m1'));
+    stop();
+    go();
+    await passTimeUntil(sent);
+    assert.deepEqual(other.told, ['running m1']);
+    const stopAgain = other.runs.follow();
+    await passTimeUntil(isTold('free'));
+    stopAgain();
+  });
+
   it('end by a cancel that comes before the run is told', async () => {
     const { service, running, other, stop } = await openTabs();
     const { begun, go } = holdAppend(service);
@@ -159,7 +177,7 @@ describe('The runs of a page in two tabs', () => {
     const session = (await service.getSession(KEY))!;
     await service.appendEvent({
       session,
-      event: { id: 'm1', author: 'user', content: text('hi') },
+      event: { id: 'm1', invocationId: 'i1', author: 'user', content: text('hi') },
     });
     const [taken, end] = [gate(), gate()];
     const lock = `${name}:run:${JSON.stringify([KEY.appName, KEY.userId, KEY.sessionId])}`;
