@@ -1,5 +1,12 @@
 import { CachedSessionService, signOut } from 'adk-session-wasm/cache';
-import { SessionProvider, useCacheStatus, useSearch, useSessions } from 'adk-session-wasm/react';
+import { errorText } from 'adk-session-wasm/live';
+import {
+  SessionProvider,
+  useCacheStatus,
+  useSearch,
+  useSessions,
+  useUnsent,
+} from 'adk-session-wasm/react';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
 import { type FormEvent, StrictMode, useState, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -93,11 +100,36 @@ function Conversations({ shown }: { shown: string }) {
             {session.title ?? 'Untitled'}
           </a>
           <button onClick={() => void store.remove(session)}>Delete</button>
+          {session.refused && <Refused sessionId={session.id} />}
         </p>
       ))}
       {list.hasMore && <button onClick={() => void store.loadMore()}>More</button>}
     </nav>
   );
+}
+
+const REFUSED: Record<string, string> = {
+  create: 'The server does not take this conversation',
+  title: 'The title was not changed',
+  labels: 'The labels were not changed',
+  delete: 'The conversation was not deleted',
+};
+
+/** What the server has refused of a conversation, besides its messages, and what mends it. */
+function Refused({ sessionId }: { sessionId: string }) {
+  const ofSession = useUnsent().filter(({ key }) => key.sessionId === sessionId);
+  return ofSession.map(({ id, changes: [change], error, retry, discard }) => {
+    const text = error && change && REFUSED[change.kind];
+    return (
+      text && (
+        <span key={id} className="unsent" role="alert">
+          {text}: {errorText(error)}
+          <button onClick={() => void retry()}>Retry</button>
+          <button onClick={() => void discard()}>Discard</button>
+        </span>
+      )
+    );
+  });
 }
 
 /** Notices at once that the network is gone. `isOnline` is about the last request. */

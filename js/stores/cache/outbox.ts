@@ -4,6 +4,7 @@ import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 import { markRaw } from '../../values/members.js';
+import { changesOf, type OutboxChange } from './outbox_changes.js';
 import { askedMessageOf, eventsOf, isOf, isWaiting, type Mutation } from './records/records.js';
 import { type Blockers, blockersOf } from './records/refusals.js';
 import type { CopyFetcher, StateFetcher } from './copies/copy_fetcher.js';
@@ -34,6 +35,8 @@ export interface OutboxEntry {
   readonly key: CacheKey;
   /** Tells the entries of one key apart. 0: they wait for the remote alone. */
   readonly id: number;
+  /** What the entry changes, in the order in which it was made. */
+  readonly changes: readonly OutboxChange[];
   /** The unsent events, in order. */
   readonly events: readonly Event[];
   /** Why the remote refused the first change of the entry for good. Absent while it waits. */
@@ -60,7 +63,8 @@ export interface CacheOutbox {
   retry(of?: CacheKey | OutboxEntry): Promise<void>;
   /**
    * Gives up an unsent event, or everything unsent of an entry, a session or a state. The copy then follows the remote.
-   * A session that the remote does not have is deleted.
+   * A session that the remote does not have is deleted. Of a refused deletion only itself is given up: what waits for it
+   * is sent.
    *
    * @throws SessionError `not_found` if the event does not wait
    */
@@ -133,9 +137,12 @@ export class Outbox implements CacheOutbox {
       await this.#edit(epoch, key, (transaction, mutations) => {
         const blockers = blockersOf(mutations);
         const isOfEntry = (each: Mutation) => id === undefined || entryOf(each, blockers) === id;
-        const chosen = mutations.filter(
-          (mutation) => isWaiting(mutation) && isOfEntry(mutation) && isChosen(mutation),
-        );
+        const refused = mutations.find(({ number }) => number === id);
+        // What waits for a refused deletion is of the session that is still there.
+        const isAlone = isOf(refused, 'delete') && eventId === undefined;
+        const isMeant = (each: Mutation): boolean =>
+          isAlone ? each === refused : isOfEntry(each) && isChosen(each);
+        const chosen = mutations.filter((mutation) => isWaiting(mutation) && isMeant(mutation));
         if (eventId !== undefined && chosen.length === 0) throw notWaiting(eventId);
         return dropMutations(transaction, key, mutations, chosen, eventId);
       });
@@ -213,7 +220,7 @@ function entriesOf(mutations: readonly Mutation[]): OutboxEntry[] {
   const blockers = blockersOf(mutations);
   const groups = new Map<number, [Mutation, ...Mutation[]]>();
   for (const mutation of mutations) {
-    if (!isWaiting(mutation) || isOf(mutation, 'cancel')) continue;
+    if (!isWaiting(mutation)) continue;
     const id = entryOf(mutation, blockers);
     const group = groups.get(id);
     if (group === undefined) groups.set(id, [mutation]);
@@ -223,14 +230,15 @@ function entriesOf(mutations: readonly Mutation[]): OutboxEntry[] {
     const [first, ...others] = group;
     const texts = new Map(group.flatMap(eventsOf).map(({ id, text }) => [id, text]));
     const events = [...texts.values()].flatMap((text) => parseEventText(text) ?? []);
+    const changes = group.flatMap(changesOf);
     const { key } = first.write;
     const { refusal } = first;
-    if (refusal === undefined) return { key, id, events };
+    if (refusal === undefined) return { key, id, changes, events };
     const { eventId } = refusal;
     const error = Object.assign(errorOf(refusal), eventId !== undefined && { eventId });
     const refused = new Set(eventsOf(first).map((event) => event.id));
     const behind = others.flatMap(eventsOf).map((event) => event.id);
     const blocked = [...new Set(behind)].filter((id) => !refused.has(id));
-    return { key, id, events, error, blocked };
+    return { key, id, changes, events, error, blocked };
   });
 }

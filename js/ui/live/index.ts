@@ -36,7 +36,13 @@ export type {
   SentEvent,
 } from '../../service/runs/agent/run_context.js';
 export type { SessionRun } from '../../service/runs/agent/run_status.js';
-export type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './types.js';
+export type {
+  ListedSession,
+  LiveSessions,
+  LiveSessionsRequest,
+  LiveSessionsSnapshot,
+} from './types.js';
+export type { RefusedChange } from './snapshot/refused_changes.js';
 export type { LiveStore } from './types.js';
 export type { ProvidedSessions } from './types.js';
 export type { ShownTurn, ShownTurns } from './types.js';

@@ -11,11 +11,21 @@ import type {
 } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { ListenOptions } from '../../values/model/notice.js';
+import type { OutboxEntry } from '../../service/cache/index.js';
 import { copyState } from '../../service/runs/agent/copies.js';
 import { onNextFrame, ReadingStore } from './reading_store.js';
 import { keepElements } from './snapshot/keep_elements.js';
-import type { LiveSessions, LiveSessionsRequest, LiveSessionsSnapshot } from './types.js';
+import { keepRefused, type RefusedChange, refusedIn } from './snapshot/refused_changes.js';
+import { cachingOf } from './snapshot/unsent_events.js';
+import type {
+  ListedSession,
+  LiveSessions,
+  LiveSessionsRequest,
+  LiveSessionsSnapshot,
+} from './types.js';
 import type { StateShape } from '../../values/state/state_shape.js';
+
+const NO_SESSIONS: readonly never[] = [];
 
 /** A live list over the public interface of a service. It is read again after each change, once a frame. */
 export class LiveSessionsStore<S extends object>
@@ -28,6 +38,10 @@ export class LiveSessionsStore<S extends object>
   #count: number;
   /** Absent until the first read. */
   #sessions: readonly Session<S>[] | undefined;
+  /** By session. */
+  #refused: ReadonlyMap<string, readonly RefusedChange[]> = new Map();
+  readonly #listedSessions = new WeakMap<Session<S>, ListedSession<S>>();
+  #shown: readonly ListedSession<S>[] = NO_SESSIONS;
   #hasMore = false;
   #loadingMore: Promise<void> | undefined;
   /** Services may run calls at the same time in any order. */
@@ -101,10 +115,46 @@ export class LiveSessionsStore<S extends object>
     const { sessions } = await this.use(service).listSessions(request);
     this.#hasMore = sessions.length > this.#count;
     this.#sessions = keepElements(this.#sessions ?? [], sessions.slice(0, this.#count), nameOf);
+    await this.#readRefused(service);
+  }
+
+  /** Reads what the remote of a cache has refused of the sessions. */
+  async #readRefused(service: SessionService<S>): Promise<void> {
+    const caching = cachingOf(this.use(service));
+    const { appName } = this.#request;
+    const isPending = caching?.status.pending.some(({ key }) => key.appName === appName);
+    const entries = isPending === true ? await caching!.outbox.list() : [];
+    const bySession = new Map<string, OutboxEntry[]>();
+    for (const entry of entries) {
+      const { userId, sessionId } = entry.key;
+      if (entry.key.appName !== appName || userId === undefined || sessionId === undefined)
+        continue;
+      const name = nameOf({ userId, id: sessionId });
+      bySession.set(name, [...(bySession.get(name) ?? []), entry]);
+    }
+    const before = this.#refused;
+    this.#refused = new Map(
+      [...bySession].map(([name, entries]) => [
+        name,
+        keepRefused(before.get(name) ?? NO_SESSIONS, refusedIn(entries)),
+      ]),
+    );
+  }
+
+  /** Returns a session with what was refused of it; the same object while both are the same. */
+  #listed(session: Session<S>): ListedSession<S> {
+    const refused = this.#refused.get(nameOf(session));
+    if (refused === undefined || refused.length === 0) return session;
+    const known = this.#listedSessions.get(session);
+    if (known?.refused === refused) return known;
+    const listed = { ...session, refused };
+    this.#listedSessions.set(session, listed);
+    return listed;
   }
 
   protected forget(): void {
     this.#sessions = undefined;
+    this.#refused = new Map();
     this.#hasMore = false;
     this.#count = this.#limit;
   }
@@ -112,10 +162,14 @@ export class LiveSessionsStore<S extends object>
   protected makeSnapshot(): LiveSessionsSnapshot<S> {
     if (this.isForgotten) return FORGOTTEN;
     const isRead = this.#sessions !== undefined;
+    const listed = (this.#sessions ?? []).map((session) => this.#listed(session));
+    const { length } = this.#shown;
+    const isSame = listed.length === length && listed.every((each, at) => each === this.#shown[at]);
+    if (!isSame) this.#shown = listed;
     return {
       status: isRead ? 'ready' : this.error === undefined ? 'loading' : 'failed',
       error: this.error,
-      sessions: this.#sessions ?? NO_SESSIONS,
+      sessions: this.#shown,
       hasMore: this.#hasMore,
     };
   }
@@ -155,8 +209,6 @@ export function liveSessions<S extends object = StateShape>(
 ): LiveSessions<S> {
   return new LiveSessionsStore(service, request);
 }
-
-const NO_SESSIONS: readonly never[] = [];
 
 const FORGOTTEN = {
   status: 'forgotten',

@@ -16,6 +16,7 @@ import type { SessionsRequest } from '../../values/model/session_list.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { HistoryView } from '../../values/model/values/read_options.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../../values/state/state_shape.js';
+import type { RefusedChange } from './snapshot/refused_changes.js';
 import type { ScopedState } from './snapshot/scoped_state.js';
 import type { UnsentEvent } from './snapshot/unsent_events.js';
 
@@ -105,6 +106,11 @@ export interface LiveSessionSnapshot<S extends object = StateShape> {
    * those that wait for its remote, and those that the remote refused. Inherits nothing: any id may be looked up.
    */
   readonly unsent: Readonly<Record<string, UnsentEvent>>;
+  /**
+   * What the remote of a cache has refused of the session, besides events: its creation, title, labels or deletion. The
+   * session is shown without it. The outbox of the cache sends it again, or gives it up.
+   */
+  readonly refused: readonly RefusedChange[];
   /**
    * The shown turns that were edited or regenerated, by `invocationId`: which version is shown, and the branches of the
    * ones beside it. Empty without the option `turns`. Inherits nothing.
@@ -293,6 +299,12 @@ export interface LiveSessionsRequest<K extends string = string> extends Omit<
   limit?: number | undefined;
 }
 
+/** A session of a list, without its events. */
+export type ListedSession<S extends object = StateShape> = Readonly<Session<S>> & {
+  /** What the remote of a cache has refused of it; see `LiveSessionSnapshot`. Absent without such a change. */
+  readonly refused?: readonly RefusedChange[];
+};
+
 /** A list of sessions as it is now. Snapshots are never changed. A session that has not changed is the same object. */
 export interface LiveSessionsSnapshot<S extends object = StateShape> {
   /**
@@ -303,7 +315,7 @@ export interface LiveSessionsSnapshot<S extends object = StateShape> {
   /** Why the last read failed, until one succeeds. What was read before stays. */
   readonly error: unknown;
   /** The sessions without their events. */
-  readonly sessions: readonly Readonly<Session<S>>[];
+  readonly sessions: readonly ListedSession<S>[];
   /** Whether there are more sessions. */
   readonly hasMore: boolean;
 }
@@ -373,8 +385,8 @@ export interface UnsentEntry extends OutboxEntry {
   /** Sends again what was refused. Resolves once it is queued, as `retry` of the outbox. */
   readonly retry: () => Promise<void>;
   /**
-   * Gives up the refused event, and sends what has waited for it. If something else was refused, or nothing, it gives
-   * up everything of the entry. See `drop` of the outbox.
+   * Gives up the refused event or deletion, and sends what has waited for it. If something else was refused, or nothing,
+   * it gives up everything of the entry. See `drop` of the outbox.
    */
   readonly discard: () => Promise<void>;
 }

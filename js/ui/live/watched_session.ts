@@ -335,6 +335,7 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
       isLoadingOlder: this.#loadingOlder !== undefined,
       ...(this.isForgotten || status === 'deleted' ? NO_RUNS : this.#shownRuns),
       unsent: this.unsent.states,
+      refused: this.unsent.refused,
       turns: this.history.turns.shown,
       ...members,
     };

@@ -6,6 +6,7 @@ import {
 } from '../../../js/index.js';
 import type { CacheStatus } from '../../../js/service/cache/index.js';
 import {
+  type ListedSession,
   liveSession,
   liveSessions,
   type Question,
@@ -66,7 +67,7 @@ describe('The types of live stores', () => {
   it('of lists have the sessions of the service', async () => {
     {
       const list = liveSessions(service, { appName, userId, limit: 20 });
-      is<readonly Readonly<Session<Shop>>[]>()(list.getSnapshot().sessions);
+      is<readonly ListedSession<Shop>[]>()(list.getSnapshot().sessions);
       is<void>()(await list.loadMore());
       is<Session<Shop>>()(await list.create({ state: { topic: 'tea' } }));
       await list.rename({ id: 's1', userId }, null);

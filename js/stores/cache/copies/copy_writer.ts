@@ -100,7 +100,9 @@ async function isDeletedSince(
   const user = { appName, userId };
   if (((await transaction.states.get(user))?.clearedAt ?? 0) > began) return true;
   const mutations = await transaction.outbox.of(key);
-  const first = mutations.find((mutation) => isOf(mutation, 'create', 'delete'));
+  const first = mutations.find(
+    (mutation) => isOf(mutation, 'create') || (isOf(mutation, 'delete') && !mutation.refusal),
+  );
   // A deletion after the creation hides the copy, and is sent for it.
   if (isOf(first, 'create')) return false;
   if ((await transaction.states.userDeletions(user)).length > 0) return true;
@@ -277,13 +279,15 @@ export async function removeGone(
 ): Promise<void> {
   const mutations = await transaction.outbox.of(key);
   const own = mutations.filter(({ base }) => base.localId === record.localId);
-  const acknowledged = own.filter((mutation) => !isWaiting(mutation));
-  const waiting = own.filter(isWaiting);
+  const isDone = (mutation: Mutation): boolean =>
+    !isWaiting(mutation) || (mutation.refusal !== undefined && isOf(mutation, 'delete'));
+  const done = own.filter(isDone);
+  const waiting = own.filter((mutation) => !isDone(mutation));
   // One that was refused before stays as it is, unless there is no other.
   const first = waiting.find(({ refusal }) => refusal === undefined) ?? waiting[0];
   // The answer to a creation, a deletion or a cancelling tells what happened.
   if (isOf(first, 'create', 'delete', 'cancel')) return;
-  if (acknowledged.length > 0) await transaction.outbox.change(key, { removed: acknowledged });
+  if (done.length > 0) await transaction.outbox.change(key, { removed: done });
   if (first === undefined) return removeCopy(transaction, key);
   if (waiting.some(({ refusal }) => refusal?.code === 'not_found')) return;
   const eventId = isOfEvent(first) ? { eventId: shownEventIdOf(first) } : {};

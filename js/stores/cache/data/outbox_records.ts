@@ -261,10 +261,11 @@ export class StateRecords {
     return (await this.#ofApp(appName)).get(userId) ?? [];
   }
 
-  /** The numbers of the mutations that delete a user. */
+  /** The numbers of the mutations that delete a user, and that were not refused. */
   async userDeletions({ appName, userId }: StateOwner): Promise<number[]> {
     const writes = await this.writes({ appName, userId });
-    return writes.filter((write) => write.isOfDeletedUser).map(({ number }) => number);
+    const deletions = writes.filter((write) => write.isOfDeletedUser && !write.isRefused);
+    return deletions.map(({ number }) => number);
   }
 
   /** @param isNew whether the state has no write with this number */

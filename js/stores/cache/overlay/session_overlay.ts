@@ -50,6 +50,8 @@ export class SessionOverlay {
   firstTitle: string | undefined;
   time = 0;
   localVersion = 0;
+  /** The local id of a session whose deletion was refused. */
+  #refusedDeletion: number | undefined;
 
   /** @param copyId the session under the mutations; see {@link localIdOfCopy} */
   constructor(copyId: number | undefined) {
@@ -65,6 +67,8 @@ export class SessionOverlay {
     const { localId, time } = mutation.base;
     if (isOf(mutation, 'create')) {
       const { write, number } = mutation;
+      const isAnother = this.localId !== undefined && localId !== this.localId;
+      if (isAnother && this.#refusedDeletion === this.localId) this.#reset(undefined);
       if (this.localId !== undefined) {
         // The session exists on the remote, but the answer is not here yet.
         if (localId === this.localId) this.#putCreated(mutation);
@@ -82,8 +86,14 @@ export class SessionOverlay {
       return;
     }
     if (this.localId === undefined || localId !== this.localId) return;
-    if (isOf(mutation, 'delete')) return this.#reset(undefined);
+    if (isOf(mutation, 'delete')) {
+      // A refused one is not done, unless the user has made another session since.
+      if (mutation.refusal === undefined) this.#reset(undefined);
+      else this.#refusedDeletion = localId;
+      return;
+    }
     if (isOf(mutation, 'describe')) {
+      if (mutation.refusal !== undefined) return;
       const { title, labels } = mutation.write;
       if (title !== undefined) {
         this.title = title;

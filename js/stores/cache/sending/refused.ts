@@ -15,6 +15,8 @@ import {
 import type { CacheFailure } from '../records/status.js';
 import { localIdOfCopy } from '../overlay/session_overlay.js';
 import { removeUnsent } from '../verbs/deletion.js';
+import { isSession } from '../records/cache_key.js';
+import { tellEdit } from './outbox_edits.js';
 import { applyShared, type Mutations, sessionOf } from './answers.js';
 
 /** Marks a mutation as refused: the remote will never accept it. A creation that was given up meanwhile is removed. */
@@ -33,6 +35,10 @@ export async function refuse(
   }
   const refusal = isOfEvent(mutation) ? { ...failure, eventId: shownEventIdOf(mutation) } : failure;
   await transaction.outbox.change(key, { put: [{ ...mutation, refusal, sent: UNSENT }] });
+  if (!isOf(mutation, 'create', 'describe', 'delete')) return;
+  // The session is shown again as the remote has it.
+  if (isSession(key)) await tellEdit(transaction, key);
+  else transaction.notify({ type: 'resync' });
 }
 
 /** Marks mutations as never sent, because the answer says that nothing was stored. */

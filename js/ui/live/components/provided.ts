@@ -30,6 +30,7 @@ export const LOADING: LiveSessionSnapshot = {
   ...NO_RUNS,
   // Inherits nothing: the id of an event may be `toString`.
   unsent: Object.create(null) as LiveSessionSnapshot['unsent'],
+  refused: [],
   turns: Object.create(null) as LiveSessionSnapshot['turns'],
   state: {},
   scopes: { session: {}, user: {}, app: {} },

@@ -5,6 +5,7 @@ import type {
 } from '../../../service/cache/index.js';
 import { isEqualJson } from '../../../values/json/equal.js';
 import type { Event } from '../../../values/model/event/event.js';
+import { keepRefused, type RefusedChange, refusedIn } from './refused_changes.js';
 import type { EventList } from './shown_events.js';
 
 /** An event that is not stored (yet). With a `CachedSessionService`, also one that its remote does not have (yet). */
@@ -42,6 +43,8 @@ export class UnsentEvents {
   /** What it listed last. */
   #outbox: string | undefined;
   #states = withoutPrototype([]);
+  /** The refused changes of the session that are no events; the same array until they change. */
+  refused: readonly RefusedChange[] = [];
 
   /** By event id; the same object until something changes. Inherits nothing: an id may be `toString`. */
   get states(): Readonly<Record<string, UnsentEvent>> {
@@ -77,6 +80,7 @@ export class UnsentEvents {
     this.#sends.clear();
     this.#waiting = new Map();
     this.#outbox = undefined;
+    this.refused = [];
     this.#update();
   }
 
@@ -111,6 +115,7 @@ export class UnsentEvents {
    *   or given up, and those that stand behind what is sent
    */
   setOutbox(entries: readonly OutboxEntry[]): ReadonlySet<string> {
+    this.refused = keepRefused(this.refused, refusedIn(entries));
     const outbox = JSON.stringify(
       entries.map(({ events, error, blocked }) => [
         ...[events.map(({ id }) => id), blocked],
