@@ -215,7 +215,7 @@ function entryOf({ number, refusal }: Mutation, blockers: Blockers): number {
   return refusal === undefined ? (blockers.get(number)?.number ?? 0) : number;
 }
 
-/** Returns the entries of a session or state; none if nothing waits. */
+/** Returns the entries of a session or state; none if nothing waits but cancellings. */
 function entriesOf(mutations: readonly Mutation[]): OutboxEntry[] {
   const blockers = blockersOf(mutations);
   const groups = new Map<number, [Mutation, ...Mutation[]]>();
@@ -226,7 +226,9 @@ function entriesOf(mutations: readonly Mutation[]): OutboxEntry[] {
     if (group === undefined) groups.set(id, [mutation]);
     else group.push(mutation);
   }
-  return [...groups].map(([id, group]): OutboxEntry => {
+  // A message that was given up is gone, also while only the cancelling of its run waits.
+  const listed = [...groups].filter(([, group]) => !group.every((each) => isOf(each, 'cancel')));
+  return listed.map(([id, group]): OutboxEntry => {
     const [first, ...others] = group;
     const texts = new Map(group.flatMap(eventsOf).map(({ id, text }) => [id, text]));
     const events = [...texts.values()].flatMap((text) => parseEventText(text) ?? []);

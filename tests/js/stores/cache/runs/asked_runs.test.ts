@@ -419,6 +419,11 @@ describe('A cancelled message of the outbox', () => {
     assert.deepEqual(await cache.outbox.list(KEY), []);
     assert.deepEqual(idsOf(await cache.getSession(KEY)), []);
     await cache.appendEvent({ session, event: message('m2'), run });
+    const [entry] = await cache.outbox.list(KEY);
+    assert.deepEqual(
+      entry?.changes.map(({ kind }) => kind),
+      ['cancel', 'append'],
+    );
     await cache.close({ timeoutMs: 100 });
     server.isOffline = false;
     const { cache: reopened } = openCache(server, { local });
