@@ -313,7 +313,10 @@ for (const name of BROWSERS) {
       await say(other, 'I would like something mild');
       await shows(other, '#messages li', TURN);
       await other.evaluate(`location.hash = 'a'.repeat(600)`);
-      await until(other, `document.querySelector('#problem').textContent.includes('cannot be taken')`);
+      await until(
+        other,
+        `document.querySelector('#problem').textContent.includes('cannot be taken')`,
+      );
       await shows(other, '#messages li', []);
       await other.evaluate(`document.querySelector('#new').click()`);
       await until(other, `document.querySelector('#problem').textContent === ''`);
