@@ -134,7 +134,7 @@ export function Chat() {
       {(problem || status === 'failed') && <p role="alert">{problem || errorText(error)}</p>}
       {(run?.status === 'failed' || run?.status === 'unanswered') && (
         <p role="alert">
-          {run.status === 'failed' ? errorText(run.error) : 'There is no answer.'}
+          {run.status === 'failed' ? errorText(run.error) : 'There is no answer.'}{' '}
           <button onClick={() => attempt(chat.regenerate(run.messageId))}>Again</button>
         </p>
       )}
