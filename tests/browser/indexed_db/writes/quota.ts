@@ -203,7 +203,7 @@ function refuseRoom(after: number): void {
   let room = after;
   const refuse = (transaction: IDBTransaction): void => {
     const error = new DOMException('There is no room.', 'QuotaExceededError');
-    Object.defineProperty(transaction, 'error', { value: error });
+    Object.defineProperty(transaction, 'error', { value: error, configurable: true });
     const store = transaction.objectStore(transaction.objectStoreNames[0]!);
     store.getKey('nothing').onsuccess = () => transaction.abort();
   };
