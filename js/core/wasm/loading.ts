@@ -170,9 +170,9 @@ function unavailable(cause: unknown): SessionError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   const isPolicy =
     /unsafe-eval|Content Security Policy|blocked by CSP|disallowed by embedder/i.test(reason);
-  const advice = isPolicy
-    ? "allow it with 'wasm-unsafe-eval' in the page's script-src policy"
-    : 'the next call tries again';
+  let advice = 'the next call tries again';
+  if (typeof WebAssembly === 'undefined') advice = 'use a host that has WebAssembly';
+  else if (isPolicy) advice = "allow it with 'wasm-unsafe-eval' in the page's script-src policy";
   return new SessionError(
     'wasm_unavailable',
     `The WebAssembly module could not be loaded: ${reason}; ${advice}.`,

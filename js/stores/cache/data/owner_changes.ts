@@ -30,7 +30,9 @@ export class OwnerChanges {
     const empty = { version: VERSION, sharedOutboxVersion: 0, lists: [], deleted: {} };
     this.#before = before;
     this.#first = before ?? { ...empty, ...first };
-    this.#owner = this.#first;
+    // An earlier build that opens the data later must not take these records for its own.
+    this.#owner =
+      this.#first.version < VERSION ? { ...this.#first, version: VERSION } : this.#first;
   }
 
   get owner(): OwnerRecord {

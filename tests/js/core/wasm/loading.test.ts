@@ -77,6 +77,16 @@ describe('The default entry', () => {
     assert.deepEqual(outcomes.templateAgain, { value: 'string' });
   });
 
+  it('does not advise to try again where there is no WebAssembly', async () => {
+    const outcome = await inChild<Outcome>(`
+      ${BOTH_WAYS}
+      delete globalThis.WebAssembly;
+      return codeOf(() => adapted.createSession(key));
+    `);
+    assert.equal(outcome.code, 'wasm_unavailable');
+    assert.match(outcome.message ?? '', /use a host that has WebAssembly\.$/);
+  });
+
   it('names the policy that forbids WebAssembly', async () => {
     const { code, message } = await inChild<Outcome>(`
       const adk = await load('index.js');
