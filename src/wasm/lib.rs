@@ -6,7 +6,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`indexed_db`] | the storage in IndexedDB |
+//! | `indexed_db` | the storage in IndexedDB |
 //! | `bindings` | what the package's TypeScript calls |
 //!
 //! The driver of storages in JavaScript is in TypeScript (`js/core/storage/`). It calls the binding

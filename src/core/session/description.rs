@@ -52,8 +52,17 @@ impl DescriptionRow {
                 *member = Some(new).filter(|new| !new.is_empty());
             }
         }
-        if self.title.as_deref().unwrap_or_default().is_empty() {
-            self.title = change.first_title.filter(|title| !title.is_empty());
+        let title = self.title.as_deref().unwrap_or_default();
+        if let Some(first_title) = Self::first_title(title, change.first_title) {
+            self.title = Some(first_title);
         }
+    }
+
+    /// Returns the title that a session with this title gets from a
+    /// [`first_title`](DescriptionChange::first_title). It has none if the title is empty, and an
+    /// empty first title gives none.
+    #[must_use]
+    pub fn first_title(title: &str, first_title: Option<String>) -> Option<String> {
+        first_title.filter(|first_title| title.is_empty() && !first_title.is_empty())
     }
 }

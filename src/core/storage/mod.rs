@@ -6,7 +6,7 @@
 //!
 //! The rules of a storage, their numbers and allowed exceptions are in
 //! `docs/writing_a_storage.md`, as is what differs between TypeScript and Rust.
-//! [`conformance`](crate::conformance) tests them.
+//! `conformance`, behind the feature `testing`, tests them.
 //!
 //! A storage gets the changed keys of a state: [`ScopedState::apply`](crate::core::state::ScopedState)
 //! applies them.

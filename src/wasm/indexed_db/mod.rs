@@ -76,8 +76,8 @@ impl IndexedDbStorage {
     /// `on_open` share the connection.
     ///
     /// `on_open` is called for each new connection, before it is used. If it returns a promise, the
-    /// opening waits for it. If the promise rejects, the opening fails with
-    /// its reason.
+    /// opening waits for it, up to ten times the `timeout` of a call. If the promise rejects, the
+    /// opening fails with its reason.
     pub fn new(name: &str, on_open: Option<Function>, options: IndexedDbOptions) -> Self {
         let database = Database::named(name, on_open);
         let access = Access::new(database, options.strict, options.timeout);

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use adk_session::memory::MemoryStorage;
-use adk_session::service::StoredSessionService;
+use adk_session::service::{DescribeRequest, StoredSessionService};
 use adk_session::storage::Storage;
 use adk_session::{CreateRequest, Event, GetRequest, SessionService};
 use adk_session_wasm::Thrown;
 use adk_session_wasm::indexed_db::{IndexedDbOptions, IndexedDbStorage};
+use js_sys::Function;
 use wasm_bindgen_test::wasm_bindgen_test;
 
 fn create(user_id: &str, session_id: Option<&str>) -> CreateRequest {
@@ -46,6 +47,39 @@ async fn an_append_by_a_bare_id_works_over_a_storage_that_is_chosen_at_run_time(
         }
         let ambiguous = service.append_event("latest", Event::new("invocation-1")).await;
         assert_eq!(ambiguous.map_err(|error| error.code()), Err("ambiguous"));
+    }
+    IndexedDbStorage::delete_database(name, 5000.0).await?;
+    Ok(())
+}
+
+#[wasm_bindgen_test]
+async fn an_on_open_that_never_settles_ends_by_ten_times_the_timeout() -> Result<(), Thrown> {
+    let name = "services: on_open";
+    let on_open = Function::new_no_args("return new Promise(() => {});");
+    let options = IndexedDbOptions { timeout: 100.0, ..IndexedDbOptions::default() };
+    let storage = IndexedDbStorage::new(name, Some(on_open), options);
+    for _ in ["the call that opens", "one that comes while it waits"] {
+        let opened = storage.open().await;
+        assert_eq!(opened.map_err(|error| error.code()), Err("connection_lost"));
+    }
+    drop(storage);
+    IndexedDbStorage::delete_database(name, 5000.0).await?;
+    Ok(())
+}
+
+#[wasm_bindgen_test]
+async fn an_empty_first_title_gives_a_session_no_title() -> Result<(), Thrown> {
+    let name = "services: titles";
+    IndexedDbStorage::delete_database(name, 5000.0).await?;
+    let storage = IndexedDbStorage::new(name, None, IndexedDbOptions::default());
+    let service = StoredSessionService::over(storage);
+    let session = service.create(create("ada", None)).await?;
+    for (first_title, expected) in [("", None), ("Tea", Some("Tea")), ("", Some("Tea"))] {
+        let first_title = Some(first_title.to_owned());
+        let request = DescribeRequest { first_title, ..DescribeRequest::default() };
+        service.describe_session(session.key(), request).await?;
+        let info = service.session_info(session.key()).await?;
+        assert_eq!(info.description.title.as_deref(), expected);
     }
     IndexedDbStorage::delete_database(name, 5000.0).await?;
     Ok(())

@@ -52,6 +52,10 @@ struct Waiter {
     timer: Option<Timer>,
 }
 
+/// `on_open` has so many times the limit of a request. It may make several requests, each with a
+/// limit of its own.
+const PREPARATION: f64 = 10.0;
+
 /// Another tab wants to upgrade or delete the database, or the browser closed the connection.
 const ENDS: [&str; 2] = ["onversionchange", "onclose"];
 
@@ -119,8 +123,9 @@ impl Database {
         self.last_waiter.set(number);
         self.waiting.borrow_mut().push(Waiter { number, answer, timeout, timer: None });
         match self.opening() {
-            // Once the browser has answered, `on_open` limits its time itself.
-            Some(opening) if opening.request.text("readyState") == "done" => {}
+            Some(opening) if opening.request.text("readyState") == "done" => {
+                self.limit(number, PREPARATION * timeout);
+            }
             Some(_) => self.limit(number, timeout),
             None if self.is_suspended() => {}
             None => {
@@ -155,7 +160,7 @@ impl Database {
     pub(crate) fn resume(self: &Rc<Self>) {
         let was_suspended = self.replace_if(|state| matches!(state, State::Suspended)).is_some();
         if was_suspended && !self.waiting.borrow().is_empty() {
-            self.limit_all();
+            self.limit_all(1.0);
             self.open(true);
         }
     }
@@ -210,7 +215,7 @@ impl Database {
                 if let Some(opening) = self.opening() {
                     opening.is_blocked.set(true);
                 }
-                self.limit_all();
+                self.limit_all(1.0);
             }
             "success" => match JsObject::found(request.get("result")) {
                 Some(raw) => self.connect(request, raw.unchecked_into()),
@@ -245,14 +250,15 @@ impl Database {
         drop(earlier);
     }
 
-    fn limit_all(self: &Rc<Self>) {
+    /// Starts the times of all waiting callers again: so many times their timeouts.
+    fn limit_all(self: &Rc<Self>, times: f64) {
         let mut index = 0;
         loop {
             let waiting = self.waiting.borrow();
             let limit = waiting.get(index).map(|waiter| (waiter.number, waiter.timeout));
             drop(waiting);
             let Some((number, timeout)) = limit else { return };
-            self.limit(number, timeout);
+            self.limit(number, times * timeout);
             index += 1;
         }
     }
@@ -297,7 +303,7 @@ impl Database {
         let Some(on_open) = self.on_open.clone() else {
             return self.succeed(connection);
         };
-        self.lift_limits();
+        self.limit_all(PREPARATION);
         let database = Rc::clone(self);
         spawn_local(async move {
             let prepared = Rc::clone(&database).prepared(on_open, connection, request.clone());

@@ -149,10 +149,9 @@ impl JsObject {
                 None => {}
             }
         }
-        if let Some(title) = first_title
-            && self.get(TITLE).as_string().unwrap_or_default().is_empty()
-        {
-            self.set_text(TITLE, &title);
+        let title = self.get(TITLE).as_string().unwrap_or_default();
+        if let Some(first_title) = DescriptionRow::first_title(&title, first_title) {
+            self.set_text(TITLE, &first_title);
         }
     }
 
