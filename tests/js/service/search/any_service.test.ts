@@ -124,7 +124,8 @@ describe('A search', () => {
     for (const sessionId of ['s1', 's2']) await service.createSession({ ...USER, sessionId });
     const release = await words.list(USER);
     const rows = ['s1', 's2'].map((sessionId) => {
-      return { sessionId, version: '1', title: undefined, words: ' tea', revision: 1 };
+      const ofRow = { version: '1', title: undefined, words: ' tea', seen: '' };
+      return { sessionId, ...ofRow, revision: 1, eventCount: undefined };
     });
     await service.deleteSession({ ...USER, sessionId: 's1' });
     await words.write({ ...USER, rows });
@@ -347,5 +348,30 @@ describe('A search', () => {
     assert.deepEqual([first.hits, first.isComplete], [[], false]);
     await cache.forget();
     assert.deepEqual((await search.find({ ...SHOP, query: 'tea' })).hits, []);
+  });
+
+  it('through a cache without a connection asks for nothing but the search, and for that only until it is known', async () => {
+    const server = new Server();
+    const { cache } = openCache(server);
+    for (const sessionId of ['s1', 's2', 's3']) {
+      const session = await server.service.createSession({ ...SHOP, sessionId });
+      const events = Array.from({ length: 30 }, (_, at) => says(`Tea number ${at}`));
+      await server.service.appendEvents({ session, events });
+      await cache.getSession({ ...SHOP, sessionId, config: { numRecentEvents: 2 } });
+    }
+    await cache.sync();
+    let attempts = 0;
+    const get = (): boolean => {
+      attempts += 1;
+      return true;
+    };
+    Object.defineProperty(server, 'isOffline', { get });
+    const search = sessionSearch(cache);
+    for (const query of ['tea', 'number', 'tea number']) {
+      const { hits, isComplete } = await search.find({ ...SHOP, query });
+      assert.deepEqual([hits.length, isComplete], [15, false]);
+    }
+    // The feed of the cache may try too.
+    assert.ok(attempts <= 2, `${attempts} attempts`);
   });
 });
