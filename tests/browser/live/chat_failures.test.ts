@@ -1,7 +1,6 @@
 // The page of examples/chat_node, whose server has a model that fails: what fails is shown, and can be mended.
 
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -11,6 +10,7 @@ import type { Plugin } from 'esbuild';
 import { InMemorySessionService } from '../../../js/index.js';
 import { nodeListener, sessionHandler } from '../../../js/server/index.js';
 import type { RunAgent } from '../../../js/ui/live/index.js';
+import { httpServer } from '../../http_server.js';
 import { root } from '../../toolchain/environment.mjs';
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { click, say, shows, until } from '../chat_page.js';
@@ -85,7 +85,7 @@ async function serveChat() {
     },
   });
   const sessions = nodeListener(handler);
-  const server = createServer((request, response) => {
+  const server = httpServer((request, response) => {
     if (request.url?.startsWith('/api')) return void sessions(request, response);
     const isScript = request.url === '/main.js';
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');

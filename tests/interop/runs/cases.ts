@@ -101,8 +101,15 @@ const TOOL_EXCEPTION: Difference = {
   },
 };
 
+/** What our server stores in place of an exception's class and text. */
+const PUBLIC_FAILURE = {
+  errorCode: 'RUN_FAILED',
+  errorMessage: 'The agent failed.',
+  customMetadata: { adk_session_wasm_error: { code: 'run_failed' } },
+};
+
 const CALLBACK_EXCEPTION: Difference = {
-  what: 'the exception of a callback is no event, and clients get neither its class nor its text',
+  what: 'the exception of a callback is stored without its class and its text, and clients get neither',
   ours: ({ runs, stored, state }, mode) => ({
     runs: runs.map(({ status }) => ({
       status,
@@ -116,7 +123,9 @@ const CALLBACK_EXCEPTION: Difference = {
               },
             ],
     })),
-    stored: stored.filter((event) => !isExceptionEvent(event)),
+    stored: stored.map((event) =>
+      isExceptionEvent(event) ? { ...event, ...PUBLIC_FAILURE } : event,
+    ),
     state,
   }),
 };
