@@ -69,6 +69,15 @@ it('The types of each entry are read from its source, so that a change of a publ
   const { compilerOptions } = JSON.parse(read('tests/tsconfig.json')) as {
     compilerOptions: { paths: Record<string, string[]> };
   };
-  const sources = entries().map(({ name, source }) => [name, [`../${source}`]]);
-  assert.deepEqual(compilerOptions.paths, Object.fromEntries(sources));
+  const { imports } = JSON.parse(read('package.json')) as {
+    imports: Record<string, { types: string }>;
+  };
+  const ofImports = Object.entries(imports)
+    .filter(([, { types }]) => types.startsWith('./js/dist/'))
+    .map(([name, { types }]) => [
+      name,
+      [types.replace('./js/dist/', '../js/').replace('.d.ts', '.ts')],
+    ]);
+  const ofEntries = entries().map(({ name, source }) => [name, [`../${source}`]]);
+  assert.deepEqual(compilerOptions.paths, Object.fromEntries([...ofEntries, ...ofImports]));
 });

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 
 import { createEvent, createEventActions, ToolConfirmation } from '@google/adk';
 
-import { InMemorySessionService } from '../../../../js/service/adk/index.js';
-import { isSessionError } from '../../../../js/values/errors/errors.js';
+import { InMemorySessionService } from '../../../../../js/service/adk/index.js';
+import { isSessionError } from '../../../../../js/values/errors/errors.js';
 
 const key = { appName: 'app', userId: 'u', sessionId: 's' };
 

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 
 import { FunctionTool, LlmAgent, Runner } from '@google/adk';
 
-import { InMemorySessionService } from '../../../../js/service/adk/index.js';
-import { createEventActions } from '../../../../js/index.js';
-import { type Part, RecordingModel } from './histories/conversation.js';
+import { InMemorySessionService } from '../../../../../js/service/adk/index.js';
+import { createEventActions } from '../../../../../js/index.js';
+import { type Part, RecordingModel } from '../histories/conversation.js';
 
 const KEY = { appName: 'app', userId: 'u', sessionId: 's' };
 
