@@ -2,6 +2,7 @@ import { raceSignal } from '../core/call/time_limit.js';
 import { TurnLimit } from '../core/call/turn_limit.js';
 import { requireFunction } from '../values/errors/option_values.js';
 import { jsonResponse } from './http/responses.js';
+import { streamOf } from './http/streams.js';
 import type { HostRequest, HostResponse } from '../values/model/host.js';
 
 /** A {@link SessionHandler}, or a function around one. */
@@ -50,6 +51,10 @@ const REQUESTS_MS = 5;
 /**
  * Makes a listener for `node:http`, `node:https` and Express out of a handler.
  *
+ * Node itself ends a request whose body takes longer than `requestTimeout`, by default 300 seconds. With `0`, an upload may
+ * go on as long as its bytes come: the handler ends one that stands still. Then set `headersTimeout` too, which is off
+ * with it.
+ *
  * @example
  * ```ts
  * import { createServer } from 'node:http';
@@ -57,7 +62,8 @@ const REQUESTS_MS = 5;
  * import { nodeListener, sessionHandler } from 'adk-session-wasm/server';
  *
  * const handler = sessionHandler(new InMemorySessionService(), { authorize: () => true });
- * const server = createServer(nodeListener(handler)).listen(0, '127.0.0.1');
+ * const options = { requestTimeout: 0, headersTimeout: 60_000 };
+ * const server = createServer(options, nodeListener(handler)).listen(0, '127.0.0.1');
  * server.close();
  * ```
  */
@@ -113,7 +119,7 @@ function requestOf(request: NodeRequest, signal: AbortSignal): Request | Respons
       headers,
       signal,
       // `duplex` is required for a body that is a stream.
-      ...(hasBody && { body: streamOf(request), duplex: 'half' }),
+      ...(hasBody && { body: streamOf(request[Symbol.asyncIterator]()), duplex: 'half' }),
     });
   } catch {
     // `Request` refuses an invalid host, and methods such as TRACE.
@@ -151,23 +157,6 @@ function urlOf({ url = '/', originalUrl = url }: NodeRequest, host: string): URL
   if (originalUrl.startsWith('/')) return new URL(origin + originalUrl);
   const { pathname, search } = new URL(originalUrl, origin);
   return new URL(origin + pathname + search);
-}
-
-function streamOf(request: NodeRequest): ReadableStream<Uint8Array> {
-  const chunks = request[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const next = await chunks.next();
-        if (next.done === true) controller.close();
-        else controller.enqueue(next.value);
-      },
-      async cancel() {
-        await chunks.return?.();
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 function isFeed({ headers }: Response): boolean {

@@ -9,11 +9,16 @@ export const FILE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': 'sandbox',
 };
 
-/** @returns `undefined` if the file is gone */
+/**
+ * @param open opens the file, or a range of it
+ * @param stream returns the bytes of a range as the client takes them. Absent: `open` returns a Blob that is not in memory
+ * @returns `undefined` if the file is gone
+ */
 export async function fileResponse(
   request: Request,
   version: ArtifactVersion,
   open: (range: { start?: number; end?: number }) => Promise<Blob | undefined>,
+  stream?: (range: { start: number; end: number }) => ReadableStream<Uint8Array>,
 ): Promise<Response | undefined> {
   const etag = etagOf(version);
   const headers = {
@@ -38,15 +43,19 @@ export async function fileResponse(
     const refused = { ...headers, 'content-range': `bytes */${size}` };
     return new Response(null, { status: 416, headers: refused });
   }
-  const blob = whole?.slice(start, end) ?? (await open(range === undefined ? {} : { start, end }));
-  if (blob === undefined) return undefined;
+  const body =
+    whole?.slice(start, end) ??
+    stream?.({ start, end }) ??
+    (await open(range === undefined ? {} : { start, end }));
+  if (body === undefined) return undefined;
+  const length = body instanceof Blob ? body.size : end - start;
   const shown = {
     ...headers,
     'accept-ranges': 'bytes',
-    'content-length': String(blob.size),
+    'content-length': String(length),
     ...(range && { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
   };
-  return new Response(blob, { status: range === undefined ? 200 : 206, headers: shown });
+  return new Response(body, { status: range === undefined ? 200 : 206, headers: shown });
 }
 
 /** Some services tell neither, and give the number of a deleted file again. */

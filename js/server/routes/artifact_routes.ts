@@ -17,6 +17,7 @@ import { COMMON_HEADERS, hasTag, HttpRefusal } from '../http/responses.js';
 import { OWN_FORM } from '../requests/client_form.js';
 import { oneOf, TEXT, WHOLE } from '../requests/parameters.js';
 import { keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
+import { findLargeFile } from './large_file.js';
 import { requireSession, SESSION } from './session_routes.js';
 
 const ARTIFACTS = `${SESSION}/artifacts`;
@@ -131,7 +132,13 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
       if (found === undefined) throw notFound();
       const whole = { ...request, version: found.version };
       const open = (range: object) => files.open({ ...whole, ...range });
-      const response = await fileResponse(call.request, found, open);
+      const large = await findLargeFile(call, request, found);
+      const response = await fileResponse(
+        call.request,
+        found,
+        open,
+        large?.isInMemory === true ? (range) => large.stream(range) : undefined,
+      );
       if (response === undefined) throw notFound();
       return response;
     },
@@ -284,6 +291,8 @@ async function load(
   if (etag !== undefined && hasTag(call.request.headers.get('if-none-match'), etag)) {
     return new Response(null, { status: 304, headers: { ...COMMON_HEADERS, ...call.headers } });
   }
+  const large = await findLargeFile(call, request, found);
+  if (large?.isText === false) return large.partResponse(call.headers, !isOwn);
   const part = await files.loadArtifact({ ...request, version: found.version });
   if (part === undefined) throw notFound();
   const { inlineData } = part;

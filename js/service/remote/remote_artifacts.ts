@@ -15,6 +15,7 @@ import type {
   ReadResponse,
   RemoteRequest,
 } from '../../stores/remote/connection/connection.js';
+import { bodyMs } from '../../stores/http/exchange.js';
 import type { pathTo } from '../../stores/remote/write_request.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { BINARY, browserType } from '../../values/model/values/media_type.js';
@@ -37,9 +38,6 @@ import type { ArtifactMethods } from '../artifacts/artifacts.js';
 
 /** The bytes that are asked for at once: each part has the timeout of a call, and is asked for again by itself. */
 const RANGE_BYTES = 2 ** 22;
-
-/** The bytes that a slow line sends in a millisecond. A host does not tell how much of a body it has sent. */
-const BYTES_PER_MS = 32;
 
 /** What the service has loaded: an import here would split it into more files of a bundle. */
 export interface RemoteArtifactsParts {
@@ -92,7 +90,7 @@ export class RemoteArtifacts implements ArtifactMethods {
       throw new SessionError('remote', message, { status: 413, storage: 'remote' });
     }
     const query = { id, displayName, author, customMetadata: jsonOf(customMetadata) };
-    const timeoutMs = this.#connection.options.timeoutMs + Math.ceil(blob.size / BYTES_PER_MS);
+    const timeoutMs = this.#timeoutFor(blob.size);
     const body = blob.slice(0, blob.size, mimeType);
     const sent = { path, query, body, timeoutMs, isIdempotent: true };
     return (await this.#connection.request({ method: 'PUT', ...sent }, call, versionIn))!;
@@ -105,7 +103,8 @@ export class RemoteArtifacts implements ArtifactMethods {
     const own = this.#isHandler ? { author, id } : {};
     const body = JSON.stringify({ filename, artifact, customMetadata, ...own });
     const path = this.#parts.pathTo(keyIn(request), '/artifacts');
-    const save = { method: 'POST', path, body, isIdempotent: this.#isHandler } as const;
+    const timeoutMs = this.#timeoutFor(body.length);
+    const save = { method: 'POST', path, body, timeoutMs, isIdempotent: this.#isHandler } as const;
     return (await this.#connection.request(save, call, versionIn))!;
   }
 
@@ -133,7 +132,14 @@ export class RemoteArtifacts implements ArtifactMethods {
       const headers = { range, ...(etag !== undefined && { 'if-range': etag }) };
       const query = { alt: 'media', version };
       const none = 'not_found' as const;
-      const get = { method: 'GET', path, query, headers, readsBytes: true, none } as const;
+      const get = {
+        method: 'GET',
+        path,
+        query,
+        headers,
+        readsBytes: true,
+        none,
+      } as const;
       const read = await this.#connection.request(get, call, rangeIn).catch((error: unknown) => {
         if (isSessionError(error, 'remote') && error.status === 416) return PAST_END;
         throw error;
@@ -215,6 +221,11 @@ export class RemoteArtifacts implements ArtifactMethods {
     if (end === undefined) return undefined;
     const get: RemoteRequest = { method: 'GET', path: path + end, none: 'not_found' };
     return this.#connection.request(get, call, read);
+  }
+
+  /** Returns the milliseconds that a request with so many bytes may take. */
+  #timeoutFor(bytes: number): number {
+    return this.#connection.options.timeoutMs + bodyMs(bytes);
   }
 
   /** @throws SessionError `invalid_argument` for the key or the name */

@@ -130,6 +130,8 @@ export interface ArtifactHome {
   readonly separate?: SeparateFiles | undefined;
   /** Whether `open` reads the whole file for each range of it. Its range may end behind the file. */
   readonly readsWhole?: boolean;
+  /** Whether the Blob of `open` has its bytes in memory. Otherwise it reads them from where they are. */
+  readonly readsIntoMemory?: boolean;
   /**
    * Stores a version, whole or not at all. Returns the version as it is stored. The caller has looked for an earlier put
    * with its id or number. A home that decides within the step that stores the version looks again.

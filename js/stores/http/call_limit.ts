@@ -19,7 +19,7 @@ export interface CallLimitOptions extends StorageCall {
 /** The limit of one call, shared by all its requests and pauses. */
 export class CallLimit extends TimeLimit {
   readonly #options: CallLimitOptions;
-  readonly #end: number;
+  #end: number;
   readonly #ignoreSignal: (() => void) | undefined;
   #hasBegunWrite = false;
 
@@ -80,18 +80,25 @@ export class CallLimit extends TimeLimit {
    * Runs a part of the call with a timeout of its own.
    *
    * @param makeTimeoutError makes the error for that timeout
-   * @param work should stop when its signal fires
+   * @param work should stop when its signal fires. It may extend the timeouts, of the part and of the call
    */
   async runPart<T>(
     milliseconds: number,
     makeTimeoutError: () => unknown,
-    work: (signal: HostAbortSignal) => Promise<T>,
+    work: (signal: HostAbortSignal, extend: (milliseconds: number) => void) => Promise<T>,
   ): Promise<T> {
     this.signal.throwIfAborted();
     const part = new TimeLimit(milliseconds, makeTimeoutError);
     part.follow(this.signal);
+    let end = Date.now() + milliseconds;
+    const extend = (more: number): void => {
+      end += more;
+      this.#end += more;
+      part.start(end - Date.now());
+      this.start(this.remaining);
+    };
     try {
-      return await part.race(work(part.signal));
+      return await part.race(work(part.signal, extend));
     } finally {
       part.end();
     }

@@ -159,20 +159,31 @@ function exchangeOnce(
   { headers: credentials, mask }: Credentials,
 ): Promise<HttpResponse> {
   if (request.method !== 'GET') parts.limit.beginWrite();
-  return inTime(parts, parts.server, async (signal) => {
+  return inTime(parts, parts.server, async (signal, extend) => {
     const response = await send(request, credentials, signal, parts.fetch);
     // A user's own `fetch` may return something else than a response.
+    const headers = new Headers(response.headers);
+    const length = Number(headers.get('content-length') ?? 0);
+    if (length > 0) extend(bodyMs(length));
     const bytes = request.readsBytes && response.ok ? await response.blob() : undefined;
     const text = bytes === undefined ? String(await response.text()) : '';
-    return { status: response.status, text, bytes, headers: new Headers(response.headers), mask };
+    return { status: response.status, text, bytes, headers, mask };
   });
+}
+
+/** The bytes that a slow line carries in a millisecond. */
+const BYTES_PER_MS = 32;
+
+/** Returns the milliseconds that a body may take besides a timeout. A host does not tell how much of it has come. */
+export function bodyMs(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_MS);
 }
 
 /** Waits with a timeout, also for a function of a user's own that never answers. */
 async function inTime<T>(
   { limit, timeoutMs }: Exchange,
   server: HttpServer,
-  work: (signal: HostAbortSignal) => Promise<T>,
+  work: (signal: HostAbortSignal, extend: (milliseconds: number) => void) => Promise<T>,
 ): Promise<T> {
   try {
     return await limit.runPart(timeoutMs, timeoutReason, work);

@@ -64,6 +64,7 @@ interface StoredFile extends FileVersion {
 
 /** Keeps files in a database. */
 export class DatabaseHome implements ArtifactHome {
+  readonly readsIntoMemory = true;
   readonly #database: () => Promise<FileDatabase>;
   readonly #newId: () => string;
   /** The size of the chunks, once the database has told what it takes. */

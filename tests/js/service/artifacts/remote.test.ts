@@ -1,11 +1,12 @@
 // Files over HTTP: what every home does, and what a connection adds.
 
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, mock } from 'node:test';
 
 import { InMemorySessionService } from '../../../../js/index.js';
 import { RemoteSessionService } from '../../../../js/service/remote/index.js';
 import { failsWith } from '../../fails_with.js';
+import { passTimeUntil } from '../../mocked_time.js';
 import { bytesOf, FILE_BEHAVIOURS } from './behaviours.js';
 import {
   fetchFrom,
@@ -43,6 +44,41 @@ describe('Files of a RemoteSessionService', () => {
     assert.equal(await remote.artifacts.saveArtifact({ ...KEY, filename, artifact }), 1);
     assert.deepEqual(await service.artifacts.listVersions({ ...KEY, filename }), [0, 1]);
     await remote.close();
+  });
+
+  it('may come slower than timeoutMs, by their size, and not for ever', async (t) => {
+    const { service, handler } = openRemote();
+    await service.createSession(KEY);
+    await service.artifacts.put({ ...KEY, filename, data: bytesOf(4 * MIB) });
+    /** Opens the file over a line whose bodies take so long. */
+    const openSlowly = async (bodyMs: number) => {
+      const remote = new RemoteSessionService({
+        url: URL_OF_SERVER,
+        ...{ timeoutMs: 30_000, retries: 0 },
+        fetch: async (input, init) => {
+          const response = await fetchFrom(handler)(input, init);
+          const bytes = await response.arrayBuffer();
+          const slow = new ReadableStream<Uint8Array>({
+            async start(controller) {
+              await new Promise((resolve) =>
+                setTimeout(resolve, bytes.byteLength > MIB ? bodyMs : 0),
+              );
+              controller.enqueue(new Uint8Array(bytes));
+              controller.close();
+            },
+          });
+          const { status, headers } = response;
+          return new Response(slow, { status, headers: new Headers(headers) });
+        },
+      });
+      const blob = await remote.artifacts.open({ ...KEY, filename });
+      assert.equal(blob?.size, 4 * MIB);
+    };
+    mock.timers.enable({ apis: ['setTimeout'] });
+    t.after(() => mock.timers.reset());
+    await passTimeUntil(openSlowly(60_000), 1000);
+    const tooSlow = assert.rejects(openSlowly(600_000), failsWith('connection_lost'));
+    await passTimeUntil(tooSlow, 1000);
   });
 
   it('are read in parts, each of which is asked for again after a failure', async () => {
