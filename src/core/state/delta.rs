@@ -116,6 +116,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn keys_of_temp_are_in_no_scope_that_is_stored() {
+        let delta = Delta::parse(r#"{"temp:t":1,"user:x":2,"temp:user:y":3}"#).unwrap();
+        assert!(delta.session.is_empty());
+        assert!(delta.shared.app.is_empty());
+        assert_eq!(delta.shared.user, [("x".into(), Change::Set("2".into()))]);
+    }
+
+    #[test]
+    fn keys_of_a_user_and_of_an_app_reach_that_owner_alone() {
+        let delta = Delta::parse(r#"{"user:x":1,"app:x":2,"x":3}"#).unwrap();
+        let set = |value: &str| [("x".into(), Change::Set(value.into()))];
+        assert_eq!(delta.shared.user, set("1"));
+        assert_eq!(delta.shared.app, set("2"));
+        assert_eq!(delta.session, set("3"));
+    }
+
+    #[test]
     fn null_is_a_value_and_not_a_removal() {
         let delta = Delta::parse(r#"{"a":null}"#).unwrap();
         assert_eq!(delta.session, [("a".into(), Change::Set("null".into()))]);
