@@ -162,7 +162,7 @@ export interface SentContent<R extends string = string, P extends Part = Part> {
 export interface LiveSession<S extends object = StateShape> extends LiveStore<
   LiveSessionSnapshot<S>
 > {
-  /** The session that the store shows. */
+  /** The session that the store shows. Its names are empty while a component does not know them all. */
   readonly key: CompositeSessionKey;
   /**
    * Asks the agent: shows a message of the user at once, stores it, and lets the agent of the option `run`, or of the
@@ -347,15 +347,20 @@ export interface LiveSessions<S extends object = StateShape> extends LiveStore<
   remove(session: NamedSession): Promise<void>;
 }
 
-/** The defaults for the components of a page: a service, and whose sessions it shows. */
+/**
+ * The defaults for the components of a page: a service, and whose sessions it shows.
+ *
+ * Before a login, a name may be `undefined`. Then a session is `missing`, a list and a search are `ready` and empty, the
+ * service is not asked, and each change rejects with `invalid_argument`.
+ */
 export interface ProvidedSessions<S extends object = StateShape> {
   /** The service, or the promise of `openSessionService`. It must be the same object in each render. */
   readonly service: SessionService<S> | Promise<SessionService<S>>;
-  /** The app. */
-  readonly appName: string;
-  /** The user. */
-  readonly userId: string;
-  /** The session of components without a `sessionId` of their own. */
+  /** The app; `undefined` while it is not known. */
+  readonly appName: string | undefined;
+  /** The user; `undefined` while nobody is known, as before a login. */
+  readonly userId: string | undefined;
+  /** The session of components without a `sessionId` of their own; `undefined` while it is not known. */
   readonly sessionId?: string | undefined;
   /** See `LiveSessionOptions`. */
   readonly window?: number | undefined;

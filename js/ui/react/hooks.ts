@@ -35,13 +35,15 @@ import {
 import {
   LOADING,
   LOADING_LIST,
+  firstSnapshot,
   providedKey,
   providedSearch,
   providedSession,
   providedSessions,
+  showProvided,
 } from '../live/components/provided.js';
 import { LOADING_SEARCH } from '../live/live_search.js';
-import { LOADING_ARTIFACT, showArtifact, type ShownFile } from '../live/show_artifact.js';
+import { LOADING_ARTIFACT, type ShownFile } from '../live/show_artifact.js';
 import type { AnyMembers } from '../live/types.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
@@ -159,7 +161,7 @@ export function SessionProvider(props: SessionProviderProps): ReactElement {
  * Returns a session as it is now, and its store. All components of a service share one store of a session. The
  * component is rendered again after changes, at most once a frame.
  *
- * @throws SessionError `invalid_argument` without a provider or without a session id
+ * @throws SessionError `invalid_argument` without a provider
  *
  * @example
  * ```ts
@@ -229,7 +231,7 @@ export function useSearch(request: UseSearchRequest): UseSearchResult {
  * another file, or none any more.
  *
  * @param file a file of a message, from `filesOf`; without `version`, the newest version of any file of the session
- * @throws SessionError `invalid_argument` without a provider or without a session id
+ * @throws SessionError `invalid_argument` without a provider
  *
  * @example
  * ```ts
@@ -255,14 +257,10 @@ export function useArtifact(
 ): ShownArtifact {
   const provided = useProvider();
   const { service } = provided;
-  const { appName, userId, sessionId } = providedKey(
-    provided,
-    options,
-    'the hook or to the SessionProvider',
-  );
+  const { appName, userId, sessionId } = providedKey(provided, options);
   const [artifact, setArtifact] = useState(LOADING_ARTIFACT);
   useEffect(
-    () => showArtifact(service, { appName, userId, sessionId, filename, version }, setArtifact),
+    () => showProvided(service, { appName, userId, sessionId, filename, version }, setArtifact),
     [service, appName, userId, sessionId, filename, version],
   );
   return artifact;
@@ -275,7 +273,7 @@ export function useArtifact(
  * The component keeps the first fallback that it was given for the key of a session, so that `[]` is the same array at
  * each render.
  *
- * @throws SessionError `invalid_argument` without a provider or without a session id
+ * @throws SessionError `invalid_argument` without a provider
  *
  * @example
  * ```ts
@@ -400,21 +398,22 @@ function useProvider(): SessionProviderProps {
 }
 
 function useSessionStore(options: UseSessionOptions): LiveSession {
-  return providedSession(useProvider(), options, 'the hook or to the SessionProvider');
+  return providedSession(useProvider(), options);
 }
 
-/** @param onServer the snapshot of the server and of hydration */
+/** @param loading the snapshot of the server and of hydration, unless a name is not known */
 function useStore<Snapshot extends { readonly status: string; readonly error: unknown }, Value>(
   store: LiveStore<Snapshot>,
-  onServer: Snapshot,
+  loading: Snapshot,
   select: (snapshot: Snapshot) => Value,
   suspense = false,
 ): Value {
+  const first = firstSnapshot(store, loading);
   const value = useSyncExternalStore(
     store.subscribe,
     () => select(store.getSnapshot()),
     // Without a snapshot of the server, React renders the fallback there.
-    suspense ? undefined : () => select(onServer),
+    suspense && first === loading ? undefined : () => select(first),
   );
   const { status, error } = store.getSnapshot();
   // React waits for a thrown promise. Its `use` is not in React 18.

@@ -39,13 +39,15 @@ import {
 import {
   LOADING,
   LOADING_LIST,
+  firstSnapshot,
   providedKey,
   providedSearch,
   providedSession,
   providedSessions,
+  showProvided,
 } from '../live/components/provided.js';
 import { LOADING_SEARCH } from '../live/live_search.js';
-import { LOADING_ARTIFACT, showArtifact } from '../live/show_artifact.js';
+import { LOADING_ARTIFACT } from '../live/show_artifact.js';
 import type { AnyMembers } from '../live/types.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateShape } from '../../values/state/state_shape.js';
@@ -112,7 +114,7 @@ export function provideSessions<S extends object = StateShape>(
 /**
  * Returns a session as it is now, and its store. All components of a service share one store of a session.
  *
- * @throws SessionError `invalid_argument` if nothing is provided, or no session id
+ * @throws SessionError `invalid_argument` if nothing is provided
  *
  * @example
  * ```ts
@@ -129,8 +131,7 @@ export function useSession<S extends object = StateShape>(
   options: MaybeRefOrGetter<UseSessionOptions<S>> = {},
 ): SessionRefs<S> {
   const provided = injected<S>();
-  const places = 'useSession or to provideSessions';
-  const store = computed(() => providedSession(provided(), toValue(options), places));
+  const store = computed(() => providedSession(provided(), toValue(options)));
   const loading = LOADING as unknown as LiveSessionSnapshot<S>;
   return { session: follow<LiveSessionSnapshot<S>>(() => store.value, loading), store };
 }
@@ -191,7 +192,7 @@ export function useSearch(
  * another file is shown, or the component is unmounted.
  *
  * @param file a file of a message, from `filesOf`; without `version`, the newest version of any file of the session
- * @throws SessionError `invalid_argument` if nothing is provided, or no session id
+ * @throws SessionError `invalid_argument` if nothing is provided
  *
  * @example
  * ```ts
@@ -214,11 +215,11 @@ export function useArtifact(
   const provided = injected();
   const store = computed(() => {
     const { service } = provided();
-    const key = providedKey(provided(), toValue(options), 'useArtifact or to provideSessions');
+    const key = providedKey(provided(), toValue(options));
     const { name: filename, version } = toValue(file);
     return {
       subscribe: (show: (artifact: ShownArtifact) => void) =>
-        showArtifact(service, { ...key, filename, version }, show),
+        showProvided(service, { ...key, filename, version }, show),
       getSnapshot: () => LOADING_ARTIFACT,
     };
   });
@@ -229,7 +230,7 @@ export function useArtifact(
  * Returns a value of the state as a ref, or the fallback where it is absent. What is assigned is stored, and is shown
  * at once. If it cannot be stored, the stored value is shown again, and the error is reported as uncaught.
  *
- * @throws SessionError `invalid_argument` if nothing is provided, or no session id
+ * @throws SessionError `invalid_argument` if nothing is provided
  *
  * @example
  * ```ts
@@ -360,8 +361,8 @@ function follow<Snapshot>(
   if (getCurrentInstance() === null) start();
   else onMounted(start);
   return computed(() => {
-    if (followed.value === undefined) return loading;
     const store = storeOf();
+    if (followed.value === undefined) return firstSnapshot(store, loading);
     return followed.value.store === store ? followed.value.snapshot : store.getSnapshot();
   });
 }

@@ -40,6 +40,7 @@ export function page() {
     showFiles,
     hydrate,
     switchSessions,
+    signIn,
   };
 }
 
@@ -87,6 +88,26 @@ const provide = (
     { service, appName: 'shop', userId: 'ada', sessionId, run },
     child,
   );
+
+/** A page before a login has nothing, and the session of its user after it. */
+async function signIn(): Promise<readonly string[]> {
+  const service = await serviceOf(2);
+  const Chat = (): ReactElement => {
+    const { status, events } = useSession().session;
+    return createElement('p', null, `${status} ${events.length}`);
+  };
+  const { root, text } = mount(createElement('p', null, 'white'));
+  const seen: string[] = [];
+  for (const userId of [undefined, 'ada', undefined]) {
+    const names = { service, ...KEY, userId };
+    root.render(createElement(SessionProvider, names, createElement(Chat)));
+    const expected = userId === undefined ? 'missing 0' : 'ready 2';
+    await until(() => text() === expected && isWatched(service) === (userId !== undefined));
+    seen.push(text());
+  }
+  root.unmount();
+  return seen;
+}
 
 /** Takes so long that React interrupts the rendering of a list of them. */
 function work(milliseconds: number): void {
@@ -488,6 +509,10 @@ describe('The hooks', () => {
         it('reads each of 60 rows once, and streams and edits in the chat beside them', async () => {
           const { reads, wasAborted, draft } = await tab.call('showRows', 60);
           assert.deepEqual([reads, wasAborted, draft], [61, true, 'ready Green']);
+        });
+
+        it('has a missing session before a login, and the real one after it', async () => {
+          assert.deepEqual(await tab.call('signIn'), ['missing 0', 'ready 2', 'missing 0']);
         });
 
         it('takes over what the server rendered', async () => {

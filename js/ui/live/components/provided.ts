@@ -1,11 +1,22 @@
-import { SessionError } from '../../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { keyText } from '../../../values/model/values/ids.js';
-import { type LiveSearch, type LiveSearchRequest, LiveSearchStore } from '../live_search.js';
+import {
+  type LiveSearch,
+  type LiveSearchRequest,
+  type LiveSearchSnapshot,
+  LiveSearchStore,
+  LOADING_SEARCH,
+} from '../live_search.js';
 import { LiveSessionStore } from '../live_session.js';
 import { LiveSessionsStore } from '../live_sessions.js';
 import type { ReadingStore } from '../reading_store.js';
+import {
+  LOADING_ARTIFACT,
+  showArtifact,
+  type ShownArtifact,
+  type ShownFileRequest,
+} from '../show_artifact.js';
 import { NO_RUNS } from '../store_runs.js';
 import type {
   LiveSessionSnapshot,
@@ -14,9 +25,11 @@ import type {
   LiveSessions,
   LiveSessionsRequest,
   LiveSession,
+  LiveStore,
   AnyMembers,
   ProvidedSessions,
 } from '../types.js';
+import { UnnamedSession, UnnamedSessions, UnnamedStore } from './unnamed.js';
 
 /** The snapshot of a session before anything has been read, and on a server. */
 export const LOADING: LiveSessionSnapshot = {
@@ -44,6 +57,27 @@ export const LOADING_LIST: LiveSessionsSnapshot = {
   sessions: [],
   hasMore: false,
 };
+
+/** The snapshot of a session that is not known yet. */
+const MISSING: LiveSessionSnapshot = { ...LOADING, status: 'missing' };
+
+/** The snapshot of a list whose user is not known yet. */
+const EMPTY_LIST: LiveSessionsSnapshot = { ...LOADING_LIST, status: 'ready' };
+
+/** The snapshot of a search whose user is not known yet. */
+const NO_HITS: LiveSearchSnapshot = { ...LOADING_SEARCH, status: 'ready', isComplete: true };
+
+/**
+ * Returns the snapshot of a server and of hydration. A store without names has nothing to load.
+ *
+ * @param loading the snapshot before anything has been read
+ */
+export function firstSnapshot<Snapshot>(
+  store: Pick<LiveStore<Snapshot>, 'getSnapshot'>,
+  loading: Snapshot,
+): Snapshot {
+  return store instanceof UnnamedStore ? (store.getSnapshot() as Snapshot) : loading;
+}
 
 // The stores that the components of a page share.
 //
@@ -137,37 +171,51 @@ export function sharedSessions<S extends object>(
 /** By store: the last initial state of a component. It counts also for the components that have none. */
 const ownStates = new WeakMap<object, object>();
 
+const USER_NAMES = ['appName', 'userId'] as const;
+const SESSION_NAMES = [...USER_NAMES, 'sessionId'] as const;
+
 /**
- * Returns the store of a session that all components share.
+ * Returns the store of a session that all components share. The session is missing while one of its names is not known.
  *
  * @param options the session; the provider has the members that are absent
- * @param places where a session id can be given, for the error
- * @throws SessionError `invalid_argument` without a session id
  */
 export function providedSession<S extends object>(
   provided: ProvidedSessions<S>,
   options: AnyMembers<CompositeSessionKey> & Pick<ProvidedSessions<S>, 'initialState'>,
-  places: string,
 ): LiveSession<S> {
-  const key = providedKey(provided, options, places);
   const { service, window, view, turns } = provided;
-  const store = sharedSession(service, key, { window, view, turns });
+  const key = providedKey(provided, options);
+  const missing = missingName(key, SESSION_NAMES);
+  if (missing !== undefined) {
+    const snapshot = MISSING as unknown as LiveSessionSnapshot<S>;
+    return unnamed(`session ${missing}`, () => new UnnamedSession<S>(missing, snapshot));
+  }
+  const store = sharedSession(service, key as CompositeSessionKey, { window, view, turns });
   if (options.initialState !== undefined) ownStates.set(store, options.initialState);
   store.agent = provided.run;
   store.initialState = ownStates.get(store) ?? provided.initialState;
   return store;
 }
 
-/** Returns the key of the session that a component shows. @throws SessionError `invalid_argument` without a session id */
+/** Returns the names of the session that a component shows, as far as they are known. */
 export function providedKey<S extends object>(
-  provided: ProvidedSessions<S>,
+  { appName, userId, sessionId }: ProvidedSessions<S>,
   options: AnyMembers<CompositeSessionKey>,
-  places: string,
-): CompositeSessionKey {
-  const { appName, userId, sessionId } = withDefaults<ProvidedSessions<S>>(provided, options);
-  if (sessionId !== undefined) return { appName, userId, sessionId };
-  const message = `sessionId is missing; give it to ${places}.`;
-  throw new SessionError('invalid_argument', message, { key: 'sessionId' });
+): AnyMembers<CompositeSessionKey> {
+  return withDefaults({ appName, userId, sessionId }, options);
+}
+
+/** Shows a file, as `showArtifact`. The file is loading while a name of its session is not known. */
+export function showProvided<S extends object>(
+  service: ProvidedSessions<S>['service'],
+  request: AnyMembers<CompositeSessionKey> & Omit<ShownFileRequest, keyof CompositeSessionKey>,
+  show: (artifact: ShownArtifact) => void,
+): () => void {
+  if (missingName(request, SESSION_NAMES) === undefined) {
+    return showArtifact(service, request as ShownFileRequest, show);
+  }
+  show(LOADING_ARTIFACT);
+  return () => undefined;
 }
 
 /** Returns the store of a list that all components share. The provided app and user are its own by default. */
@@ -175,8 +223,13 @@ export function providedSessions<S extends object>(
   { service, appName, userId }: ProvidedSessions<S>,
   request: AnyMembers<LiveSessionsRequest<keyof S & string>>,
 ): LiveSessions<S> {
-  const names: LiveSessionsRequest<keyof S & string> = { appName, userId };
-  return sharedSessions(service, withDefaults(names, request));
+  const whole = withDefaults<typeof request>({ appName, userId }, request);
+  const missing = missingName(whole, USER_NAMES);
+  if (missing !== undefined) {
+    const snapshot = EMPTY_LIST as unknown as LiveSessionsSnapshot<S>;
+    return unnamed(`list ${missing}`, () => new UnnamedSessions<S>(missing, snapshot));
+  }
+  return sharedSessions(service, whole as LiveSessionsRequest<keyof S & string>);
 }
 
 /** Returns the store of a search that all components share. The provided app and user are its own by default. */
@@ -184,15 +237,36 @@ export function providedSearch<S extends object>(
   { service, appName, userId }: ProvidedSessions<S>,
   request: AnyMembers<LiveSearchRequest> & Pick<LiveSearchRequest, 'query'>,
 ): LiveSearch {
-  const names: LiveSearchRequest = { appName, userId, query: '' };
-  const whole = withDefaults(names, request);
+  const whole = withDefaults<typeof request>({ appName, userId, query: '' }, request);
+  const missing = missingName(whole, USER_NAMES);
+  if (missing !== undefined) {
+    return unnamed(`search ${missing}`, () => new UnnamedStore(missing, NO_HITS));
+  }
   const members = Object.entries(whole).sort(([one], [other]) => (one < other ? -1 : 1));
   const name = JSON.stringify(['search', members]);
-  return shared(service, name, () => new LiveSearchStore(service, whole));
+  return shared(service, name, () => new LiveSearchStore(service, whole as LiveSearchRequest));
 }
 
 /** A member that is `undefined` counts as absent: a list of an unknown user would otherwise be that of all users. */
 function withDefaults<Names extends object>(defaults: Names, given: AnyMembers<Names>): Names {
   const own = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...defaults, ...Object.fromEntries(own) };
+}
+
+/** Returns the first name that is not known. */
+function missingName<Name extends string>(
+  given: Partial<Readonly<Record<Name, string | undefined>>>,
+  names: readonly Name[],
+): Name | undefined {
+  return names.find((name) => given[name] === undefined);
+}
+
+/** The stores of components with an unknown name. They belong to no service. */
+const unnamedStores = new Map<string, unknown>();
+
+/** @param name names one kind of store, and the name that is not known */
+function unnamed<Store>(name: string, make: () => Store): Store {
+  const store = (unnamedStores.get(name) as Store | undefined) ?? make();
+  unnamedStores.set(name, store);
+  return store;
 }

@@ -17,7 +17,7 @@ it('A live store refuses a value that is no service at once', () => {
     assert.throws(() => liveSession(service, KEY), isRefusal);
     assert.throws(() => liveSessions(service, { appName: 'shop' }), isRefusal);
     const provided = { service, appName: 'shop', userId: 'ada' };
-    assert.throws(() => providedSession(provided, { sessionId: 's1' }, 'here'), isRefusal);
+    assert.throws(() => providedSession(provided, { sessionId: 's1' }), isRefusal);
   }
 });
 

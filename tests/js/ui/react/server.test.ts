@@ -11,6 +11,7 @@ import type { LiveSession } from '../../../../js/ui/live/index.js';
 import {
   SessionProvider,
   type SetSessionState,
+  useArtifact,
   useCacheStatus,
   useSearch,
   useSession,
@@ -153,13 +154,49 @@ describe('On a server, the hooks', () => {
     });
   }
 
-  it('say what is missing', () => {
-    const service = new InMemorySessionService();
-    const Nameless = (): ReactElement => createElement('p', null, useSession().session.status);
-    assert.throws(() => renderToString(createElement(Nameless)), { code: 'invalid_argument' });
-    assert.throws(() => renderToString(app(service, createElement(Nameless))), {
-      code: 'invalid_argument',
-      key: 'sessionId',
+  it('refuse a component without a provider', () => {
+    const Alone = (): ReactElement => createElement('p', null, useSession().session.status);
+    assert.throws(() => renderToString(createElement(Alone)), { code: 'invalid_argument' });
+  });
+
+  for (const name of ['appName', 'userId', 'sessionId'] as const) {
+    it(`show nothing and refuse changes while ${name} is undefined`, async () => {
+      const { service } = await sessionOf(2);
+      const names = { service, ...KEY, [name]: undefined };
+      const stores: LiveSession[] = [];
+      const Page = ({ suspense }: { suspense: boolean }): ReactElement => {
+        const { session, store } = useSession({ suspense });
+        stores.push(store);
+        const file = useArtifact({ name: 'tea.png' });
+        const theme = useSessionState('user:theme', 'light');
+        return createElement('p', null, [session.status, file.status, theme.value].join(' '));
+      };
+      for (const suspense of [false, true]) {
+        const page = createElement(SessionProvider, names, createElement(Page, { suspense }));
+        assert.equal(renderToString(page), '<p>missing loading light</p>');
+      }
+      const [store] = stores;
+      assert.ok(stores.every((each) => each === store));
+      const refusal = { code: 'invalid_argument', key: name };
+      await assert.rejects(store!.ask('Which tea?'), refusal);
+      await assert.rejects(store!.send(message('e3')), refusal);
+      await assert.rejects(store!.updateState({ topic: 'tea' }), refusal);
     });
+  }
+
+  it('show no list and no hits of other users while the user is undefined', async () => {
+    const { service } = await sessionOf(2);
+    let create: (() => Promise<unknown>) | undefined;
+    const Page = (): ReactElement => {
+      const { list, store } = useSessions();
+      create = () => store.create();
+      const { search } = useSearch({ query: 'e1' });
+      const texts = [list.status, list.sessions.length, search.status, search.hits.length];
+      return createElement('p', null, texts.join(' '));
+    };
+    const names = { service, ...KEY, userId: undefined };
+    const page = createElement(SessionProvider, names, createElement(Page));
+    assert.equal(renderToString(page), '<p>ready 0 ready 0</p>');
+    await assert.rejects(create!(), { code: 'invalid_argument', key: 'userId' });
   });
 });

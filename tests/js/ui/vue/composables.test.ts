@@ -3,7 +3,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { type Component, createRenderer, createSSRApp, defineComponent, h, ref, watch } from 'vue';
+import {
+  type Component,
+  createRenderer,
+  createSSRApp,
+  defineComponent,
+  h,
+  nextTick,
+  ref,
+  watch,
+} from 'vue';
 import { renderToString } from 'vue/server-renderer';
 
 import { InMemorySessionService, type SessionService } from '../../../../js/index.js';
@@ -392,15 +401,72 @@ describe('The composables for Vue', () => {
     await assert.rejects(fetch(url!));
   });
 
-  it('say what is missing', () => {
-    const service = new InMemorySessionService();
+  it('show nothing, ask nothing and refuse changes until the user is known', async () => {
+    const { service } = await sessionOf(2);
+    const provided = ref<{ userId: string | undefined }>({ userId: undefined });
+    let store: SessionRefs['store'] | undefined;
+    const Page = defineComponent(() => {
+      const { session, store: own } = useSession();
+      store = own;
+      const { list } = useSessions();
+      const { search } = useSearch({ query: 'e1' });
+      const file = useArtifact({ name: 'tea.png' });
+      const theme = useSessionState('user:theme', 'light');
+      return () => {
+        const { status, events } = session.value;
+        const counts = [events.length, list.value.sessions.length, search.value.hits.length];
+        return h(
+          'p',
+          [status, list.value.status, file.value.status, theme.value, counts].join(' '),
+        );
+      };
+    });
+    const root = makeNode();
+    const app = createApp(
+      defineComponent(() => {
+        provideSessions(() => ({ service, ...KEY, ...provided.value }));
+        return () => h(Page);
+      }),
+    );
+    app.mount(root);
+    await nextTick();
+    assert.equal(textOf(root), 'missing ready loading light 0,0,0');
+    assert.ok(!isWatched(service));
+    const refusal = { code: 'invalid_argument', key: 'userId' };
+    await assert.rejects(store!.value.ask('Which tea?'), refusal);
+    await assert.rejects(store!.value.send(message('e3')), refusal);
+    provided.value = { userId: 'ada' };
+    await until(() => textOf(root) === 'ready ready failed light 2,1,1');
+    await store!.value.send(message('e3'));
+    await until(() => textOf(root) === 'ready ready failed light 3,1,1');
+    provided.value = { userId: undefined };
+    await until(() => textOf(root) === 'missing ready loading light 0,0,0');
+    assert.ok(!isWatched(service));
+    app.unmount();
+  });
+
+  it('show a missing session on a server while its user is undefined', async () => {
+    const { service } = await sessionOf(2);
+    const app = createSSRApp(
+      defineComponent(() => {
+        provideSessions({ service, ...KEY, userId: undefined });
+        const Chat = defineComponent(() => {
+          const { session } = useSession();
+          return () => h('p', session.value.status);
+        });
+        return () => h(Chat);
+      }),
+    );
+    assert.equal(await renderToString(app), '<p>missing</p>');
+  });
+
+  it('refuse a component for which nothing is provided', () => {
     const Chat = defineComponent(() => {
-      const { session, store } = useSession();
-      return () => h('p', `${store.value.key.sessionId} ${session.value.status}`);
+      const { session } = useSession();
+      return () => h('p', session.value.status);
     });
     const alone = createApp(Chat);
     alone.config.warnHandler = () => undefined;
     assert.throws(() => alone.mount(makeNode()), { code: 'invalid_argument' });
-    assert.throws(() => mount(service, Chat, { sessionId: undefined }), { key: 'sessionId' });
   });
 });
