@@ -1,5 +1,6 @@
 // Usual mistakes that the compiler finds.
 
+import { type LlmAgent, Runner } from '@google/adk';
 import {
   type Content,
   type Event,
@@ -7,6 +8,7 @@ import {
   type SessionService,
 } from '../../js/index.js';
 import { sessionHandler } from '../../js/server/index.js';
+import { asAdkService } from '../../js/service/adk/index.js';
 import { RemoteSessionService } from '../../js/service/remote/index.js';
 import { liveSession, type RunAgent } from '../../js/ui/live/index.js';
 import { describe, it } from './expect.js';
@@ -103,6 +105,16 @@ describe('A mistake with a server or a page', () => {
     await chat.ask({ role: 'user', parts: [{}] });
     // @ts-expect-error likewise
     await chat.send({ content: { role: 'user', parts: [{}] } });
+  });
+
+  it('is a Runner over a service that asAdkService has not made', () => {
+    const runner = { appName: 'shop', agent: {} as LlmAgent };
+    new Runner({ ...runner, sessionService: asAdkService(service) });
+    const plain: SessionService = new InMemorySessionService();
+    // @ts-expect-error updateSessionState is missing
+    new Runner({ ...runner, sessionService: plain });
+    // @ts-expect-error likewise
+    new Runner({ ...runner, sessionService: service });
   });
 
   it('is an agent that yields no events', () => {
