@@ -152,8 +152,8 @@ const SIZES: readonly [
     () => sizeBeside('search', '', `export { sessionSearch } from 'adk-session-wasm/search';`),
   ],
   ['live stores', 8.8, () => sizeBeside('live', '', LIVE)],
-  ['the hooks for React', 0.9, () => sizeBeside('react', LIVE, hooksOf('react'))],
-  ['the composables for Vue', 0.95, () => sizeBeside('vue', LIVE, hooksOf('vue'))],
+  ['the hooks for React', 1.23, () => sizeBeside('react', LIVE, hooksOf('react'))],
+  ['the composables for Vue', 1.25, () => sizeBeside('vue', LIVE, hooksOf('vue'))],
   [
     'the adapters for assistant-ui',
     1.63,

@@ -29,7 +29,7 @@ import type {
   AnyMembers,
   ProvidedSessions,
 } from '../types.js';
-import { UnnamedSession, UnnamedSessions, UnnamedStore } from './unnamed.js';
+import { UnnamedStore } from './unnamed.js';
 
 /** The snapshot of a session before anything has been read, and on a server. */
 export const LOADING: LiveSessionSnapshot = {
@@ -57,15 +57,6 @@ export const LOADING_LIST: LiveSessionsSnapshot = {
   sessions: [],
   hasMore: false,
 };
-
-/** The snapshot of a session that is not known yet. */
-const MISSING: LiveSessionSnapshot = { ...LOADING, status: 'missing' };
-
-/** The snapshot of a list whose user is not known yet. */
-const EMPTY_LIST: LiveSessionsSnapshot = { ...LOADING_LIST, status: 'ready' };
-
-/** The snapshot of a search whose user is not known yet. */
-const NO_HITS: LiveSearchSnapshot = { ...LOADING_SEARCH, status: 'ready', isComplete: true };
 
 /**
  * Returns the snapshot of a server and of hydration. A store without names has nothing to load.
@@ -187,8 +178,8 @@ export function providedSession<S extends object>(
   const key = providedKey(provided, options);
   const missing = missingName(key, SESSION_NAMES);
   if (missing !== undefined) {
-    const snapshot = MISSING as unknown as LiveSessionSnapshot<S>;
-    return unnamed(`session ${missing}`, () => new UnnamedSession<S>(missing, snapshot));
+    const snapshot = { ...LOADING, status: 'missing' } as unknown as LiveSessionSnapshot<S>;
+    return unnamed('session', missing, snapshot);
   }
   const store = sharedSession(service, key as CompositeSessionKey, { window, view, turns });
   if (options.initialState !== undefined) ownStates.set(store, options.initialState);
@@ -226,8 +217,8 @@ export function providedSessions<S extends object>(
   const whole = withDefaults<typeof request>({ appName, userId }, request);
   const missing = missingName(whole, USER_NAMES);
   if (missing !== undefined) {
-    const snapshot = EMPTY_LIST as unknown as LiveSessionsSnapshot<S>;
-    return unnamed(`list ${missing}`, () => new UnnamedSessions<S>(missing, snapshot));
+    const snapshot = { ...LOADING_LIST, status: 'ready' } as unknown as LiveSessionsSnapshot<S>;
+    return unnamed('list', missing, snapshot);
   }
   return sharedSessions(service, whole as LiveSessionsRequest<keyof S & string>);
 }
@@ -240,7 +231,8 @@ export function providedSearch<S extends object>(
   const whole = withDefaults<typeof request>({ appName, userId, query: '' }, request);
   const missing = missingName(whole, USER_NAMES);
   if (missing !== undefined) {
-    return unnamed(`search ${missing}`, () => new UnnamedStore(missing, NO_HITS));
+    const snapshot: LiveSearchSnapshot = { ...LOADING_SEARCH, status: 'ready', isComplete: true };
+    return unnamed('search', missing, snapshot);
   }
   const members = Object.entries(whole).sort(([one], [other]) => (one < other ? -1 : 1));
   const name = JSON.stringify(['search', members]);
@@ -264,9 +256,15 @@ function missingName<Name extends string>(
 /** The stores of components with an unknown name. They belong to no service. */
 const unnamedStores = new Map<string, unknown>();
 
-/** @param name names one kind of store, and the name that is not known */
-function unnamed<Store>(name: string, make: () => Store): Store {
-  const store = (unnamedStores.get(name) as Store | undefined) ?? make();
+/** Returns the store that all components share while a name is missing. The first snapshot stays. */
+function unnamed<Snapshot>(
+  kind: 'session' | 'list' | 'search',
+  missing: string,
+  snapshot: Snapshot,
+): UnnamedStore<Snapshot> {
+  const name = `${kind} ${missing}`;
+  const known = unnamedStores.get(name) as UnnamedStore<Snapshot> | undefined;
+  const store = known ?? new UnnamedStore(missing, snapshot);
   unnamedStores.set(name, store);
   return store;
 }
