@@ -29,6 +29,13 @@ export default tseslint.config(
       // long type reads worse than ReadonlyArray.
       '@typescript-eslint/array-type': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+          message: 'Write the members: the compiler does not check those of a spread literal.',
+        },
+      ],
     },
   },
   {

@@ -30,7 +30,10 @@ export default async function artifacts() {
       limited({ case: `getSession of ${what}`, ours: median(read), most: MOST, unit: 'ms' }),
       {
         case: `the same by asAdkService, which adds 15 MiB of them for the model, ${name}`,
-        ...{ ours: median(withFiles), peer: median(read), unit: 'ms', goal: '–' },
+        ours: median(withFiles),
+        peer: median(read),
+        unit: 'ms',
+        goal: '–',
       },
     );
     await service.close();

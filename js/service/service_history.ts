@@ -89,7 +89,11 @@ export function withHistories(store: Store, rules: StoreHistories): Store {
   const isComputed = store.traits.computesHistories !== true;
   const pass: Store['write'] = (write, call) => store.write(write, call);
   const verbs: WriteVerbs = {
-    ...{ create: pass, append: pass, describe: pass, update: pass, delete: pass },
+    create: pass,
+    append: pass,
+    describe: pass,
+    update: pass,
+    delete: pass,
     rewind: async (write, call) =>
       isComputed
         ? (await load()).rewind(store, write, call, rules)

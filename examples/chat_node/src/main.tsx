@@ -67,7 +67,7 @@ function watchAddress(listener: () => void): () => void {
 function App({ service, userId }: { service: CachedSessionService; userId: string }) {
   const sessionId = useSyncExternalStore(watchAddress, sessionOfAddress);
   return (
-    <SessionProvider {...{ service, appName: 'chat', userId, sessionId }} turns>
+    <SessionProvider service={service} appName="chat" userId={userId} sessionId={sessionId} turns>
       <Conversations shown={sessionId} />
       <Chat key={sessionId} />
       <Status service={service} />

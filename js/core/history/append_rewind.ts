@@ -264,7 +264,11 @@ function messageOf(undone: Event, { message }: RewindWrite, time: number): Event
   const { author, content, actions, customMetadata } = undone;
   const { id, invocationId, content: edited, files = [] } = message!;
   const event = createEvent({
-    ...{ id, invocationId, author, content: edited ?? content, customMetadata },
+    id,
+    invocationId,
+    author,
+    content: edited ?? content,
+    customMetadata,
     timestamp: time + 1,
     actions: { stateDelta: { ...actions?.stateDelta } },
   });
@@ -289,7 +293,10 @@ async function append(
   const isOnce = idempotencyKey !== undefined;
   const appended = await store.write(
     {
-      ...{ kind: 'append', key: write.key, stale: 'append', firstTitle },
+      kind: 'append',
+      key: write.key,
+      stale: 'append',
+      firstTitle,
       position: { kind: 'revision', created, revision },
       expectedRevision: revision,
       expectedEvents: isOnce ? Object.fromEntries(taken.map(({ id }) => [id, null])) : undefined,

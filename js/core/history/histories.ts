@@ -221,7 +221,11 @@ async function createFork(
   const { before, isInitialKnown } = await statesAround(session, 0);
   const parent = { sessionId: key.sessionId, ...(last !== undefined && { eventId: last.id }) };
   const request: ImportedSessionRequest = {
-    ...{ appName, userId, sessionId, title, parent },
+    appName,
+    userId,
+    sessionId,
+    title,
+    parent,
     state: before,
     initialState: !isInitialKnown && count > 0 ? 'unknown' : undefined,
     events: session.events.slice(0, count),

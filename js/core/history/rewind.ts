@@ -114,7 +114,10 @@ export async function sendRewind(
     message?.content &&
     jsonEvent({ invocationId: '', author: 'user', content: message.content }).content;
   const write: RewindWrite = {
-    ...{ kind: 'rewind', key: sessionKeyOf(request), marker, place },
+    kind: 'rewind',
+    key: sessionKeyOf(request),
+    marker,
+    place,
     message: message && { ...message, content },
     events: events?.map(jsonEvent),
     run,

@@ -103,7 +103,9 @@ export async function readWhole(
   if (older === undefined) return readWhole(store, key, call);
   return {
     events: older.length === 0 ? events : [...older, ...events],
-    ...{ state: JSON.parse(state) as StateShape, created, revision },
+    state: JSON.parse(state) as StateShape,
+    created,
+    revision,
     initialState: () => readInitialState(store, key, call),
   };
 }

@@ -24,7 +24,10 @@ export function changedSession(session: RowsSince, request: SinceRequest): Chang
 export function changesOf(session: ChangedSession, request: SinceRequest): ChangesSince {
   const { created, revision, lastUpdateTime, title, labels, state, events } = session;
   const changes: ChangesSince = {
-    ...{ created, revision, lastUpdateTime, isRecreated: isRecreated(session, request) },
+    created,
+    revision,
+    lastUpdateTime,
+    isRecreated: isRecreated(session, request),
     ...(events && { events }),
     ...(events &&
       state !== undefined &&

@@ -81,7 +81,9 @@ export function checkedSession(verb: string, path: string, row: SessionRow): Ses
   const { appName, userId, sessionId } = row;
   const createTime = row.createTime ?? undefined;
   return {
-    ...{ appName, userId, sessionId },
+    appName,
+    userId,
+    sessionId,
     created: requireCounter(verb, path, 'created', row.created),
     revision: requireCounter(verb, path, 'revision', row.revision),
     lastUpdateTime: requireTime(verb, path, 'lastUpdateTime', row.lastUpdateTime),

@@ -310,7 +310,9 @@ function unpackView(numbers: Uint32Array): HistoryItems {
     };
   });
   return {
-    ...{ items, summarised, changes },
+    items,
+    summarised,
+    changes,
     firstWaiting: indexAt(numbers, ViewNumber.FirstWaiting),
     start: number(ViewNumber.Start),
     total: number(ViewNumber.Total),

@@ -15,8 +15,12 @@ import {
 import { FORGET } from '../rights/authorize.js';
 
 const APP = objectOf({
-  ...{ name: TEXT, rootAgentName: TEXT, description: TEXT, language: TEXT },
-  ...{ isComputerUse: FLAG, agents: OBJECT },
+  name: TEXT,
+  rootAgentName: TEXT,
+  description: TEXT,
+  language: TEXT,
+  isComputerUse: FLAG,
+  agents: OBJECT,
 });
 const SECONDS: Schema = { type: 'number', description: 'Seconds since 1970.' };
 

@@ -134,7 +134,11 @@ function rewindIn(call: RouteCall): RewindWrite {
     throw invalid('run', 'must be given with place.turn and message, which the agent answers');
   }
   return {
-    ...{ kind: 'rewind', key, place, message, run },
+    kind: 'rewind',
+    key,
+    place,
+    message,
+    run,
     marker: marker
       ? idsIn('marker', marker)
       : { id: newEventId(), invocationId: `e-${newEventId()}` },

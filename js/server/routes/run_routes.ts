@@ -165,7 +165,9 @@ function messageIn(call: RouteCall): ClientMessage {
   }
   const delta = stateIn(call, stateDelta, 'stateDelta');
   const event = call.form.readEvent({
-    ...{ id: newEventId(), invocationId: `e-${newEventId()}`, author: 'user' },
+    id: newEventId(),
+    invocationId: `e-${newEventId()}`,
+    author: 'user',
     content: { role: 'user', ...takeContent(newMessage, 'user', 'newMessage') },
     ...(delta !== undefined && { actions: { stateDelta: delta } }),
     ...(customMetadata !== undefined && { customMetadata }),

@@ -87,7 +87,10 @@ export class ServerRun {
     this.#asked = asked;
     this.#count = count;
     this.#run = new LocalRun({
-      ...{ ...asked, service, agent, maxRunMs },
+      ...asked,
+      service,
+      agent,
+      maxRunMs,
       onChange: () => onChange(this),
     });
     this.ended = this.#run.ended.then((end) => this.#failureOf(end));

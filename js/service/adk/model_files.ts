@@ -50,7 +50,8 @@ export class ModelFiles {
     const { artifacts } = this;
     if (artifacts === undefined) return;
     const turn = this.#turns.get(session) ?? {
-      ...{ bytes: 0, parts: new Map<string, Promise<Part | undefined>>() },
+      bytes: 0,
+      parts: new Map<string, Promise<Part | undefined>>(),
       events: new WeakSet(),
     };
     this.#turns.set(session, turn);

@@ -90,7 +90,8 @@ async function* runOnce(runner: Runner, context: RunContext): AsyncGenerator<Sen
     Promise.resolve().then(() => sessionServiceOf(runner, context, { append, storedMessageId })),
   );
   const events = runnerWith(runner, service, context).runAsync({
-    ...{ userId, sessionId },
+    userId,
+    sessionId,
     newMessage: given as Parameters<Runner['runAsync']>[0]['newMessage'],
     ...(Object.keys(stateDelta).length > 0 && { stateDelta }),
     abortSignal: signal,

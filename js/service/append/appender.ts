@@ -229,7 +229,11 @@ export class Appender {
     const computation = Computation.of(stateDelta, take, calls);
     take(computation === undefined ? stateDelta : {});
     const write: ReadyAppend = {
-      ...{ kind: 'append', key, events, stale: 'append', mutation },
+      kind: 'append',
+      key,
+      events,
+      stale: 'append',
+      mutation,
       position: { kind: 'latest' },
       compute: computation?.run,
     };

@@ -52,7 +52,9 @@ export class GivenHome implements ArtifactHome, SeparateFiles {
     // Google Cloud Storage takes only texts as values of metadata.
     const customMetadata = withOwnFacts(facts, { mimeType, displayName, size }, JSON.stringify);
     const version = await this.#service.saveArtifact({
-      ...{ ...requestOf(place), artifact, customMetadata },
+      ...requestOf(place),
+      artifact,
+      customMetadata,
     });
     return { version, facts, size, createTime };
   }

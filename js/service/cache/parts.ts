@@ -107,8 +107,16 @@ export function openParts(options: TakenOptions) {
   // The remote may be of this process. It then computes the histories that are sent to it.
   remoteCore.computeHistoriesBy(loadHistories);
   const tab = {
-    ...{ options, localStore, flag, ownFeed, tabs, board, diagnostics, background },
-    ...{ remoteCore, loadHistories },
+    options,
+    localStore,
+    flag,
+    ownFeed,
+    tabs,
+    board,
+    diagnostics,
+    background,
+    remoteCore,
+    loadHistories,
     clock: checkedClock(options.clock ?? Date.now),
     onForgetOrder: () => void run(forget).catch((error: unknown) => epoch.report(error)),
   };
@@ -218,7 +226,11 @@ export function openParts(options: TakenOptions) {
         const { cachedArtifacts } = await loadChunk(() => import('./cached_artifacts.js'));
         const { readTimeoutMs, remote } = options;
         return cachedArtifacts({
-          ...{ cacheName, forgetFiles, readTimeoutMs, endsWithin, isOutage },
+          cacheName,
+          forgetFiles,
+          readTimeoutMs,
+          endsWithin,
+          isOutage,
           ask: (work, signal, created) =>
             call(async (epoch) => {
               if (created !== undefined) await sendSession(epoch, created, signal);

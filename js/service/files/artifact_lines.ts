@@ -55,8 +55,13 @@ export async function* artifactLines(
       if (bytes === undefined) break;
       const data = base64(new Uint8Array(bytes));
       const artifact = {
-        ...{ filename, version, facts: { ...facts, mimeType } },
-        ...{ createTime: time, chunk, chunks, data },
+        filename,
+        version,
+        facts: { ...facts, mimeType },
+        createTime: time,
+        chunk,
+        chunks,
+        data,
       };
       yield { ...owner, artifact };
     }

@@ -123,9 +123,14 @@ class ApiServerRun implements PageRun {
       isSent = true;
       sent.add(id);
       const events = service.run({
-        ...{ ...key, newMessage: message.content, stateDelta: message.actions.stateDelta },
-        ...{ streaming, functionCallEventId: callEventId, customMetadata: { [PAGE_MESSAGE]: id } },
-        ...{ signal, onAccepted: () => this.#accept() },
+        ...key,
+        newMessage: message.content,
+        stateDelta: message.actions.stateDelta,
+        streaming,
+        functionCallEventId: callEventId,
+        customMetadata: { [PAGE_MESSAGE]: id },
+        signal,
+        onAccepted: () => this.#accept(),
       });
       for await (const event of events) this.#take(event);
     } catch (error) {

@@ -98,8 +98,14 @@ export interface Step {
 
 const NEW_MESSAGE: Omit<MessageRun, 'id'> = {
   phase: 'waiting',
-  ...{ isOwn: true, isOfRewind: false, isStopping: false, isHeld: false },
-  ...{ callIds: [], invocationId: '', drafts: [], wholes: [] },
+  isOwn: true,
+  isOfRewind: false,
+  isStopping: false,
+  isHeld: false,
+  callIds: [],
+  invocationId: '',
+  drafts: [],
+  wholes: [],
 };
 
 export function step(runs: RunsOfSession, happening: Happening): Step {
@@ -170,8 +176,13 @@ function told(
     runs.messages.find(isUntold);
   const phase = status === 'ended' ? 'over' : status;
   const next: MessageRun = {
-    ...{ ...NEW_MESSAGE, isOwn: false, ...before },
-    ...{ error: undefined, ...more, id, phase },
+    ...NEW_MESSAGE,
+    isOwn: false,
+    ...before,
+    error: undefined,
+    ...more,
+    id,
+    phase,
   };
   // Only one agent answers at a time, so what else was stored or ran is over.
   const unsent = runs.messages.filter((message) => message !== before && isUnsent(message));

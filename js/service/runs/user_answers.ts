@@ -78,7 +78,11 @@ function questionOf(
   const hint =
     confirmation.hint ?? (kind === 'input' ? (given.message ?? given.prompt) : undefined);
   return {
-    ...{ callId, kind, callName: name, eventId, invocationId },
+    callId,
+    kind,
+    callName: name,
+    eventId,
+    invocationId,
     name: typeof subject.name === 'string' ? subject.name : name,
     args: isPlainObject(subject.args) ? subject.args : given,
     ...(typeof hint === 'string' && hint !== '' && { hint }),

@@ -102,8 +102,16 @@ export class LocalHome implements ArtifactHome, SeparateFiles {
       const size = sizes.reduce((sum, length) => sum + length, 0);
       const facts = factsOfSize(file, size);
       const record: FileRecord = {
-        ...{ owner, name, version, facts, size, createTime, created, chunks },
-        ...{ storedAt: Date.now(), isDeleted: false },
+        owner,
+        name,
+        version,
+        facts,
+        size,
+        createTime,
+        created,
+        chunks,
+        storedAt: Date.now(),
+        isDeleted: false,
       };
       await putFile(transaction, record, bytes);
       return record;

@@ -203,7 +203,10 @@ export class CacheHistory {
               ? undefined
               : (JSON.parse(initialState) as StateShape),
           ),
-        ...{ localId, revision, hasOlder, isPlain: copy?.created === null },
+        localId,
+        revision,
+        hasOlder,
+        isPlain: copy?.created === null,
       };
     });
   }

@@ -74,7 +74,11 @@ export class CacheStore implements Store {
     const write = <Kind extends StoredKind>(write: ReadyWrite<Kind>, call: Call) =>
       this.#write(write, call);
     this.#writeVerbs = {
-      ...{ create: write, append: write, describe: write, update: write, delete: write },
+      create: write,
+      append: write,
+      describe: write,
+      update: write,
+      delete: write,
       rewind: (write, call) => history.rewind(write, call),
       fork: (write, call) => history.fork(write, call),
     };

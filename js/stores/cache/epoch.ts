@@ -72,7 +72,11 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   const run = tab.background.run.bind(tab.background);
   const { owner } = options;
   const data = new LocalData({
-    ...{ store: tab.localStore, owner, onForgotten: tab.onForgotten, flag, earlier },
+    store: tab.localStore,
+    owner,
+    onForgotten: tab.onForgotten,
+    flag,
+    earlier,
   });
   const report = (error: unknown): void => {
     // Work that was ended on purpose, by `close` or `forget`.
@@ -106,7 +110,10 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   const lists = new Lists({ ...context, limits, states, fetch });
   const follower = new Follower({
     ...context,
-    ...{ feed: remote.core.publisher, fetch, lists, states },
+    feed: remote.core.publisher,
+    fetch,
+    lists,
+    states,
     sending: (name) => sender.sending(name),
   });
   /** Reads again which mutations wait, because other tabs may have written some. */
@@ -138,7 +145,10 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   };
   const store = new CacheStore({
     ...shared,
-    ...{ sender, follow, localIds, loadHistories: tab.loadHistories },
+    sender,
+    follow,
+    localIds,
+    loadHistories: tab.loadHistories,
   });
 
   const listeners: DataListeners = {

@@ -18,7 +18,9 @@ import {
 } from './schema.js';
 
 const MILLISECONDS: Schema = {
-  ...{ type: 'number', minimum: 0, maximum: MAX_TIMESTAMP },
+  type: 'number',
+  minimum: 0,
+  maximum: MAX_TIMESTAMP,
   description: 'Milliseconds since 1970.',
 };
 
@@ -37,12 +39,19 @@ export const RESPONSES = {
   Labels: LABELS,
   Session: objectOf(
     {
-      ...{ id: TEXT, appName: TEXT, userId: TEXT, state: OBJECT },
-      ...{ events: listOf(ref('Event')), lastUpdateTime: MILLISECONDS },
+      id: TEXT,
+      appName: TEXT,
+      userId: TEXT,
+      state: OBJECT,
+      events: listOf(ref('Event')),
+      lastUpdateTime: MILLISECONDS,
     },
     {
-      ...{ title: TEXT, labels: ref('Labels'), parent: PARENT },
-      ...{ summarised: listOf(TEXT), rewindStarts: REWIND_STARTS },
+      title: TEXT,
+      labels: ref('Labels'),
+      parent: PARENT,
+      summarised: listOf(TEXT),
+      rewindStarts: REWIND_STARTS,
     },
   ),
   Rewound: objectOf(
@@ -65,7 +74,9 @@ export const RESPONSES = {
   StateAt: objectOf({ state: OBJECT, unknownKeys: listOf(TEXT) }),
   SessionInfo: objectOf(
     {
-      ...{ lastUpdateTime: MILLISECONDS, eventCount: WHOLE, bytes: WHOLE },
+      lastUpdateTime: MILLISECONDS,
+      eventCount: WHOLE,
+      bytes: WHOLE,
       usage: { type: 'object', additionalProperties: OBJECT },
     },
     {

@@ -242,7 +242,9 @@ function timeText(time: number | undefined): string | undefined {
 function listQuery({ userId, order, orderBy, labels, title }: CursorList) {
   const label = Object.entries(parseLabels(absentIfEmpty(labels)));
   return {
-    ...{ userId, order, orderBy },
+    userId,
+    order,
+    orderBy,
     title: absentIfEmpty(title),
     label: label.map(([key, value]) => `${key}:${value}`),
   };

@@ -139,7 +139,12 @@ export function changedSessionIn(json: unknown): ChangedSession | undefined {
   if (changes === undefined) return undefined;
   const { created, revision, lastUpdateTime, title, labels, events, state, rewindStarts } = changes;
   return {
-    ...{ created, revision, lastUpdateTime, title, labels: textOf(labels), rewindStarts },
+    created,
+    revision,
+    lastUpdateTime,
+    title,
+    labels: textOf(labels),
+    rewindStarts,
     ...(state && { state: JSON.stringify(state) }),
     ...(events && { events }),
   };

@@ -169,8 +169,12 @@ function userMessage({ id, createdAt, content, mark, custom }: UnfinishedMessage
   const { attachments, ...shown } = splitFiles(id, parts);
   const metadata = { custom };
   return {
-    ...{ id, createdAt, role: 'user', ...shown },
-    ...{ attachments: [...attachments, ...attached], metadata },
+    id,
+    createdAt,
+    role: 'user',
+    ...shown,
+    attachments: [...attachments, ...attached],
+    metadata,
   };
 }
 
@@ -183,7 +187,10 @@ function assistantMessage({
   custom,
 }: UnfinishedMessage): AssistantMessage {
   const metadata = {
-    ...{ unstable_state: null, unstable_annotations: [], unstable_data: [], steps: [] },
+    unstable_state: null,
+    unstable_annotations: [],
+    unstable_data: [],
+    steps: [],
     custom,
   } as const;
   const status = mark?.status ?? statusOf(last, content);

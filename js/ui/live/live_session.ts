@@ -184,7 +184,10 @@ export class LiveSessionStore<S extends object>
     return this.#store({ event: shown, state: {}, streaming }, (service) => {
       requireMessageFits(this.runs.serverAgent(service), JSON.stringify(shown));
       return this.runs.ask(service, {
-        ...{ id: shown.id, callIds: [], streaming, isOfRewind: false },
+        id: shown.id,
+        callIds: [],
+        streaming,
+        isOfRewind: false,
         admit: async () => {
           const { wasThere } = this.head;
           let session: Session | undefined;
@@ -208,7 +211,10 @@ export class LiveSessionStore<S extends object>
     const service = this.use(await this.service());
     const { handle, key } = this;
     return attachFiles(message, files, {
-      ...{ service, key, handle, store },
+      service,
+      key,
+      handle,
+      store,
       isInline: method === 'ask' && (await this.runs.isOfApiServer(service)),
       openSession: method && (() => handle.require(service, this.head.wasThere, 'if absent')),
       giveUp: (isUsed) => this.#deleteCreated(isUsed),

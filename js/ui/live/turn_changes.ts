@@ -33,7 +33,9 @@ export function turnChange({
     if (edited === undefined) return regenerateTurn(service, { ...request, running });
     const { content = {}, customMetadata } = edited;
     return editTurn(service, {
-      ...{ ...request, content, running },
+      ...request,
+      content,
+      running,
       ...(customMetadata && { customMetadata }),
     });
   };

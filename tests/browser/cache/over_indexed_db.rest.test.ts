@@ -21,8 +21,13 @@ async function conform(): Promise<Record<string, string>> {
     const name = `remote-${++databases}`;
     const remote = new IndexedDbSessionService({ clock, name, durability: 'relaxed' });
     const cache = new CachedSessionService({
-      ...{ ...given, clock, remote, local: new MemoryLocalStore(), owner: 'ada' },
-      ...{ reads: 'network-first', write: 'through' },
+      ...given,
+      clock,
+      remote,
+      local: new MemoryLocalStore(),
+      owner: 'ada',
+      reads: 'network-first',
+      write: 'through',
     });
     const close = cache.close.bind(cache);
     cache.close = async () => {

@@ -76,13 +76,11 @@ async function serveChat() {
   const page = `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>${style}</style><div id="root"></div><script type="module" src="/main.js"></script>`; // prettier-ignore
   const service = new InMemorySessionService({ artifacts: true });
   const handler = sessionHandler(service, {
-    ...{
-      basePath: '/api',
-      authorize: () => true,
-      run: agent,
-      onError: () => undefined,
-      maxArtifactBytes: 1000,
-    },
+    basePath: '/api',
+    authorize: () => true,
+    run: agent,
+    onError: () => undefined,
+    maxArtifactBytes: 1000,
   });
   const sessions = nodeListener(handler);
   const server = httpServer((request, response) => {

@@ -288,7 +288,9 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
     const page = open();
     const { sessionId } = page.key;
     const events = Array.from({ length: 3000 }, (_, index) => ({
-      ...{ id: `e${index}`, invocationId: `i${index >> 1}`, timestamp: 1000 + index },
+      id: `e${index}`,
+      invocationId: `i${index >> 1}`,
+      timestamp: 1000 + index,
       ...(index % 2 === 0
         ? { author: 'user', content: userContent(`Question ${index}: which tea is it?`) }
         : { author: 'guide', ...says(`Answer ${index}: a green tea, steeped for two minutes.`) }),

@@ -30,7 +30,10 @@ function historyOf(seed: number): Event[] {
     const isolationScope = pick(undefined, undefined, undefined, 'task');
     const longRunningToolIds = pick(undefined, undefined, ['a']);
     return {
-      ...{ id: `e${index}`, invocationId: pick('i1', 'i1', 'i1', 'i2'), author, timestamp: index },
+      id: `e${index}`,
+      invocationId: pick('i1', 'i1', 'i1', 'i2'),
+      author,
+      timestamp: index,
       ...(pick(true, true, false) && { content: { role: 'model', parts } }),
       ...(branch !== undefined && { branch }),
       ...(isolationScope !== undefined && { isolationScope }),

@@ -87,7 +87,9 @@ describe('A conversation in an agent engine', { timeout: 120_000 }, () => {
       'app:currency': 'KRW',
       topic: 'tea of the evening',
       answer,
-      ...{ turns: 1, 'user:turns': 1, 'app:turns': 1 },
+      turns: 1,
+      'user:turns': 1,
+      'app:turns': 1,
     });
     const stored = JSON.stringify(engine.server.events('s1'));
     assert.ok(!stored.includes('temp:') && !stored.includes('"partial":true'), stored);

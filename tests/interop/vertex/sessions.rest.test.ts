@@ -101,12 +101,16 @@ describe('On one agent engine', { timeout: 120_000 }, () => {
     const confirmation = { hint: 'really?', confirmed: false, payload: { n: 1 } };
     const events = (author: string): Event[] => [
       createEvent({
-        ...{ author, invocationId: 'i1', branch: 'a.b', longRunningToolIds: ['c1'] },
+        author,
+        invocationId: 'i1',
+        branch: 'a.b',
+        longRunningToolIds: ['c1'],
         content: { role: 'model', parts: [{ functionCall: call }] },
         actions: { requestedToolConfirmations: { c1: confirmation } },
       }),
       createEvent({
-        ...{ author, invocationId: 'i1' },
+        author,
+        invocationId: 'i1',
         content: { role: 'user', parts: [{ functionResponse: response }] },
         actions: { artifactDelta: { 'a.txt': 2 }, transferToAgent: 'clerk', stateDelta: { n: 1 } },
       }),

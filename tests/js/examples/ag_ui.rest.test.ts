@@ -65,7 +65,9 @@ describe('The example of AG-UI', () => {
 
   before(async () => {
     const pay = new FunctionTool({
-      ...{ name: 'pay', description: 'pays', parameters: z.object({ price: z.number() }) },
+      name: 'pay',
+      description: 'pays',
+      parameters: z.object({ price: z.number() }),
       requireConfirmation: true,
       execute: () => ({ paid: (paid += 1) }),
     });
@@ -118,7 +120,9 @@ describe('The example of AG-UI', () => {
     assert.equal(outcome?.type, 'interrupt');
     assert.equal(paid, 0);
     const resume = outcome.interrupts!.map(({ id: interruptId }) => ({
-      ...{ interruptId, status: 'resolved', payload: { confirmed: true } },
+      interruptId,
+      status: 'resolved',
+      payload: { confirmed: true },
     }));
     const resumed = await run(agent, { resume });
     assert.deepEqual(resumed.at(-1)?.outcome, { type: 'success' });

@@ -28,8 +28,12 @@ it('The example of OpenTelemetry records durations, group sizes and spans, with 
   await service.appendEvent({ session, event: says('hello') });
   await failure(service.createSession(KEY), 'already_exists');
   onDiagnostic({
-    ...{ kind: 'call', storage: 'postgresql', method: 'ping' },
-    ...{ durationMs: 1, retries: 2, code: 'storage_blocked' },
+    kind: 'call',
+    storage: 'postgresql',
+    method: 'ping',
+    durationMs: 1,
+    retries: 2,
+    code: 'storage_blocked',
   });
   onDiagnostic({ kind: 'connection', storage: 'postgresql', code: 'connection_lost' });
 

@@ -46,7 +46,11 @@ const QUERIES = [
 const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   [SESSIONS]: { GET: [], POST: [] },
   [SESSION]: {
-    ...{ GET: ['numRecentEvents', 'afterTimestamp'], POST: [], PUT: [], PATCH: [], DELETE: [] },
+    GET: ['numRecentEvents', 'afterTimestamp'],
+    POST: [],
+    PUT: [],
+    PATCH: [],
+    DELETE: [],
   },
   [`${SESSION}/events`]: { GET: ['before', 'after', 'limit', 'withCount'], POST: [] },
   [`/apps/${APP}/state`]: { GET: [], PATCH: [], DELETE: [] },
@@ -150,7 +154,9 @@ const LIMIT = 100_000;
 
 describe('Hostile bodies', () => {
   const { handler, service } = serve({
-    ...{ maxBodyBytes: LIMIT, maxEvents: 10, timeoutMs: 1000 },
+    maxBodyBytes: LIMIT,
+    maxEvents: 10,
+    timeoutMs: 1000,
     authorize: (_, { userId }) => userId?.startsWith('bob') === true,
   });
   let written = 0;

@@ -113,7 +113,12 @@ function stored(
   mayBeRefused: boolean,
 ): Check {
   const write: NewWrite = {
-    ...{ register: `${name} ${eventId}`, session: name, eventId, value, isNew: true, mayBeRefused },
+    register: `${name} ${eventId}`,
+    session: name,
+    eventId,
+    value,
+    isNew: true,
+    mayBeRefused,
   };
   const begun = journal.begin(device.number, owner, [write], began);
   return () => journal.end(begun);

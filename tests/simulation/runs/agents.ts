@@ -35,7 +35,10 @@ interface Plan {
 }
 
 const CALM: Plan = {
-  ...{ isDeaf: false, appendsItself: false, throwsAtOnce: false, lacksReturn: false },
+  isDeaf: false,
+  appendsItself: false,
+  throwsAtOnce: false,
+  lacksReturn: false,
   actions: [{ do: 'whole', wait: 5 }],
   plugin: 'none',
 };
@@ -47,9 +50,14 @@ function planOf(random: Random, isHealthy: boolean): Plan {
   const ill = isHealthy ? 0 : 1;
   const actionOf = (): Action => ({
     do: random.weighted({
-      ...{ partial: 6, whole: 2, tool: 1.5 },
-      ...{ throw: 0.7 * ill, 'not found': 0.3 * ill, 'agent running': 0.2 * ill },
-      ...{ malformed: 0.15 * ill, 'id of the message': 0.15 * ill },
+      partial: 6,
+      whole: 2,
+      tool: 1.5,
+      throw: 0.7 * ill,
+      'not found': 0.3 * ill,
+      'agent running': 0.2 * ill,
+      malformed: 0.15 * ill,
+      'id of the message': 0.15 * ill,
     }),
     wait: random.pick(WAITS),
   });
@@ -116,7 +124,9 @@ export class Agents {
   /** An agent that is a `Runner` over a service. */
   runner(service: SessionService): RunAgent {
     const runner = new Runner({
-      ...{ appName: APP, agent: new PlannedAgent(this), plugins: [new PlannedPlugin(this)] },
+      appName: APP,
+      agent: new PlannedAgent(this),
+      plugins: [new PlannedPlugin(this)],
       sessionService: asAdkService(service),
     });
     const run = runWith(runner);

@@ -58,8 +58,11 @@ function* readByMarkers(
   // If the event is damaged, all markers may be later ones.
   const end = eventId === undefined ? events.length : Math.max(0, found);
   const known = {
-    ...{ earlier: events.slice(0, end), last: [], later: events.slice(end) },
-    ...{ firstId: eventId, isFromStart: false },
+    earlier: events.slice(0, end),
+    last: [],
+    later: events.slice(end),
+    firstId: eventId,
+    isFromStart: false,
   };
   const isDamaged = eventId !== undefined && found < 0;
   const shown = yield* readBack(page, markers, known, 2 * limit, (known) =>

@@ -214,7 +214,12 @@ export async function pageThrough(
       firstId: events[0]?.id,
       lastId: events.at(-1)?.id,
       eventCount,
-      ...{ createTime, lastUpdateTime, initialState, title, labels, parent },
+      createTime,
+      lastUpdateTime,
+      initialState,
+      title,
+      labels,
+      parent,
     };
   });
 }

@@ -117,7 +117,10 @@ function interrupted({ event, endedBy }: Draft, stored: readonly Event[]): NewEv
   const { id, invocationId, author = 'agent', branch } = event;
   return [
     {
-      ...{ id, invocationId, author, interrupted: true },
+      id,
+      invocationId,
+      author,
+      interrupted: true,
       ...(branch !== undefined && { branch }),
       content: { role: 'model', parts: [...parts] },
     },

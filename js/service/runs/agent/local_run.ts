@@ -98,7 +98,8 @@ export class LocalRun {
     const message = this.#message;
     if (message === undefined || this.isOver) return undefined;
     return {
-      ...{ message, ending: this.#ending },
+      message,
+      ending: this.#ending,
       endEvents: (events) => endEventsOf(this.#ending, events),
       cancel: () => this.stop('cancelled'),
       abort: () => this.stop('rewound'),
@@ -248,7 +249,11 @@ export async function runAgent(run: AgentRun): Promise<void> {
     if (agent[STORES_MESSAGE] !== true) await storage.storeMessage();
     if (signal.aborted) return requireStored(storage);
     const context: RunContext = {
-      ...{ ...key, service, message, streaming, signal },
+      ...key,
+      service,
+      message,
+      streaming,
+      signal,
       artifacts: artifactsOfRun(service, key, message.id, () => storage.isStored),
       session: () => storage.session(),
       [RUN_STORE]: storage,

@@ -207,7 +207,10 @@ export async function storeMessageOnce(
   { expectedRevision, firstTitle }: Pick<AdmittedMessage, 'expectedRevision' | 'firstTitle'> = {},
 ): Promise<void> {
   const request: AppendEventRequest & HiddenMembers = {
-    ...{ session, event: message, expectedRevision, firstTitle },
+    session,
+    event: message,
+    expectedRevision,
+    firstTitle,
     idempotencyKey: newEventId(),
   };
   try {

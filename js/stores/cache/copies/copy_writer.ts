@@ -233,7 +233,12 @@ export function listedSession(
   return {
     created: hasRevisions ? created : null,
     revision: hasRevisions ? revision : lastUpdateTime,
-    ...{ lastUpdateTime, createTime, title, labels, parent, events: [] },
+    lastUpdateTime,
+    createTime,
+    title,
+    labels,
+    parent,
+    events: [],
     state: JSON.parse(state) as StateShape,
     hasOlder: !hasRevisions || revision > created,
     since: undefined,
@@ -243,8 +248,14 @@ export function listedSession(
 /** Returns the copy of a session that has none of its events yet. */
 function copyOf(session: RemoteSession): Copy {
   return {
-    ...{ createTime: session.lastUpdateTime, state: '{}', describedAt: 0 },
-    ...{ first: 0, next: 0, hasOlder: true, size: 0, isStale: false },
+    createTime: session.lastUpdateTime,
+    state: '{}',
+    describedAt: 0,
+    first: 0,
+    next: 0,
+    hasOlder: true,
+    size: 0,
+    isStale: false,
     ...headOf(session),
   };
 }
@@ -253,7 +264,11 @@ function copyOf(session: RemoteSession): Copy {
 function headOf(session: RemoteSession) {
   const { created, revision, lastUpdateTime, createTime, title, labels, parent, state } = session;
   return {
-    ...{ created, revision, lastUpdateTime, title, labels },
+    created,
+    revision,
+    lastUpdateTime,
+    title,
+    labels,
     ...(createTime !== undefined && { createTime }),
     ...(parent !== undefined && { parent }),
     ...(state !== undefined && { state: JSON.stringify(splitByScope(state).session) }),

@@ -201,11 +201,16 @@ export class RemoteConnection {
     }
     const isNews = state !== undefined && changes.revision !== since;
     return {
-      ...{ created, revision: changes.revision, lastUpdateTime: changes.lastUpdateTime },
-      ...{ title, labels },
+      created,
+      revision: changes.revision,
+      lastUpdateTime: changes.lastUpdateTime,
+      title,
+      labels,
       state: isNews ? (JSON.parse(state) as StateShape) : undefined,
       events: events.map(({ seq, revision, event }) => ({ ...remoteEvent(event), seq, revision })),
-      ...{ hasOlder: copy.hasOlder, since, rewindStarts: changes.rewindStarts },
+      hasOlder: copy.hasOlder,
+      since,
+      rewindStarts: changes.rewindStarts,
     };
   }
 
@@ -265,7 +270,8 @@ export class RemoteConnection {
     return {
       created: created > 0 ? created : null,
       events: read.events.map(remoteEvent),
-      ...{ hasOlder, rewindStarts },
+      hasOlder,
+      rewindStarts,
     };
   }
 }
@@ -275,7 +281,11 @@ function sessionOf(read: ReadSession, last: EventCount): WholeSession {
   const { title = '', labels = '' } = read;
   return {
     ...remoteRevision(created, revision, lastUpdateTime),
-    ...{ lastUpdateTime, title, labels, parent, state: JSON.parse(state) as StateShape },
+    lastUpdateTime,
+    title,
+    labels,
+    parent,
+    state: JSON.parse(state) as StateShape,
     events: events.map(remoteEvent),
     hasOlder: hasOlderThan(read, last),
     since: undefined,

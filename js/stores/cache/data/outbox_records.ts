@@ -165,7 +165,10 @@ export class OutboxRecords {
         continue;
       }
       const numbered: NumberedWrite = {
-        ...{ ...sharedWrite, number, isRefused, userId: owner.userId },
+        ...sharedWrite,
+        number,
+        isRefused,
+        userId: owner.userId,
         isOfDeletedUser: isUserDeletion(mutation),
       };
       await states.putWrite(owner, numbered, earlier === undefined);

@@ -47,7 +47,10 @@ export function provisionalCreation(
       delta: '{}',
       sharesState: true,
     } as const),
-    ...{ description: { initialState: '{}' }, lastUpdateTime: undefined, now, events: [] },
+    description: { initialState: '{}' },
+    lastUpdateTime: undefined,
+    now,
+    events: [],
   };
   return { ...NEW, number, write, base: { localId, time: now, isThere: true, mustExist: true } };
 }

@@ -213,7 +213,9 @@ export class Delivery {
     const { base } = mutation;
     const { key, events } = mutation.write;
     const write: CreateWrite = {
-      ...{ ...mutation.write, events: events.map(snapshotOf), now: clock() },
+      ...mutation.write,
+      events: events.map(snapshotOf),
+      now: clock(),
       mutation: mutationOf(batch),
     };
     let refusal: RemoteRefusal | undefined;
@@ -283,7 +285,11 @@ export class Delivery {
         : { kind: 'revision', created, revision: revisionBefore(mutations, copy) };
     const { run } = mutations[0].write;
     const write: ReadyAppend = {
-      ...{ kind: 'append', key, position, stale: 'merge', run },
+      kind: 'append',
+      key,
+      position,
+      stale: 'merge',
+      run,
       events: mutations.map((mutation) => snapshotOf(eventOf(mutation))),
       // A stored message is never replaced.
       expectedEvents: run === undefined ? expectedOf(mutations) : undefined,

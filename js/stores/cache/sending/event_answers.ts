@@ -204,17 +204,20 @@ export async function applyCreation(
   const record = await transaction.copies.require(key);
   if (record.copy === undefined) {
     const copy: Copy = {
-      ...{
-        ...remote,
-        lastUpdateTime,
-        createTime: creation.now,
-        initialState: initialState && ownStateText(initialState),
-      },
+      ...remote,
+      lastUpdateTime,
+      createTime: creation.now,
+      initialState: initialState && ownStateText(initialState),
       state: JSON.stringify(splitByScope(JSON.parse(state) as StateShape).session),
       title: creation.description.title ?? '',
       labels: creation.description.labels ?? '',
       parent: creation.description.parent,
-      ...{ describedAt: 0, first: 0, next: 0, hasOlder: false, size: 0, isStale: false },
+      describedAt: 0,
+      first: 0,
+      next: 0,
+      hasOlder: false,
+      size: 0,
+      isStale: false,
     };
     const own = { ...record, localId: base.localId };
     const draft = await CopyDraft.of(transaction, key, own, copy);
@@ -265,7 +268,10 @@ export async function mergeCreation(
     return {
       number: transaction.nextNumber(),
       write: { kind: 'append', key, events: [event] },
-      ...{ numbers: [{ seq, localVersion }], base, sent: UNSENT, shared: {} },
+      numbers: [{ seq, localVersion }],
+      base,
+      sent: UNSENT,
+      shared: {},
     };
   });
   const numbers = new Map(appends.map((append) => [eventOf(append).id, append.number]));

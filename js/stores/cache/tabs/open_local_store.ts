@@ -42,8 +42,12 @@ export function openLocalStore(
     const store = new IndexedDbLocalStore(onDeleted);
     const flag = new OwnerFlag(owner);
     return {
-      ...{ store, flag, isDurable: true, isOwn: true },
-      ...{ feed: feedOfChannel(name), channel: tabChannelOf(name) },
+      store,
+      flag,
+      isDurable: true,
+      isOwn: true,
+      feed: feedOfChannel(name),
+      channel: tabChannelOf(name),
     };
   }
   const isOwn = given === 'memory';

@@ -130,7 +130,8 @@ function withoutPrevious(mutation: Mutation, removed: readonly Mutation[]): Muta
     const replaced: Expectation = isOfEvent(earlier) ? earlier.base : {};
     const { previous, expected = null, isBound } = replaced;
     result = withBase(result, {
-      ...{ previous, isBound },
+      previous,
+      isBound,
       expected: previous === undefined ? expected : undefined,
     });
   }

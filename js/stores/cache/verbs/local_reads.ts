@@ -213,8 +213,15 @@ export function rowOf(key: CompositeSessionKey, view: OverlaidSession): SessionR
   const { localId: created, revision, lastUpdateTime, state } = view;
   const { title, labels, parent, createTime, initialState } = view;
   return {
-    ...{ appName, userId, sessionId, created, revision, lastUpdateTime },
-    ...{ state, createTime, initialState },
+    appName,
+    userId,
+    sessionId,
+    created,
+    revision,
+    lastUpdateTime,
+    state,
+    createTime,
+    initialState,
     ...(title !== '' && { title }),
     ...(labels !== '' && { labels }),
     ...(parent !== undefined && { parent }),

@@ -212,7 +212,9 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
     ]);
     if (view?.copy?.created === null && eventIds.length > 0) throw noRouteError();
     const found: Found = {
-      ...{ user, app, floor: transaction.counter },
+      user,
+      app,
+      floor: transaction.counter,
       ...(view && isSession(key)
         ? await sessionRows(transaction, key, request, view)
         : { events: [], changed: [] }),

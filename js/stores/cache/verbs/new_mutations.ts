@@ -65,7 +65,10 @@ export async function mutationsOf(
   const title = isTitled ? session.title : undefined;
   if (created !== undefined) {
     const write = {
-      ...{ ...created, key, ifAbsent: true, mutation: undefined },
+      ...created,
+      key,
+      ifAbsent: true,
+      mutation: undefined,
       description: { ...created.description, ...(title !== undefined && { title }) },
       now: session.createTime ?? created.now,
       events: events.map(outboxEvent),
@@ -90,7 +93,10 @@ export async function mutationsOf(
       write: { kind: 'append', key, events: [event], firstTitle, run },
       numbers: [numbersOf(row)],
       base: {
-        ...{ localId, time: row.timestamp, since: view?.copy?.revision, ...expectation },
+        localId,
+        time: row.timestamp,
+        since: view?.copy?.revision,
+        ...expectation,
         mustExist: creationMustExist(view?.overlay.creation),
         ...(isJoint === true && mutations.length === 0 && { isJoint }),
       },

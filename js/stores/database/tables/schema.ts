@@ -149,8 +149,14 @@ export function tableStatements(
     ofSession(
       FILES,
       {
-        ...{ ...session, owner: id, name: invocationId, version: 'integer', content: word },
-        ...{ size: 'bigint', facts: text, create_time: 'bigint' },
+        ...session,
+        owner: id,
+        name: invocationId,
+        version: 'integer',
+        content: word,
+        size: 'bigint',
+        facts: text,
+        create_time: 'bigint',
       },
       [...FILE_OWNER, 'name', 'version'],
     ),

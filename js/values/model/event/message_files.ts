@@ -30,7 +30,9 @@ export function messageFileOf(
   { version, mimeType, size }: Omit<MessageFile, 'part' | 'name'>,
 ): MessageFile {
   return {
-    ...{ part, name, version },
+    part,
+    name,
+    version,
     ...(mimeType !== undefined && { mimeType }),
     ...(size !== undefined && { size }),
   };
@@ -73,7 +75,9 @@ export function filesOf(event: Partial<Pick<Event, 'content' | 'customMetadata'>
     if (typeof name !== 'string' || !isIndex(part) || !isIndex(version)) continue;
     if (textAt(event.content, part) !== fileText(name)) continue;
     taken.set(part, {
-      ...{ part, name, version },
+      part,
+      name,
+      version,
       ...(typeof mimeType === 'string' && { mimeType }),
       ...(isIndex(size) && { size }),
     });

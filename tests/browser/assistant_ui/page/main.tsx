@@ -174,7 +174,9 @@ function fillDisk(): () => void {
 /** Sends a file of the documented chat with agents twice; the first put fails. Returns what is shown each time. */
 async function attach(): Promise<unknown[]> {
   const service = await openSessionService({
-    ...{ storage: 'indexeddb', name: 'my-agent-chat', artifacts: true },
+    storage: 'indexeddb',
+    name: 'my-agent-chat',
+    artifacts: true,
   });
   const key = { appName: 'chat', userId: 'me', sessionId: 's1' };
   await service.deleteSession(key);
@@ -224,7 +226,9 @@ function Files({ chat }: { chat: LiveSession }) {
   const attachments = useMemo(() => sessionAttachments(chat), [chat]);
   const { convertMessage, onNew, onEdit } = attachments;
   runtime = useExternalStoreRuntime({
-    ...{ convertMessage, onNew, onEdit },
+    convertMessage,
+    onNew,
+    onEdit,
     messages: events,
     isRunning: run?.status === 'running',
     adapters: { attachments },
@@ -362,8 +366,14 @@ async function exchange(): Promise<Exchange> {
 }
 
 const scenarios = {
-  ...{ switchAnswers, converse, openThread, end, stored, exchange },
-  ...{ attach, editAttached },
+  switchAnswers,
+  converse,
+  openThread,
+  end,
+  stored,
+  exchange,
+  attach,
+  editAttached,
 };
 export type AssistantScenarios = typeof scenarios;
 exposeScenarios(scenarios);

@@ -58,7 +58,8 @@ export async function ask(sessionId: string, texts: readonly string[]): Promise<
   handles.set(sessionId, session);
   for (const text of texts) {
     const event = createEvent({
-      ...{ author: 'user', invocationId: crypto.randomUUID() },
+      author: 'user',
+      invocationId: crypto.randomUUID(),
       content: { role: 'user', parts: [{ text }] },
     });
     await opened().appendEvent({ session, event, run: {} });

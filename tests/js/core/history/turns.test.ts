@@ -20,11 +20,16 @@ const said = (id: string, invocationId: string, author = 'user') =>
 const TURNS = [
   said('m1', 'i1'),
   createEvent({
-    ...{ id: 'call', invocationId: 'i1', author: 'guide', longRunningToolIds: ['c1'] },
+    id: 'call',
+    invocationId: 'i1',
+    author: 'guide',
+    longRunningToolIds: ['c1'],
     content: { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'ask', args: {} } }] },
   }),
   createEvent({
-    ...{ id: 'answer', invocationId: 'i2', author: 'user' },
+    id: 'answer',
+    invocationId: 'i2',
+    author: 'user',
     content: {
       role: 'user',
       parts: [{ functionResponse: { id: 'c1', name: 'ask', response: { ok: true } } }],

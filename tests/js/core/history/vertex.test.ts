@@ -32,8 +32,10 @@ describe('A history over Vertex AI', () => {
 
   async function say(id: string, stateDelta: Record<string, string> = {}): Promise<void> {
     const actions = {
-      ...{ stateDelta, artifactDelta: {} },
-      ...{ requestedAuthConfigs: {}, requestedToolConfirmations: {} },
+      stateDelta,
+      artifactDelta: {},
+      requestedAuthConfigs: {},
+      requestedToolConfirmations: {},
     };
     const content = { role: 'user', parts: [{ text: id }] };
     await service.appendEvent({

@@ -6,7 +6,10 @@ import type { Notice } from '../../../../js/index.js';
 import { KEY } from '../../service/fixture.js';
 
 const appended = (revision: number): Notice => ({
-  ...{ type: 'appended', ...KEY, revision, scopes: [] },
+  type: 'appended',
+  ...KEY,
+  revision,
+  scopes: [],
 });
 
 describe('A watcher', () => {

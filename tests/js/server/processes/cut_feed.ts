@@ -29,8 +29,10 @@ export function followsAfterCut(cutMs: number): void {
   it(`A feed of ${RUNS} runs that is cut for ${cutMs / 1000} s goes on with whole drafts, and without resync`, async (test) => {
     const log = new RunLog();
     const server = await startAgentServer({
-      ...{ url: log.sqliteUrl, log: log.path },
-      ...{ maxRuns: RUNS, paceMs: PACE_MS },
+      url: log.sqliteUrl,
+      log: log.path,
+      maxRuns: RUNS,
+      paceMs: PACE_MS,
     });
     const { port } = server;
     let proxy = await startFreezingProxy(port);

@@ -133,8 +133,13 @@ describe('A client without rights', () => {
 
   it('may write an event with the defaults of Python', async () => {
     const actions = {
-      ...{ skipSummarization: null, stateDelta: {}, artifactDelta: {}, transferToAgent: null },
-      ...{ requestedAuthConfigs: {}, requestedToolConfirmations: {}, agentState: null },
+      skipSummarization: null,
+      stateDelta: {},
+      artifactDelta: {},
+      transferToAgent: null,
+      requestedAuthConfigs: {},
+      requestedToolConfirmations: {},
+      agentState: null,
     };
     const part = { mediaResolution: null, fileData: null, functionCall: null, thought: null };
     const event = {
@@ -142,7 +147,11 @@ describe('A client without rights', () => {
       content: { role: 'user', parts: [{ ...part, text: 'hi' }] },
       actions,
       nodeInfo: { path: '', outputFor: null, messageAsOutput: null },
-      ...{ partial: null, longRunningToolIds: null, branch: null, output: null, invocationId: '' },
+      partial: null,
+      longRunningToolIds: null,
+      branch: null,
+      output: null,
+      invocationId: '',
     };
     const { ask } = await serveStored([]);
     for (const headers of [{}, { 'adk-session-protocol': '1.0' }]) {

@@ -12,7 +12,9 @@ import { idsIn, KEY, serve, SESSION } from '../fixture.js';
 const OAUTH = {
   clientId: 'the page needs it',
   authUri: 'https://login.example',
-  ...{ clientSecret: 'SECRET', accessToken: 'SECRET', refreshToken: 'SECRET' },
+  clientSecret: 'SECRET',
+  accessToken: 'SECRET',
+  refreshToken: 'SECRET',
 };
 const CREDENTIAL = { authType: 'oauth2', oauth2: OAUTH };
 const AUTH_CONFIG = {

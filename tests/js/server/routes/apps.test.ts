@@ -12,8 +12,12 @@ describe('The routes of apps', () => {
       action === 'listApps' && appName !== 'secret';
     const { ask } = serve({ authorize, apps: ['shop', 'secret', 'tea'] });
     const info = (name: string) => ({
-      ...{ name, rootAgentName: name, description: '', language: 'typescript' },
-      ...{ isComputerUse: false, agents: {} },
+      name,
+      rootAgentName: name,
+      description: '',
+      language: 'typescript',
+      isComputerUse: false,
+      agents: {},
     });
     assert.deepEqual((await ask('/list-apps')).body, ['shop', 'tea']);
     // adk-web asks in this way.

@@ -31,7 +31,9 @@ describe('The routes of files', () => {
     const uri = `${URI}/sessions/s1/artifacts/dir/ä.png/versions`;
     const first = await save('dir/ä.png', PNG, { customMetadata: { a: 1 } });
     const one = {
-      ...{ ...version, version: 0, customMetadata: { a: 1 } },
+      ...version,
+      version: 0,
+      customMetadata: { a: 1 },
       canonicalUri: `${uri}/0`,
     };
     assert.deepEqual([first.status, withoutTime(first.body)], [200, one]);

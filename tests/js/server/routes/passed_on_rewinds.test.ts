@@ -34,7 +34,9 @@ async function serveTurns(
     service.appendEvent({
       session,
       event: {
-        ...{ id, invocationId: id, author: 'user' },
+        id,
+        invocationId: id,
+        author: 'user',
         content: { role: 'user', parts: [{ text: id }] },
         actions: createEventActions({ stateDelta }),
       },
@@ -87,8 +89,10 @@ for (const [name, pass] of Object.entries({
       assert.deepEqual(await settled(), ['i1', 'i2', 'r1', 'm2']);
       const session = (await ask(SESSION)).body as { state: object };
       assert.deepEqual(session.state, {
-        ...{ topic: 'tea', i1: true },
-        ...{ turn: 'i2', i2: true },
+        topic: 'tea',
+        i1: true,
+        turn: 'i2',
+        i2: true,
       });
       assert.deepEqual(requests, name === 'a cache' ? [] : ['s1/rewind']);
       const again = await ask(REWIND, { body: turn });

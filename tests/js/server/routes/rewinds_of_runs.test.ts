@@ -22,14 +22,17 @@ const REWIND = `${SESSION}/rewind`;
 const ENDED = 'INVOCATION_ABORTED';
 
 const messageJson = (id: string, invocationId = `i-${id}`) => ({
-  ...{ id, invocationId, author: 'user' },
+  id,
+  invocationId,
+  author: 'user',
   content: { role: 'user', parts: [{ text: id }] },
 });
 const asked = (id: string) => ({ body: { events: [messageJson(id)], run: {} } });
 const marker = { id: 'r1', invocationId: 'i-r1' };
 /** The rewind that sends `m1` again as `m2`. */
 const again = {
-  ...{ place: { turn: 'm1' }, marker },
+  place: { turn: 'm1' },
+  marker,
   message: { id: 'm2', invocationId: 'i-m2' },
 };
 
@@ -271,7 +274,8 @@ describe('The same rewind again', () => {
     const { ask, names, seen, go } = await serveStreaming();
     await ask(EVENTS, asked('m1'));
     const other = {
-      ...{ place: { turn: 'm1' }, marker: { id: 'r3', invocationId: 'i-r3' } },
+      place: { turn: 'm1' },
+      marker: { id: 'r3', invocationId: 'i-r3' },
       message: { id: 'm3', invocationId: 'i-m3' },
     };
     const answers = await Promise.all(

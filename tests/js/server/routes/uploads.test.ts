@@ -26,8 +26,11 @@ describe('An upload', () => {
     );
     const request = (headers: Record<string, string>) =>
       new Request(`http://localhost${FILES}/a`, {
-        ...{ method: 'PUT', headers, body, duplex: 'half' },
-      });
+        method: 'PUT',
+        headers,
+        body,
+        duplex: 'half',
+      } as RequestInit);
     const told = request({ 'content-length': '11' });
     assert.equal((await handler(told)).status, 413);
     assert.equal(isRead, false);

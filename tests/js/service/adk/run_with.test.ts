@@ -49,7 +49,11 @@ async function run(
 ): Promise<Event[]> {
   const partials: Event[] = [];
   await runAgent({
-    ...{ key, service, agent, streaming, signal },
+    key,
+    service,
+    agent,
+    streaming,
+    signal,
     admit: async () => ({ message, isStored }),
     onStored: () => undefined,
     onPartial: (partial) => partials.push(partial),
@@ -361,7 +365,8 @@ describe('A Runner', () => {
     await service.createSession(key);
     const controller = new AbortController();
     const slow = new FunctionTool({
-      ...{ name: 'look', description: 'looks' },
+      name: 'look',
+      description: 'looks',
       execute: async () => {
         controller.abort();
         await new Promise((resolve) => setTimeout(resolve, 50));

@@ -78,7 +78,10 @@ describe('A given artifact service', () => {
     for (const adk_session_wasm of ['{', 'null', '[1]', '{"author":1,"size":-0.5}']) {
       const artifact = { text: 'a' };
       await given.saveArtifact({
-        ...{ ...key, filename, artifact, customMetadata: { adk_session_wasm } },
+        ...key,
+        filename,
+        artifact,
+        customMetadata: { adk_session_wasm },
       });
       const last = await service.artifacts.getArtifactVersion({ ...key, filename });
       assert.deepEqual([last?.author, last?.size], [undefined, undefined]);

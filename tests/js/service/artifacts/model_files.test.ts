@@ -43,7 +43,8 @@ async function say(
 function messageWith(files: readonly MessageFile[]): NewEvent {
   const texts = files.map(({ name }) => ({ text: `[Uploaded Artifact: "${name}"]` }));
   return {
-    ...{ author: 'user', invocationId: 'e-1' },
+    author: 'user',
+    invocationId: 'e-1',
     content: { role: 'user', parts: [{ text: 'Look' }, ...texts] },
     customMetadata: { adk_session_wasm_files: files },
   };
@@ -106,7 +107,10 @@ describe('The files of a message, for the model of a Runner', () => {
     const adk = asAdkService(service);
     const session = (await adk.getSession(key))!;
     const { version } = await service.artifacts.put({
-      ...{ ...key, filename: 'a.png', data: new Uint8Array([7]), mimeType: PNG },
+      ...key,
+      filename: 'a.png',
+      data: new Uint8Array([7]),
+      mimeType: PNG,
     });
     const event = messageWith([{ part: 1, name: 'a.png', version, mimeType: PNG, size: 1 }]);
     const appended = await adk.appendEvent({ session, event });
@@ -171,7 +175,10 @@ describe('The files of a message, for the model of a Runner', () => {
     const file = { ...key, filename: 'a.png', data: new Uint8Array([7]), mimeType: PNG };
     const { version } = await service.artifacts.put(file);
     const files = ['a.png', 'gone.png'].map((name, at) => ({
-      ...{ part: at + 1, name, version, mimeType: PNG },
+      part: at + 1,
+      name,
+      version,
+      mimeType: PNG,
     }));
     await service.appendEvent({ session, event: messageWith(files) });
     assert.equal((await partsSeen(service)).filter(({ inlineData }) => inlineData).length, 1);
@@ -299,7 +306,11 @@ describe('The files of a message, for the model of a Runner', () => {
     const service = await filled();
     await service.createSession({ ...key, sessionId: 's2' });
     await service.artifacts.put({
-      ...{ ...key, sessionId: 's2', filename: 'secret.png', data: mebibytes(1), mimeType: PNG },
+      ...key,
+      sessionId: 's2',
+      filename: 'secret.png',
+      data: mebibytes(1),
+      mimeType: PNG,
     });
     const session = (await service.getSession(key))!;
     const names = ['secret.png', '../s2/secret.png', 'user:../../bob/secret.png'];

@@ -54,7 +54,8 @@ describe('Files of a RemoteSessionService', () => {
     const openSlowly = async (bodyMs: number) => {
       const remote = new RemoteSessionService({
         url: URL_OF_SERVER,
-        ...{ timeoutMs: 30_000, retries: 0 },
+        timeoutMs: 30_000,
+        retries: 0,
         fetch: async (input, init) => {
           const response = await fetchFrom(handler)(input, init);
           const bytes = await response.arrayBuffer();

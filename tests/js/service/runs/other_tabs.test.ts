@@ -9,7 +9,10 @@ import { OtherTabs } from '../../../../js/service/runs/other_tabs.js';
 it('a report of a run is copied for those that follow its session, and for no others', async () => {
   let copies = 0;
   const report: Report = {
-    ...{ messageId: 'm1', invocationId: 'i1', status: 'running', wholes: [] },
+    messageId: 'm1',
+    invocationId: 'i1',
+    status: 'running',
+    wholes: [],
     get drafts() {
       return [
         {

@@ -31,7 +31,10 @@ async function start(agent: RunAgent, more: Partial<AgentRun> = {}) {
   const wholes: Event[] = [];
   let storedAt: string | undefined;
   const run: AgentRun = {
-    ...{ key, service, agent, streaming: true },
+    key,
+    service,
+    agent,
+    streaming: true,
     admit: async () => ({ message, isStored: false }),
     signal: controller.signal,
     onStored: ({ id }) => (storedAt = id),
@@ -241,7 +244,9 @@ describe('A run', () => {
       // The run that is tested begins below.
     });
     await runAgent({
-      ...{ ...run, service, admit },
+      ...run,
+      service,
+      admit,
       onAdmitted: ({ id }) => admitted.push(id),
       agent: async function* () {
         begun += 1;

@@ -17,7 +17,8 @@ const artifact = { text: 'a' };
 
 const messageOf = (text: string) =>
   createEvent({
-    ...{ author: 'user', invocationId: 'e-1' },
+    author: 'user',
+    invocationId: 'e-1',
     content: { role: 'user', parts: [{ text }] },
   });
 
@@ -25,9 +26,15 @@ async function run(service: SessionService, agent: RunAgent): Promise<void> {
   const message = messageOf('Hi');
   const none = () => undefined;
   await runAgent({
-    ...{ key, service, agent, streaming: false, signal: new AbortController().signal },
+    key,
+    service,
+    agent,
+    streaming: false,
+    signal: new AbortController().signal,
     admit: async () => ({ message, isStored: false }),
-    ...{ onStored: none, onPartial: none, onWhole: none },
+    onStored: none,
+    onPartial: none,
+    onWhole: none,
   });
 }
 
@@ -106,7 +113,8 @@ describe('A Runner of a run', () => {
     work: (save: (filename: string) => Promise<number>) => Promise<void>,
   ): Promise<void> {
     const agent = new LlmAgent({
-      ...{ name: 'guide', model: new ScriptedModel(['Done']) },
+      name: 'guide',
+      model: new ScriptedModel(['Done']),
       beforeAgentCallback: async (context) => {
         await work((filename) => context.saveArtifact(filename, artifact));
         return undefined;

@@ -24,7 +24,9 @@ const stored = (id: string): Happening => ({ type: 'stored', id });
 const held = (id: string): Happening => ({ type: 'held', id });
 const left = (id: string, pauses: boolean): Happening => ({ type: 'left', id, pauses });
 const cancel = (id?: string, unanswered?: string): Happening => ({
-  ...{ type: 'cancelled', id, unanswered },
+  type: 'cancelled',
+  id,
+  unanswered,
 });
 const told = (id: string, status: Report['status'], more: Partial<Report> = {}): Happening => ({
   type: 'told',

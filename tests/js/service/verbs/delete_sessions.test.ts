@@ -53,7 +53,9 @@ overStorages('deleteSessions', (open) => {
       return { ...others, hasRevision: revision !== undefined };
     });
     const [one, other] = ['s0', 's1'].map((sessionId) => ({
-      ...{ type: 'deleted', ...USER, sessionId },
+      type: 'deleted',
+      ...USER,
+      sessionId,
       hasRevision: shown[0]?.hasRevision,
     }));
     assert.deepEqual(shown, [one, other]);
@@ -282,10 +284,13 @@ async function walk(seed: number): Promise<void> {
     const id = `s${n}`;
     const at = below(1000);
     const isDoomed = below(3) === 0;
-    await other.createSession({
-      ...{ ...USER, sessionId: id, lastUpdateTime: at },
+    const created = {
+      ...USER,
+      sessionId: id,
+      lastUpdateTime: at,
       ...(isDoomed && { labels: { doomed: 'yes' } }),
-    });
+    };
+    await other.createSession(created);
     const isChosen = (limit === undefined || at < limit) && (labels === undefined || isDoomed);
     (isChosen ? always : never).add(id);
   }

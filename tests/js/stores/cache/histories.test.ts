@@ -35,7 +35,9 @@ function serve() {
 
 const said = (author: string, id: string, stateDelta: Record<string, unknown> = {}) =>
   createEvent({
-    ...{ id: `${id}${author === 'user' ? '?' : '!'}`, invocationId: id, author },
+    id: `${id}${author === 'user' ? '?' : '!'}`,
+    invocationId: id,
+    author,
     content: { role: author === 'user' ? 'user' : 'model', parts: [{ text: `${author} ${id}` }] },
     actions: { stateDelta },
   });

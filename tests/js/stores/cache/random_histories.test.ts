@@ -53,7 +53,9 @@ async function act(
   if (kind === 'say' || event === undefined) {
     const session = (await service.getSession(KEY))!;
     const said = createEvent({
-      ...{ id: `m${number}`, invocationId: `i${number}`, author: 'user' },
+      id: `m${number}`,
+      invocationId: `i${number}`,
+      author: 'user',
       content: { role: 'user', parts: [{ text: `m${number}` }] },
       actions: { stateDelta: { last: number, [`key${at % 3}`]: at } },
     });

@@ -18,9 +18,15 @@ function listeners(calls: unknown[][]) {
     (...content: unknown[]): void =>
       void calls.push([kind, ...content]);
   return {
-    ...{ forget: note('forget'), opened: note('opened'), status: note('status') },
-    ...{ wake: note('wake'), failed: note('failed'), closed: note('closed') },
-    ...{ changed: note('changed'), reads: note('reads'), lost: note('lost') },
+    forget: note('forget'),
+    opened: note('opened'),
+    status: note('status'),
+    wake: note('wake'),
+    failed: note('failed'),
+    closed: note('closed'),
+    changed: note('changed'),
+    reads: note('reads'),
+    lost: note('lost'),
     missed: note('missed'),
   };
 }

@@ -22,19 +22,26 @@ const credential = { authType: 'http', accessToken: SECRET, name: 'calendar' };
 /** A request for a credential, its answer with secrets, and a later turn. */
 const EVENTS = [
   createEvent({
-    ...{ id: 'm1', invocationId: 'i1', author: 'user' },
+    id: 'm1',
+    invocationId: 'i1',
+    author: 'user',
     content: { role: 'user', parts: [{ text: 'What is in my calendar?' }] },
     actions: { stateDelta: { credential } },
   }),
   createEvent({
-    ...{ id: 'call', invocationId: 'i1', author: 'guide', longRunningToolIds: ['c1'] },
+    id: 'call',
+    invocationId: 'i1',
+    author: 'guide',
+    longRunningToolIds: ['c1'],
     content: {
       role: 'model',
       parts: [{ functionCall: { id: 'c1', name: 'adk_request_credential', args: {} } }],
     },
   }),
   createEvent({
-    ...{ id: 'answer', invocationId: 'i2', author: 'user' },
+    id: 'answer',
+    invocationId: 'i2',
+    author: 'user',
     content: {
       role: 'user',
       parts: [
@@ -49,7 +56,9 @@ const EVENTS = [
     },
   }),
   createEvent({
-    ...{ id: 'result', invocationId: 'i2', author: 'guide' },
+    id: 'result',
+    invocationId: 'i2',
+    author: 'guide',
     content: { role: 'model', parts: [{ text: 'Nothing.' }] },
     actions: { stateDelta: { credential: null, seen: true } },
   }),
@@ -146,7 +155,9 @@ describe('The history of a session whose credentials the server hides', () => {
     const session = await rawOf(service);
     const text = 'x'.repeat(500);
     const events = Array.from({ length: 500 }, (_, at) => ({
-      ...{ id: `e${at}`, invocationId: `j${at}`, author: 'user' },
+      id: `e${at}`,
+      invocationId: `j${at}`,
+      author: 'user',
       content: { role: 'user', parts: [{ text }] },
     }));
     await service.appendEvents({ session, events });

@@ -16,7 +16,11 @@ const OTHER = { ...KEY, sessionId: 's2' };
 const draft = (text: string) => ({ event: { id: 'd1', author: 'guide', content: says(text) } });
 const report = (more = {}) => ({
   ...KEY,
-  ...{ messageId: 'm1', invocationId: 'i1', status: 'running', drafts: [draft('Gre')], wholes: [] },
+  messageId: 'm1',
+  invocationId: 'i1',
+  status: 'running',
+  drafts: [draft('Gre')],
+  wholes: [],
   ...more,
 });
 const runsOf = (...runs: unknown[]) => ({ type: 'runs', runs });

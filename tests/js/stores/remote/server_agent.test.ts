@@ -12,7 +12,10 @@ import { fetchFrom, handlerOn, KEY, openRemote, URL_OF_SERVER } from './fixture.
 import { failsWith } from '../../fails_with.js';
 
 const message = (id: string) => ({
-  ...{ id, invocationId: `i-${id}`, author: 'user', content: asks(id) },
+  id,
+  invocationId: `i-${id}`,
+  author: 'user',
+  content: asks(id),
 });
 
 function openWith(run: RunAgent) {
@@ -56,7 +59,9 @@ describe('appendEvent with run', () => {
         const { service, message } = context;
         const session = (await service.getSession(context))!;
         await context[RUN_STORE]!.storeMessage({
-          ...{ service, session, message },
+          service,
+          session,
+          message,
           content: asks('changed'),
         });
         yield { author: 'guide', content: says('ok') };

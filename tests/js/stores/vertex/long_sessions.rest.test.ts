@@ -23,7 +23,8 @@ describe('A session of a thousand events at Vertex AI', () => {
     await service.createSession(KEY);
     for (const [number, text] of TEXTS.entries()) {
       await post(server, `${ENGINE}/sessions/s1:appendEvent`, {
-        ...{ author: 'user', invocationId: 'i' },
+        author: 'user',
+        invocationId: 'i',
         timestamp: new Date(BEGIN + number * 1000).toISOString(),
         content: { role: 'user', parts: [{ text }] },
       });

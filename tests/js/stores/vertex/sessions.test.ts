@@ -271,7 +271,8 @@ describe('Sessions at Vertex AI', () => {
     const options = { accessToken: 'a-token', baseUrl: server.url };
     await using named = getSessionServiceFromUri(uri, options as object);
     const expireTime = '2030-01-31T12:00:00Z';
-    const session = await named.createSession({ ...KEY, state: { a: 1 }, ...{ expireTime } });
+    const request = { ...KEY, state: { a: 1 }, expireTime };
+    const session = await named.createSession(request);
     const expires = String(server.session(KEY.sessionId).expireTime);
     assert.equal(Date.parse(expires), Date.parse(expireTime));
     const event = createEvent({ author: 'agent' });

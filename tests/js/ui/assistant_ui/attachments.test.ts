@@ -51,7 +51,10 @@ describe('An attachment of a live session', () => {
     const named = { type: 'image', name: 'tea.png', contentType: 'image/png', file };
     deepEqual(pending, { ...named, status: { type: 'requires-action', reason: 'composer-send' } });
     deepEqual(await attachments.send({ id, ...pending }), {
-      ...{ id, ...named, status: { type: 'complete' }, content: [] },
+      id,
+      ...named,
+      status: { type: 'complete' },
+      content: [],
     });
     const event = await sent(opened, file, new File(['a'], 'table.csv', { type: 'text/csv' }));
     deepEqual(textsOf(event), ['What is on it?', TEXT, '[Uploaded Artifact: "table.csv"]']);
@@ -63,15 +66,25 @@ describe('An attachment of a live session', () => {
       { type: 'data', name: 'artifact', data },
     ];
     deepEqual(attachments.convertMessage(event), {
-      ...{ id: event.id, ...created, content: [text('What is on it?')] },
+      id: event.id,
+      ...created,
+      content: [text('What is on it?')],
       attachments: [
         {
-          ...{ id: `${event.id}/1`, type: 'image', name: 'tea.png', contentType: 'image/png' },
-          ...{ status: complete, content: shown(tea, TEXT) },
+          id: `${event.id}/1`,
+          type: 'image',
+          name: 'tea.png',
+          contentType: 'image/png',
+          status: complete,
+          content: shown(tea, TEXT),
         },
         {
-          ...{ id: `${event.id}/2`, type: 'file', name: 'table.csv', contentType: 'text/csv' },
-          ...{ status: complete, content: shown(table, '[Uploaded Artifact: "table.csv"]') },
+          id: `${event.id}/2`,
+          type: 'file',
+          name: 'table.csv',
+          contentType: 'text/csv',
+          status: complete,
+          content: shown(table, '[Uploaded Artifact: "table.csv"]'),
         },
       ],
     });
@@ -159,13 +172,18 @@ describe('An attachment of a live session', () => {
     ];
     const file = { part: 2, name: 'tea.png', version: 0 };
     const event = {
-      ...{ id: 'e1', invocationId: 'i1', author: 'echo', timestamp: 5 },
+      id: 'e1',
+      invocationId: 'i1',
+      author: 'echo',
+      timestamp: 5,
       content: { role: 'model', parts },
       customMetadata: { adk_session_wasm_files: [file] },
     } as unknown as Event;
     const call = { toolCallId: 'c1', toolName: 'find', args: { n: 1 }, argsText: '{"n":1}' };
     deepEqual(attachments.convertMessage(event), {
-      ...{ id: 'e1', createdAt: new Date(5), role: 'assistant' },
+      id: 'e1',
+      createdAt: new Date(5),
+      role: 'assistant',
       content: [{ type: 'reasoning', text: 'hm' }, { type: 'tool-call', ...call }, text(TEXT)],
     });
   });

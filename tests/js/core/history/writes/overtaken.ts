@@ -29,7 +29,10 @@ export async function overtake(
   });
   const { calls, reader, publisher, newId } = core;
   const histories = serviceHistory({
-    ...{ calls, reader, publisher, newId },
+    calls,
+    reader,
+    publisher,
+    newId,
     callStore: async (_, work) => work(computing),
     async write(write, call) {
       const written = await computing.write(write, call);

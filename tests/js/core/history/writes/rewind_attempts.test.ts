@@ -16,7 +16,9 @@ import { overtake } from './overtaken.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const write: RewindWrite = {
-  ...{ kind: 'rewind', key, marker: { id: 'r1', invocationId: 'i-r1' } },
+  kind: 'rewind',
+  key,
+  marker: { id: 'r1', invocationId: 'i-r1' },
   place: { before: { invocationId: 'i1' } },
 };
 const message = { id: 'm1', invocationId: 'i1', author: 'user' };
@@ -155,7 +157,8 @@ describe('A rewind', () => {
   it('refuses the id of an event that stands there, and changes nothing', async () => {
     const { rewind, names, calls } = await overtaken(() => undefined);
     const taken: RewindWrite = {
-      ...{ ...write, place: { turn: 'm1' } },
+      ...write,
+      place: { turn: 'm1' },
       message: { id: 'm1', invocationId: 'i2' },
     };
     await assert.rejects(rewind({}, taken), (error) => {

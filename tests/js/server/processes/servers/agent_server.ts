@@ -146,7 +146,9 @@ const run: typeof answers = Object.assign(
   { agentName: agent.name },
 );
 const handler = sessionHandler(service, {
-  ...{ run, maxRuns, authorize: () => true },
+  run,
+  maxRuns,
+  authorize: () => true,
   onError: (error) => console.error(error),
 });
 const listener = nodeListener(handler);

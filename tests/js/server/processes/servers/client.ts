@@ -22,7 +22,10 @@ export async function createSession(origin: string, sessionId: string): Promise<
 }
 
 export const messageOf = (id: string, text: string) => ({
-  ...{ id, invocationId: `i-${id}`, author: 'user', content: asks(text) },
+  id,
+  invocationId: `i-${id}`,
+  author: 'user',
+  content: asks(text),
 });
 
 /** Sends a message, which has its text as its id, and has the agent answer it. */

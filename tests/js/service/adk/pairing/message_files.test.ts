@@ -25,7 +25,9 @@ async function ask(change?: (parts: { text?: string }[]) => { text?: string }[])
     model: new ScriptedModel([{ content: { role: 'model', parts: [{ text: 'Tea.' }] } }]),
   });
   const runner = new Runner({
-    ...{ appName: 'shop', agent, sessionService: asAdkService(service) },
+    appName: 'shop',
+    agent,
+    sessionService: asAdkService(service),
     plugins: [new Changing()],
   });
   const chat = liveSession(service, key, { run: runWith(runner) });

@@ -57,7 +57,10 @@ function counting(parts: ServiceParts) {
 
 const event = (id: string, invocationId: string, actions = {}) =>
   createEvent({
-    ...{ id, invocationId, author: 'user', actions: actions as EventActions },
+    id,
+    invocationId,
+    author: 'user',
+    actions: actions as EventActions,
     content: { role: 'user', parts: [{ text: id }] },
   });
 

@@ -243,8 +243,12 @@ describe('The end of a view, computed from markers and the last events,', () => 
 
   it('skips what rewinds have undone, also one behind another', () => {
     const turn = (at: number, invocationId: string): Event => ({
-      ...{ id: `e${at}`, invocationId, author: 'user', timestamp: at },
-      ...{ content: { role: 'user', parts: [{ text: 'x' }] }, actions: createEventActions() },
+      id: `e${at}`,
+      invocationId,
+      author: 'user',
+      timestamp: at,
+      content: { role: 'user', parts: [{ text: 'x' }] },
+      actions: createEventActions(),
     });
     const events = Array.from({ length: 10_000 }, (_, at) => turn(at, `i${Math.floor(at / 1000)}`));
     // The events 2000 to 4500 and 5000 to 9900 are undone.

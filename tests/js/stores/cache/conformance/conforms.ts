@@ -49,7 +49,11 @@ export function conforms(
         : new RemoteSessionService({ url: URL_OF_SERVER, fetch });
       const local = new MemoryLocalStore();
       const cache = new CachedSessionService({
-        ...{ ...given, ...options, clock, remote, local },
+        ...given,
+        ...options,
+        clock,
+        remote,
+        local,
         owner: 'ada',
       });
       return closing(cache, remote, service);

@@ -50,8 +50,13 @@ conforms(
     const remote = serviceOn(server, { clock });
     const local = new MemoryLocalStore();
     const cache = new CachedSessionService({
-      ...{ ...options, clock, remote, local, owner: 'ada' },
-      ...{ reads: 'network-first', write: 'through' },
+      ...options,
+      clock,
+      remote,
+      local,
+      owner: 'ada',
+      reads: 'network-first',
+      write: 'through',
     });
     return closing(cache, { close: () => server.end() });
   },

@@ -71,7 +71,8 @@ class Tab {
         write: { kind: 'append', key: KEY, events: [event] },
         numbers: [{ seq: number, localVersion: number }],
         base: { localId: record.localId, time: 1 },
-        ...{ sent: UNSENT, shared: {} },
+        sent: UNSENT,
+        shared: {},
       };
       await transaction.outbox.change(KEY, { put: [mutation] });
       return number;

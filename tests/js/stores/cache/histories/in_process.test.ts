@@ -35,7 +35,9 @@ for (const [name, open] of Object.entries(SERVICES)) {
       await service.appendEvent({ session, event: said });
     }
     const cache = new CachedSessionService({
-      ...{ remote: service, local: new MemoryLocalStore(), owner: 'ada' },
+      remote: service,
+      local: new MemoryLocalStore(),
+      owner: 'ada',
     });
     const shown = async (from: typeof cache | typeof service) =>
       (await from.getSession({ ...KEY, config: { view: 'transcript' } }))?.events.map(

@@ -58,9 +58,18 @@ function recordOf({ state, title = '', labels }: Shown): SessionRecord {
   return {
     ...newRecord(1, 0),
     copy: {
-      ...{ created: 1, revision: 1, lastUpdateTime: 0, state: JSON.stringify(state), title },
-      ...{ labels: labels === undefined ? '' : JSON.stringify(labels), describedAt: 0 },
-      ...{ first: 0, next: 0, hasOlder: false, size: 0, isStale: false },
+      created: 1,
+      revision: 1,
+      lastUpdateTime: 0,
+      state: JSON.stringify(state),
+      title,
+      labels: labels === undefined ? '' : JSON.stringify(labels),
+      describedAt: 0,
+      first: 0,
+      next: 0,
+      hasOlder: false,
+      size: 0,
+      isStale: false,
     },
   };
 }
@@ -81,7 +90,10 @@ class Outbox {
     if ('create' in write) this.#localId = number;
     const time = 'create' in write ? write.create.time : (texts[0]?.time ?? 0);
     const mutation = {
-      ...{ number, numbers, sent: UNSENT, shared: {} },
+      number,
+      numbers,
+      sent: UNSENT,
+      shared: {},
       base: { localId: this.#localId, time },
       write: { key, events, ...membersOf(write) },
     };

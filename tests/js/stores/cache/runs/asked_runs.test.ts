@@ -16,7 +16,9 @@ const run = { streaming: false };
 
 const message = (id: string) =>
   createEvent({
-    ...{ id, invocationId: `of ${id}`, author: 'user' },
+    id,
+    invocationId: `of ${id}`,
+    author: 'user',
     content: { role: 'user', parts: [{ text: `say ${id}` }] },
   });
 
@@ -295,8 +297,11 @@ describe('Messages that a cache sends to the agent of its remote', () => {
     await cache.getSession(KEY);
     server.isOffline = true;
     await requireHistory(cache).rewind({
-      ...{ kind: 'rewind', key: KEY, marker: { id: 'r1', invocationId: 'of r1' } },
-      ...{ place: { turn: 'm1' }, run },
+      kind: 'rewind',
+      key: KEY,
+      marker: { id: 'r1', invocationId: 'of r1' },
+      place: { turn: 'm1' },
+      run,
       message: {
         id: 'm2',
         invocationId: 'of m2',

@@ -75,7 +75,8 @@ async function requireSent(server: Server, cache: CachedSessionService): Promise
 }
 
 const set = (by: number, ...names: string[]): Write => ({
-  ...{ by, names },
+  by,
+  names,
   isAwaited: true,
   isReloaded: false,
 });

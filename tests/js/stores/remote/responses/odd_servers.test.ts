@@ -147,7 +147,9 @@ it('A list whose pages never end stops at the timeout of the call', async () => 
   const page = {
     sessions: [{ ...session, lastUpdateTime: 5 }],
     revisions: [{ created: 1, revision: 1 }],
-    ...{ page: 1, limit: 1000, totalItems: 2 },
+    page: 1,
+    limit: 1000,
+    totalItems: 2,
     nextCursor: 'again',
   };
   const { remote } = openBehind(

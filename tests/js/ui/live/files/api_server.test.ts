@@ -9,8 +9,12 @@ function apiServer() {
   const events: object[] = [];
   const asked: { newMessage: { parts: unknown[] }; customMetadata: object }[] = [];
   const eventOf = (author: string, more: object) => ({
-    ...{ id: `e${events.length}`, invocationId: 'i1', author, timestamp: 1 + events.length },
-    ...{ actions: { stateDelta: {}, artifactDelta: {} }, ...more },
+    id: `e${events.length}`,
+    invocationId: 'i1',
+    author,
+    timestamp: 1 + events.length,
+    actions: { stateDelta: {}, artifactDelta: {} },
+    ...more,
   });
   const answer = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
@@ -26,7 +30,7 @@ function apiServer() {
       return new Response(`data: ${JSON.stringify(answer)}\n\n`, { headers });
     }
     const { appName, userId, sessionId: id } = KEY;
-    return Response.json({ ...{ id, appName, userId, state: {}, lastUpdateTime: 9 }, events });
+    return Response.json({ id, appName, userId, state: {}, lastUpdateTime: 9, events });
   };
   return {
     asked,

@@ -279,7 +279,10 @@ describe('The handle of a remote append', () => {
     const remote = server.client();
     const session = await remote.createSession(KEY);
     await service.artifacts.put({
-      ...{ ...KEY, filename: 'tea.png', data: new Blob(['picture']), author: 'user' },
+      ...KEY,
+      filename: 'tea.png',
+      data: new Blob(['picture']),
+      author: 'user',
     });
     const content = { role: 'user', parts: [{ text: '[Uploaded Artifact: "tea.png"]' }] };
     const files = [{ part: 0, name: 'tea.png', version: 0, size: 9 }];

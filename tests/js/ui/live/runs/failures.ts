@@ -144,7 +144,8 @@ export const AGENTS: Readonly<Record<string, readonly [make: () => BaseAgent, Ex
         return undefined;
       };
       const slow = new LlmAgent({
-        ...{ name: 'second', model: new ScriptedModel([text('Green')]) },
+        name: 'second',
+        model: new ScriptedModel([text('Green')]),
         beforeModelCallback: later,
       });
       return new ParallelAgent({ name: 'both', subAgents: [llm('first', [fails()]), slow] });

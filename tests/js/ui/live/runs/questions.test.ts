@@ -19,11 +19,16 @@ async function open(replies: ConstructorParameters<typeof ScriptedModel>[0]) {
   let paid = 0;
   const parameters = z.object({ price: z.number() });
   const pay = new FunctionTool({
-    ...{ name: 'pay', description: 'pays', parameters, requireConfirmation: true },
+    name: 'pay',
+    description: 'pays',
+    parameters,
+    requireConfirmation: true,
     execute: () => ({ paid: (paid += 1) }),
   });
   const order = new LongRunningFunctionTool({
-    ...{ name: 'order', description: 'orders', parameters: z.object({}) },
+    name: 'order',
+    description: 'orders',
+    parameters: z.object({}),
     execute: () => ({ status: 'pending' }),
   });
   const agent = new LlmAgent({
@@ -32,7 +37,9 @@ async function open(replies: ConstructorParameters<typeof ScriptedModel>[0]) {
     tools: [pay, order],
   });
   const runner = new Runner({
-    ...{ appName: 'shop', agent, resumabilityConfig: { isResumable: true } },
+    appName: 'shop',
+    agent,
+    resumabilityConfig: { isResumable: true },
     sessionService: asAdkService(service),
   });
   return { ...(await openChat(runWith(runner), { service })), paid: () => paid, runner };

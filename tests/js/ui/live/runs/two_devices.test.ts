@@ -91,7 +91,9 @@ describe('A call that two devices answer', () => {
     const handle = (await client.getSession(KEY))!;
     await client.appendEvent({ session: handle, event: answer('c1') });
     await assert.rejects(client.appendEvent({ session: handle, event: answer('c1') }), {
-      ...{ code: 'stale_session', staleReason: 'answered', status: 409 },
+      code: 'stale_session',
+      staleReason: 'answered',
+      status: 409,
     });
     await assert.rejects(client.appendEvent({ session: handle, event: answer('c2') }), {
       status: 403,

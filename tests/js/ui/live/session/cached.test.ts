@@ -217,8 +217,12 @@ it('The error of a refusal keeps all its members, in other tabs and after a relo
     return JSON.parse(JSON.stringify(unsent.bad?.error));
   };
   const expected = {
-    ...{ name: 'StateSchemaError', code: 'schema_violation', message: 'No such key.' },
-    ...{ path: 'a.b', key: 'colour', status: 422 },
+    name: 'StateSchemaError',
+    code: 'schema_violation',
+    message: 'No such key.',
+    path: 'a.b',
+    key: 'colour',
+    status: 422,
   };
   await liveSession(cache, KEY).send(message('bad'));
   assert.deepEqual(await errorIn(cache), expected);
