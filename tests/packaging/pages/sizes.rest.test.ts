@@ -148,10 +148,10 @@ const SIZES: readonly [
   ['the remote client', 12.4, () => sizeBeside('remote', '', REMOTE)],
   [
     'the search',
-    5.6,
+    8.1,
     () => sizeBeside('search', '', `export { sessionSearch } from 'adk-session-wasm/search';`),
   ],
-  ['live stores', 8.8, () => sizeBeside('live', '', LIVE)],
+  ['live stores', 9.9, () => sizeBeside('live', '', LIVE)],
   ['the hooks for React', 1.23, () => sizeBeside('react', LIVE, hooksOf('react'))],
   ['the composables for Vue', 1.25, () => sizeBeside('vue', LIVE, hooksOf('vue'))],
   [
@@ -203,10 +203,10 @@ const PAGES: readonly [
   vite: readonly [number, number],
   esbuild: readonly [number, number],
 ][] = [
-  ['IndexedDB', CHAT.indexedDb, [200, 238], [206, 250]],
-  ['memory', CHAT.memory, [182, 194.5], [190, 209]],
-  ['a cache', CHAT.cache, [180, 214], [190.5, 233]],
-  ['HTTP', CHAT.http, [128, 170.5], [133, 184]],
+  ['IndexedDB', CHAT.indexedDb, [201, 241], [209, 260]],
+  ['memory', CHAT.memory, [182, 197], [190, 212]],
+  ['a cache', CHAT.cache, [183, 222], [195, 245]],
+  ['HTTP', CHAT.http, [131, 179], [137, 195]],
 ];
 
 for (const [what, text, vite, esbuild] of PAGES) {
