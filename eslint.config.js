@@ -40,7 +40,7 @@ export default tseslint.config(
   },
   {
     files: ['tests/**', 'examples/**', 'bench/**'],
-    languageOptions: { parserOptions: { project: 'tests/tsconfig.json' } },
+    languageOptions: { parserOptions: { project: 'tests/tsconfig.sources.json' } },
     rules: {
       // What node:test registers it awaits itself. Any other promise that nobody awaits makes a test that cannot fail.
       '@typescript-eslint/no-floating-promises': [

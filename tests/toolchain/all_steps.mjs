@@ -131,7 +131,8 @@ export const portable = fileTests(
 );
 
 /**
- * The checks of TypeScript. tests/tsconfig.json leads the entries of the package to their sources, so they need no build.
+ * The checks of TypeScript. tests/tsconfig.sources.json leads the entries of the package to their sources, so they need no build.
+ * It is a file of its own, since bundlers follow the paths of a tsconfig.json, and the tests of pages are about the built package.
  *
  * @param {string[]} linted files or folders
  * @param {string[]} formatted files or folders
@@ -140,7 +141,8 @@ export const portable = fileTests(
 export function checksOf(linted, formatted) {
   const eslint = `eslint --no-warn-ignored ${cached('eslint')}`;
   const prettier = `prettier --check --ignore-unknown ${cached('prettier')}`;
-  const tsc = 'tsc --noEmit --incremental --tsBuildInfoFile target/tsc.json -p tests';
+  const tsc =
+    'tsc --noEmit --incremental --tsBuildInfoFile target/tsc.json -p tests/tsconfig.sources.json';
   return [
     check('eslint', [eslint, ...linted].join(' ')),
     check('prettier', [prettier, ...formatted].join(' ')),

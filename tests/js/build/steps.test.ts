@@ -66,7 +66,7 @@ it('A test runs by its file, and by a pattern of its name', () => {
 });
 
 it('The types of each entry are read from its source, so that a change of a public type needs no build', () => {
-  const { compilerOptions } = JSON.parse(read('tests/tsconfig.json')) as {
+  const { compilerOptions } = JSON.parse(read('tests/tsconfig.sources.json')) as {
     compilerOptions: { paths: Record<string, string[]> };
   };
   const { imports } = JSON.parse(read('package.json')) as {
