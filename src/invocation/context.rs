@@ -10,10 +10,11 @@ use serde_json::Value;
 
 use super::artifacts::{ArtifactService, printed};
 use super::live_state::{LiveState, LockedState, Writes};
+use crate::core::error::Error;
 use crate::core::event::EventActions;
 use crate::core::session::SessionKey;
 use crate::core::state::{REMOVED, ReadonlyState, State};
-use crate::core::template::{Artifact, ArtifactError, TemplateContext};
+use crate::core::template::{Artifact, TemplateContext};
 
 /// The data that an invocation and its contexts share.
 #[derive(Clone)]
@@ -127,21 +128,21 @@ impl ReadonlyContext {
         &self,
         filename: &str,
         version: Option<i64>,
-    ) -> Result<Option<Value>, ArtifactError> {
+    ) -> Result<Option<Value>, Error> {
         let loaded = self.artifacts()?.load(self.session_key(), filename, version).await;
-        loaded.map_err(ArtifactError::Failed)
+        loaded.map_err(Error::artifact)
     }
 
     /// Returns the names of the session's files.
     ///
     /// # Errors
     /// The same as [`ReadonlyContext::load_artifact`].
-    pub async fn list_artifacts(&self) -> Result<Vec<String>, ArtifactError> {
-        self.artifacts()?.list(self.session_key()).await.map_err(ArtifactError::Failed)
+    pub async fn list_artifacts(&self) -> Result<Vec<String>, Error> {
+        self.artifacts()?.list(self.session_key()).await.map_err(Error::artifact)
     }
 
-    fn artifacts(&self) -> Result<&dyn ArtifactService, ArtifactError> {
-        self.shared.artifacts.as_deref().ok_or(ArtifactError::NoService)
+    fn artifacts(&self) -> Result<&dyn ArtifactService, Error> {
+        self.shared.artifacts.as_deref().ok_or(Error::NoArtifactService { place: None })
     }
 
     fn read<R>(&self, reader: impl FnOnce(&LiveState) -> R) -> R {
@@ -169,7 +170,7 @@ impl TemplateContext for ReadonlyContext {
         keys.into_iter().map(Cow::Owned)
     }
 
-    async fn load_artifact(&self, filename: &str) -> Result<Option<Artifact>, ArtifactError> {
+    async fn load_artifact(&self, filename: &str) -> Result<Option<Artifact>, Error> {
         let part = ReadonlyContext::load_artifact(self, filename, None).await?;
         Ok(part.as_ref().map(printed))
     }
@@ -267,14 +268,10 @@ impl Context {
     ///
     /// # Errors
     /// The same as [`ReadonlyContext::load_artifact`].
-    pub async fn save_artifact(
-        &mut self,
-        filename: &str,
-        part: Value,
-    ) -> Result<i64, ArtifactError> {
+    pub async fn save_artifact(&mut self, filename: &str, part: Value) -> Result<i64, Error> {
         let service = self.base.artifacts()?;
         let version = service.save(self.session_key(), filename, part).await;
-        let version = version.map_err(ArtifactError::Failed)?;
+        let version = version.map_err(Error::artifact)?;
         self.actions.artifact_delta.insert(filename.to_owned(), version);
         Ok(version)
     }
@@ -327,7 +324,7 @@ impl TemplateContext for Context {
         self.base.state_keys()
     }
 
-    async fn load_artifact(&self, filename: &str) -> Result<Option<Artifact>, ArtifactError> {
+    async fn load_artifact(&self, filename: &str) -> Result<Option<Artifact>, Error> {
         TemplateContext::load_artifact(&self.base, filename).await
     }
 }

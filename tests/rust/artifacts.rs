@@ -2,10 +2,11 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
+use adk_session::Error;
 use adk_session::invocation::*;
 use adk_session::session::SessionKey;
 use adk_session::state::State;
-use adk_session::template::{ArtifactError, TemplateError, inject_session_state};
+use adk_session::template::inject_session_state;
 
 use super::invocation::{event, fixture};
 
@@ -64,7 +65,7 @@ async fn instructions_see_state_and_artifacts() {
     let event = invocation.append(&service, event(), Some(&mut context), None).await.unwrap();
     assert_eq!(json!(event.actions.artifact_delta), json!({"terms.txt": 0, "photo.png": 1}));
 
-    let Err(TemplateError::Missing(missing)) = inject_session_state("{name}", &context).await
+    let Err(Error::MissingVariables(missing)) = inject_session_state("{name}", &context).await
     else {
         panic!("it is missing");
     };
@@ -80,7 +81,7 @@ async fn a_failed_load_of_an_artifact_is_a_typed_error() {
     assert_eq!(error.code(), "storage_failed");
     assert!(!error.to_string().contains("token"));
     assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "token=1");
-    assert!(matches!(context.list_artifacts().await, Err(ArtifactError::Failed(_))));
+    assert!(matches!(context.list_artifacts().await, Err(Error::Artifact { place: None, .. })));
     let bare = Invocation::new(&session);
     let mut context = bare.context("a");
     let refused = context.save_artifact("a", json!({})).await.unwrap_err();

@@ -244,7 +244,6 @@ fn public_types_can_cross_threads() {
     check::<adk_session::Context>();
     check::<adk_session::ReadonlyContext>();
     check::<adk_session::Invocation>();
-    check::<adk_session::template::ArtifactError>();
     const fn is_state<T: adk_session::State + ?Sized>() {}
     is_state::<dyn adk_session::State>();
     is_state::<adk_session::Context>();

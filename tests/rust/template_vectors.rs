@@ -8,9 +8,8 @@ use std::sync::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use adk_session::template::{
-    Artifact, ArtifactError, Template, TemplateContext, TemplateError, inject_session_state,
-};
+use adk_session::Error;
+use adk_session::template::{Artifact, Template, TemplateContext, inject_session_state};
 
 const VECTORS: &str = include_str!("../vectors/templates.json");
 
@@ -48,8 +47,8 @@ impl TemplateContext for Case {
         self.state.keys().map(|key| Cow::Borrowed(key.as_str()))
     }
 
-    async fn load_artifact(&self, filename: &str) -> Result<Option<Artifact>, ArtifactError> {
-        let artifacts = self.artifacts.as_ref().ok_or(ArtifactError::NoService)?;
+    async fn load_artifact(&self, filename: &str) -> Result<Option<Artifact>, Error> {
+        let artifacts = self.artifacts.as_ref().ok_or(Error::NoArtifactService { place: None })?;
         Ok(artifacts.get(filename).map(|part| match part {
             Part::Text(text) => Artifact::Text(text.clone()),
             Part::Json(json) => Artifact::Json(json.get().to_owned()),
@@ -65,13 +64,13 @@ async fn the_shared_vectors_hold() {
         let printed = inject_session_state(&case.template, case).await;
         let error = printed.as_ref().err();
         let missing = match error {
-            Some(TemplateError::Missing(missing)) => Some(missing.iter().map(|found| {
+            Some(Error::MissingVariables(missing)) => Some(missing.iter().map(|found| {
                 let offset16 = case.template[..found.offset].encode_utf16().count();
                 Missing { name: found.name.clone(), offset16 }
             })),
             _ => None,
         };
-        assert_eq!(error.map(TemplateError::code), case.error.as_deref(), "{}", case.name);
+        assert_eq!(error.map(Error::code), case.error.as_deref(), "{}", case.name);
         assert_eq!(missing.map(Vec::from_iter), case.missing, "{}", case.name);
         assert_eq!(printed.ok(), case.expect, "{}", case.name);
     }
@@ -93,10 +92,10 @@ impl TemplateContext for Failing {
         std::iter::empty()
     }
 
-    async fn load_artifact(&self, filename: &str) -> Result<Option<Artifact>, ArtifactError> {
+    async fn load_artifact(&self, filename: &str) -> Result<Option<Artifact>, Error> {
         self.loads.lock().unwrap().push(filename.to_owned());
         if self.only.is_none_or(|only| only == filename) {
-            return Err(ArtifactError::Failed(filename.into()));
+            return Err(Error::artifact(filename));
         }
         Ok(None)
     }
@@ -107,8 +106,8 @@ async fn a_failing_load_is_reported_with_its_cause() {
     let context = Failing::default();
     let error = inject_session_state("{gone} é{artifact.x?}", &context).await.unwrap_err();
     assert_eq!(error.source().unwrap().to_string(), "x");
-    let TemplateError::Artifact { name, offset, .. } = error else { unreachable!() };
-    assert_eq!((name.as_str(), offset), ("artifact.x", 9));
+    let Error::Artifact { place: Some(place), .. } = error else { unreachable!() };
+    assert_eq!((place.name.as_str(), place.offset), ("artifact.x", 9));
 }
 
 #[tokio::test]

@@ -54,7 +54,6 @@ async fn a_storage_that_waits_takes_appends_from_many_threads() {
 fn errors_cross_threads() {
     const fn check<E: std::error::Error + Send + Sync + 'static>() {}
     check::<Error>();
-    check::<adk_session::template::TemplateError>();
 }
 
 /// Polls a future whose storage has all at hand.

@@ -11,4 +11,4 @@ pub use field::Field;
 
 pub use session_error::{Error, StaleReason};
 pub use storage_problem::StorageProblem;
-pub use template_error::{ArtifactError, MissingVariable, TemplateError};
+pub use template_error::{ArtifactPlace, MissingVariable};

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::core::error::{Field, StorageProblem, TemplateError};
+use crate::core::error::template_error::{write_artifact, write_missing, write_no_service};
+use crate::core::error::{ArtifactPlace, Field, MissingVariable, StorageProblem};
 use crate::host::ErrorSource;
 
-/// An error: bad input, a missing session, a conflict, a failed storage.
+/// An error: bad input, a missing session, a conflict, a failed storage, an instruction that cannot be rendered.
 ///
 /// [`Error::code`] is stable, and equal in Rust and JavaScript. The message names the key and says
 /// what to do.
@@ -114,9 +115,24 @@ pub enum Error {
         /// The storage's own error. The message does not repeat it.
         source: ErrorSource,
     },
-    /// An instruction could not be rendered.
-    #[error(transparent)]
-    Template(#[from] TemplateError),
+    /// Placeholders of an instruction that are not optional have no value: all, in the order of the instruction. A name
+    /// that occurs twice is listed twice.
+    #[error(fmt = write_missing)]
+    MissingVariables(Vec<MissingVariable>),
+    /// An artifact is asked for, and there is no artifact service.
+    #[error(fmt = write_no_service)]
+    NoArtifactService {
+        /// The placeholder that names the artifact, if an instruction does.
+        place: Option<ArtifactPlace>,
+    },
+    /// The artifact service failed. A missing artifact is no failure. [`Error::artifact`] makes one of any error.
+    #[error(fmt = write_artifact)]
+    Artifact {
+        /// The placeholder that names the artifact, if an instruction does.
+        place: Option<ArtifactPlace>,
+        /// The service's own error. The message does not repeat it.
+        source: ErrorSource,
+    },
     /// The error of other code, passed on unchanged: of a [`Call`](crate::storage::Call), or of a function
     /// that a storage calls.
     #[error(transparent)]
@@ -175,6 +191,19 @@ impl Error {
         Self::Storage { problem: StorageProblem::Failed, source: source.into() }
     }
 
+    /// Returns the error of an artifact service that failed.
+    ///
+    /// ```
+    /// use adk_session::Error;
+    /// let error = Error::artifact("disk full");
+    /// assert_eq!(error.code(), "storage_failed");
+    /// assert_eq!(Error::NoArtifactService { place: None }.code(), "artifact_service_missing");
+    /// assert_eq!(Error::MissingVariables(Vec::new()).code(), "missing_variable");
+    /// ```
+    pub fn artifact(source: impl Into<ErrorSource>) -> Self {
+        Self::Artifact { place: None, source: source.into() }
+    }
+
     /// Returns the stable code of this kind of error.
     pub fn code(&self) -> &'static str {
         match self {
@@ -189,7 +218,9 @@ impl Error {
             Self::Readonly { .. } => "readonly",
             Self::Unsupported(_) => "unsupported",
             Self::Storage { problem, .. } => problem.code(),
-            Self::Template(error) => error.code(),
+            Self::MissingVariables(_) => "missing_variable",
+            Self::NoArtifactService { .. } => "artifact_service_missing",
+            Self::Artifact { .. } => "storage_failed",
             Self::Other(_) => "internal",
         }
     }

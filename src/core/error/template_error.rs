@@ -1,12 +1,11 @@
-//! The errors of rendering a template.
+//! What the errors of rendering a template hold, and their texts.
 
-use std::error::Error;
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Formatter};
 
 use crate::core::names::NameMap;
 use crate::host::ErrorSource;
 
-/// The most distinct names in a message; [`TemplateError::Missing`] itself holds all.
+/// The most distinct names in a message; the error itself holds all.
 const LISTED: usize = 100;
 /// The most characters of a name in a message.
 const SHOWN: usize = 100;
@@ -22,115 +21,47 @@ pub struct MissingVariable {
     pub suggestions: Vec<String>,
 }
 
-/// The reason why an artifact could not be loaded. Its message does not repeat the cause, which may hold
-/// secrets: see [`Error::source`].
-#[derive(Debug, thiserror::Error)]
-pub enum ArtifactError {
-    /// There is no artifact service.
-    #[error("the invocation has no artifact service; give it one: Invocation::with_artifacts")]
-    NoService,
-    /// The service failed, with this cause. A missing artifact is no failure.
-    #[error("the artifact service failed: see the error's source")]
-    Failed(#[source] ErrorSource),
+/// The place in an instruction that names an artifact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArtifactPlace {
+    /// `artifact.` and the file's name.
+    pub name: String,
+    /// The byte offset of the placeholder's `{`.
+    pub offset: usize,
 }
 
-impl ArtifactError {
-    /// Returns the stable code, equal in Rust and JavaScript.
-    ///
-    /// ```
-    /// use adk_session::template::ArtifactError;
-    /// assert_eq!(ArtifactError::NoService.code(), "artifact_service_missing");
-    /// assert_eq!(ArtifactError::Failed("disk full".into()).code(), "storage_failed");
-    /// ```
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::NoService => "artifact_service_missing",
-            Self::Failed(_) => "storage_failed",
-        }
-    }
+pub(super) fn write_no_service(
+    place: &Option<ArtifactPlace>,
+    out: &mut Formatter<'_>,
+) -> fmt::Result {
+    let Some(ArtifactPlace { name, offset }) = place else {
+        return out.write_str(
+            "the invocation has no artifact service; give it one: Invocation::with_artifacts",
+        );
+    };
+    out.write_str("the instruction names an artifact, ")?;
+    write_position(out, name, *offset)?;
+    out.write_str(
+        ", but the context has no artifact service. Add a service, remove the placeholder, \
+         or put a backslash before it; a `?` is not enough",
+    )
 }
 
-/// The reason why a template could not be rendered.
-///
-/// ```
-/// use adk_session::template::{TemplateError, inject_session_state};
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() {
-/// let state = serde_json::Map::from_iter([("user:name".to_owned(), "Ada".into())]);
-/// let result = inject_session_state("{name}, {topic}", &state).await;
-/// let Err(TemplateError::Missing(missing)) = result else { unreachable!() };
-/// assert_eq!((missing[0].offset, &missing[0].suggestions), (0, &vec!["user:name".to_owned()]));
-/// assert_eq!((missing[1].offset, missing[1].name.as_str()), (8, "topic"));
-/// # }
-/// ```
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum TemplateError {
-    /// All placeholders without a value, in the order of the template. A name that occurs twice is
-    /// listed twice.
-    Missing(Vec<MissingVariable>),
-    /// An artifact could not be loaded.
-    Artifact {
-        /// `artifact.` and the file's name.
-        name: String,
-        /// The byte offset of the placeholder.
-        offset: usize,
-        /// The reason.
-        error: ArtifactError,
-    },
+/// Does not repeat the cause, which may hold secrets.
+pub(super) fn write_artifact(
+    place: &Option<ArtifactPlace>,
+    _source: &ErrorSource,
+    out: &mut Formatter<'_>,
+) -> fmt::Result {
+    let Some(ArtifactPlace { name, offset }) = place else {
+        return out.write_str("the artifact service failed: see the error's source");
+    };
+    out.write_str("the artifact service failed to load ")?;
+    write_position(out, name, *offset)?;
+    out.write_str(" of the instruction: see the error's cause")
 }
 
-impl TemplateError {
-    /// Returns the stable code, equal in Rust and JavaScript.
-    ///
-    /// A failed load has the code `storage_failed`, like any failed storage. Its cause has the reason.
-    ///
-    /// ```
-    /// # use adk_session::template::TemplateError;
-    /// assert_eq!(TemplateError::Missing(Vec::new()).code(), "missing_variable");
-    /// ```
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Missing(_) => "missing_variable",
-            Self::Artifact { error, .. } => error.code(),
-        }
-    }
-}
-
-/// Does not repeat the cause, which may hold secrets: see [`Error::source`].
-impl Display for TemplateError {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing(missing) => write_missing(out, missing),
-            Self::Artifact { name, offset, error: ArtifactError::NoService } => {
-                out.write_str("the instruction names an artifact, ")?;
-                write_position(out, name, *offset)?;
-                out.write_str(
-                    ", but the context has no artifact service. Add a service, remove the placeholder, \
-                     or put a backslash before it; a `?` is not enough",
-                )
-            }
-            Self::Artifact { name, offset, error: ArtifactError::Failed(_) } => {
-                out.write_str("the artifact service failed to load ")?;
-                write_position(out, name, *offset)?;
-                out.write_str(" of the instruction: see the error's cause")
-            }
-        }
-    }
-}
-
-impl Error for TemplateError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Missing(_) => None,
-            Self::Artifact { error, .. } => error.source(),
-        }
-    }
-}
-
-fn write_missing(out: &mut Formatter<'_>, missing: &[MissingVariable]) -> fmt::Result {
+pub(super) fn write_missing(missing: &[MissingVariable], out: &mut Formatter<'_>) -> fmt::Result {
     let mut seen = NameMap::<()>::default();
     let distinct: Vec<_> = missing.iter().filter(|found| seen.add(&found.name, ())).collect();
     out.write_str("the instruction has placeholders without a value: ")?;

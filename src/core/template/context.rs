@@ -5,7 +5,7 @@ use std::future::{Future, ready};
 
 use serde_json::{Map, Value};
 
-use crate::core::error::ArtifactError;
+use crate::core::error::Error;
 use crate::host::{SendOutsideWasm, SyncOutsideWasm};
 
 /// A loaded artifact, as it is printed.
@@ -24,9 +24,8 @@ pub enum Artifact {
 ///
 /// ```
 /// use std::borrow::Cow;
-/// use adk_session::template::{
-///     Artifact, ArtifactError, TemplateContext, TemplateError, inject_session_state,
-/// };
+/// use adk_session::Error;
+/// use adk_session::template::{Artifact, TemplateContext, inject_session_state};
 ///
 /// struct Context;
 ///
@@ -37,13 +36,13 @@ pub enum Artifact {
 ///     fn state_keys(&self) -> impl Iterator<Item = Cow<'_, str>> {
 ///         std::iter::once(Cow::Borrowed("user:name"))
 ///     }
-///     async fn load_artifact(&self, filename: &str) -> Result<Option<Artifact>, ArtifactError> {
+///     async fn load_artifact(&self, filename: &str) -> Result<Option<Artifact>, Error> {
 ///         Ok((filename == "terms.txt").then(|| Artifact::Text("Be kind.".to_owned())))
 ///     }
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), TemplateError> {
+/// # async fn main() -> Result<(), Error> {
 /// let text = inject_session_state("{user:name}: {artifact.terms.txt}", &Context).await?;
 /// assert_eq!(text, "Ada: Be kind.");
 /// # Ok(())
@@ -56,16 +55,17 @@ pub trait TemplateContext: SendOutsideWasm + SyncOutsideWasm {
     /// Returns all keys of the state. Called only to find keys similar to a missing one.
     fn state_keys(&self) -> impl Iterator<Item = Cow<'_, str>>;
 
-    /// Loads an artifact; `None` if it does not exist.
+    /// Loads an artifact; `None` if it does not exist. A service that fails is an [`Error::artifact`], to which rendering
+    /// adds the placeholder.
     ///
     /// An artifact that the template names several times is loaded once. The default implementation
     /// fails: there is no artifact service.
     fn load_artifact(
         &self,
         filename: &str,
-    ) -> impl Future<Output = Result<Option<Artifact>, ArtifactError>> + SendOutsideWasm {
+    ) -> impl Future<Output = Result<Option<Artifact>, Error>> + SendOutsideWasm {
         let _ = filename;
-        ready(Err(ArtifactError::NoService))
+        ready(Err(Error::NoArtifactService { place: None }))
     }
 }
 

@@ -1,13 +1,13 @@
 //! The errors for placeholders that cannot be printed.
 
-use crate::core::error::{ArtifactError, MissingVariable, TemplateError};
+use crate::core::error::{ArtifactPlace, Error, MissingVariable};
 use crate::core::names::NameMap;
 
 use super::near::near_misses;
 use super::placeholder::{Placeholder, PlaceholderKind};
 
 /// Returns the error for placeholders without a value. Similar keys are searched in `known_keys`.
-pub fn missing_error<K>(missing: &[Placeholder<'_>], known_keys: K) -> TemplateError
+pub fn missing_error<K>(missing: &[Placeholder<'_>], known_keys: K) -> Error
 where
     K: IntoIterator,
     K::Item: AsRef<str>,
@@ -31,12 +31,18 @@ where
             suggestions: suggestions.unwrap_or_default(),
         }
     };
-    TemplateError::Missing(missing.iter().map(variable).collect())
+    Error::MissingVariables(missing.iter().map(variable).collect())
 }
 
-/// Returns the error for an artifact that could not be loaded.
-pub fn artifact_error(found: &Placeholder<'_>, error: ArtifactError) -> TemplateError {
-    TemplateError::Artifact { name: artifact_name(found.name), offset: found.start, error }
+/// Adds the placeholder to the error of an artifact that could not be loaded. Other errors stay as they are: boxed as a
+/// source, they would link `{:?}` of all errors into the wasm, 10 KB.
+pub fn artifact_error(found: &Placeholder<'_>, error: Error) -> Error {
+    let place = Some(ArtifactPlace { name: artifact_name(found.name), offset: found.start });
+    match error {
+        Error::NoArtifactService { .. } => Error::NoArtifactService { place },
+        Error::Artifact { source, .. } => Error::Artifact { place, source },
+        other => other,
+    }
 }
 
 /// Returns a file's name as a template writes it, so that it differs from every state key.
@@ -46,12 +52,12 @@ fn artifact_name(filename: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::error::Error;
+    use std::error::Error as _;
 
     use super::*;
     use crate::core::template::Template;
 
-    fn missing(text: &str, keys: &[&str]) -> TemplateError {
+    fn missing(text: &str, keys: &[&str]) -> Error {
         let template = Template::new(text);
         missing_error(&template.placeholders().collect::<Vec<_>>(), keys)
     }
@@ -72,9 +78,9 @@ mod tests {
     fn a_failed_artifact_is_reported_without_its_cause_in_the_message() {
         let template = Template::new("é{artifact.a.txt?}");
         let found = template.placeholders().next().unwrap();
-        let error = artifact_error(&found, ArtifactError::NoService);
+        let error = artifact_error(&found, Error::NoArtifactService { place: None });
         assert!(error.to_string().contains("`{artifact.a.txt}` at 2, but"), "{error}");
-        let error = artifact_error(&found, ArtifactError::Failed("token=1".into()));
+        let error = artifact_error(&found, Error::artifact("token=1"));
         assert_eq!(error.code(), "storage_failed");
         assert!(error.to_string().contains("`{artifact.a.txt}` at 2 of"), "{error}");
         assert!(!error.to_string().contains("token"));
@@ -90,6 +96,6 @@ mod tests {
         let error = missing(&many, &["a_1"]);
         assert!(error.to_string().contains("`{a99}`") && error.to_string().len() < 10_000);
         assert!(error.to_string().contains(", and 49900 more"));
-        assert!(matches!(error, TemplateError::Missing(all) if all.len() == 50_000));
+        assert!(matches!(error, Error::MissingVariables(all) if all.len() == 50_000));
     }
 }

@@ -16,13 +16,13 @@
 //!
 //! [`Template`] finds each [`Placeholder`] (`scan`, with the grammar of names in `name`) and
 //! renders the text (`render`, with JSON in `json` and `number`). [`TemplateContext`] supplies the
-//! values (`context`). [`TemplateError`] names the missing ones (`missing`), with similar keys
+//! values (`context`). [`Error`](crate::Error) names the missing ones (`missing`), with similar keys
 //! (`near`).
 //!
 //! ```
-//! use adk_session::template::{TemplateError, inject_session_state};
+//! use adk_session::template::inject_session_state;
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), TemplateError> {
+//! # async fn main() -> Result<(), adk_session::Error> {
 //! let state = serde_json::json!({"user:name": "Ada", "cart": [1, 2]});
 //! let state = state.as_object().cloned().unwrap_or_default();
 //! let text = inject_session_state("{user:name} has {cart}. {note?}", &state).await?;
@@ -41,7 +41,7 @@ mod placeholder;
 mod render;
 mod scan;
 
-pub use crate::core::error::{ArtifactError, MissingVariable, TemplateError};
+pub use crate::core::error::{ArtifactPlace, MissingVariable};
 pub use context::{Artifact, TemplateContext};
 pub use placeholder::{Placeholder, PlaceholderKind};
 pub use render::inject_session_state;

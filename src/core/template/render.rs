@@ -1,6 +1,6 @@
 //! Renders templates from a context.
 
-use crate::core::error::TemplateError;
+use crate::core::error::Error;
 use crate::core::names::NameMap;
 
 use super::context::{Artifact, TemplateContext};
@@ -15,9 +15,9 @@ impl Template {
     /// Artifacts are loaded first, one after the other, each once.
     ///
     /// ```
-    /// use adk_session::template::{Template, TemplateError};
+    /// use adk_session::template::Template;
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), TemplateError> {
+    /// # async fn main() -> Result<(), adk_session::Error> {
     /// let template = Template::new("Speak {user:language?}.");
     /// let mut state = serde_json::Map::new();
     /// assert_eq!(template.render(&state).await?, "Speak .");
@@ -28,10 +28,9 @@ impl Template {
     /// ```
     ///
     /// # Errors
-    /// [`TemplateError::Artifact`] for the first artifact that cannot be loaded, optional or not.
-    /// Otherwise [`TemplateError::Missing`] with all missing keys and artifacts that are not
-    /// optional.
-    pub async fn render<C>(&self, context: &C) -> Result<String, TemplateError>
+    /// [`Error::Artifact`] or [`Error::NoArtifactService`] for the first artifact that cannot be loaded, optional or not.
+    /// Otherwise [`Error::MissingVariables`] with all missing keys and artifacts that are not optional.
+    pub async fn render<C>(&self, context: &C) -> Result<String, Error>
     where
         C: TemplateContext + ?Sized,
     {
@@ -67,10 +66,7 @@ impl Template {
         Ok(out)
     }
 
-    async fn load_artifacts<C>(
-        &self,
-        context: &C,
-    ) -> Result<NameMap<Option<Artifact>>, TemplateError>
+    async fn load_artifacts<C>(&self, context: &C) -> Result<NameMap<Option<Artifact>>, Error>
     where
         C: TemplateContext + ?Sized,
     {
@@ -92,9 +88,9 @@ impl Template {
 /// [`Template::render`] in one call.
 ///
 /// ```
-/// use adk_session::template::{TemplateError, inject_session_state};
+/// use adk_session::template::inject_session_state;
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), TemplateError> {
+/// # async fn main() -> Result<(), adk_session::Error> {
 /// let state = serde_json::Map::from_iter([("이름".to_owned(), "민수".into())]);
 /// assert_eq!(inject_session_state("안녕 {이름}!", &state).await?, "안녕 민수!");
 /// # Ok(())
@@ -103,7 +99,7 @@ impl Template {
 ///
 /// # Errors
 /// The same as [`Template::render`].
-pub async fn inject_session_state<C>(template: &str, context: &C) -> Result<String, TemplateError>
+pub async fn inject_session_state<C>(template: &str, context: &C) -> Result<String, Error>
 where
     C: TemplateContext + ?Sized,
 {

@@ -3,8 +3,9 @@
 
 use std::fmt;
 
+use adk_session::Error;
 use adk_session::internals::{artifact_error, missing_error};
-use adk_session::template::{ArtifactError, Placeholder, PlaceholderKind, Template, TemplateError};
+use adk_session::template::{Placeholder, PlaceholderKind, Template};
 use js_sys::Array;
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
@@ -51,7 +52,7 @@ pub fn describe_missing(text: String, positions: Vec<u32>, keys: Array) -> JsVal
     let error = missing_error(&missing, keys);
     let message = error.to_string();
     let mut missing = Vec::new();
-    if let TemplateError::Missing(variables) = error {
+    if let Error::MissingVariables(variables) = error {
         for variable in variables {
             missing.push(MissingVariable {
                 name: variable.name,
@@ -70,9 +71,9 @@ pub fn artifact_message(text: String, position: u32, failed: bool) -> String {
     let error = if failed {
         // JavaScript adds the cause. A text as the cause would link `{:?}` for texts, and with it
         // Unicode's tables of printable characters.
-        ArtifactError::Failed(Box::new(fmt::Error))
+        Error::artifact(fmt::Error)
     } else {
-        ArtifactError::NoService
+        Error::NoArtifactService { place: None }
     };
     match placeholders(&template).get(position as usize) {
         Some(found) => artifact_error(found, error).to_string(),

@@ -6,9 +6,8 @@ use std::iter;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use adk_session::template::{
-    Artifact, ArtifactError, Placeholder, PlaceholderKind, Template, TemplateContext, TemplateError,
-};
+use adk_session::Error;
+use adk_session::template::{Artifact, Placeholder, PlaceholderKind, Template, TemplateContext};
 use proptest::prelude::*;
 
 /// Texts made of what the scanner decides by, so that most hold several placeholders.
@@ -42,7 +41,7 @@ impl TemplateContext for Everywhere<'_> {
         iter::empty()
     }
 
-    async fn load_artifact(&self, _filename: &str) -> Result<Option<Artifact>, ArtifactError> {
+    async fn load_artifact(&self, _filename: &str) -> Result<Option<Artifact>, Error> {
         Ok(Some(Artifact::Json(self.0.to_owned())))
     }
 }
@@ -59,13 +58,13 @@ impl TemplateContext for Nowhere {
         self.0.iter().map(Into::into)
     }
 
-    async fn load_artifact(&self, _filename: &str) -> Result<Option<Artifact>, ArtifactError> {
+    async fn load_artifact(&self, _filename: &str) -> Result<Option<Artifact>, Error> {
         Ok(None)
     }
 }
 
 /// Renders with a context that never waits.
-fn render_with(text: &str, context: &impl TemplateContext) -> Result<String, TemplateError> {
+fn render_with(text: &str, context: &impl TemplateContext) -> Result<String, Error> {
     let template = Template::new(text);
     let rendered = pin!(template.render(context));
     match rendered.poll(&mut Context::from_waker(Waker::noop())) {
@@ -74,7 +73,7 @@ fn render_with(text: &str, context: &impl TemplateContext) -> Result<String, Tem
     }
 }
 
-fn render(text: &str, value: &str) -> Result<String, TemplateError> {
+fn render(text: &str, value: &str) -> Result<String, Error> {
     render_with(text, &Everywhere(&serde_json::Value::from(value).to_string()))
 }
 
@@ -176,7 +175,7 @@ proptest! {
         let wanted: Vec<_> = template.placeholders().filter(required).map(|f| f.start).collect();
         match render_with(&text, &Nowhere(keys)) {
             Ok(_) => prop_assert!(wanted.is_empty()),
-            Err(TemplateError::Missing(missing)) => {
+            Err(Error::MissingVariables(missing)) => {
                 prop_assert_eq!(missing.iter().map(|f| f.offset).collect::<Vec<_>>(), wanted);
             }
             Err(other) => prop_assert!(false, "{other}"),
