@@ -5,8 +5,7 @@ import type { LiveSession } from '../live/index.js';
 import { useReading, useSettled, useStore } from './view/hooks.js';
 import { ErrorNote, Items, LongText, Name } from './view/parts.js';
 import { useMemo, useRef, type VNode } from './view/preact.js';
-import { errorText } from '../../values/errors/error_text.js';
-import { visibleText } from './view/text.js';
+import { errorWithMessage, visibleText } from './view/text.js';
 
 const MEANINGS: Readonly<Record<PlaceholderKind, string>> = {
   set: 'has a value',
@@ -60,7 +59,7 @@ export function TemplateEditor(props: {
         <LongText text={rendered} />
       ) : (
         <p class="error" role="status">
-          {visibleText(errorText(error))}
+          {visibleText(errorWithMessage(error))}
         </p>
       )}
       {missing.length > 0 && (

@@ -9,8 +9,7 @@ import { forgottenCheck } from '../../live/reading_store.js';
 import { useAction } from '../view/hooks.js';
 import { Button, ErrorNote } from '../view/parts.js';
 import { useEffect, useRef, useState, type VNode } from '../view/preact.js';
-import { errorText } from '../../../values/errors/error_text.js';
-import { sessionsText, visibleText } from '../view/text.js';
+import { errorWithMessage, sessionsText, visibleText } from '../view/text.js';
 
 /** What became of the files. */
 interface ImportReport {
@@ -52,7 +51,7 @@ export async function importFiles(
         imported.push({ appName, userId, sessionId: id });
       }
     } catch (error) {
-      problems.push(`${file.name}: ${errorText(error)}`);
+      problems.push(`${file.name}: ${errorWithMessage(error)}`);
       if (isSessionError(error, 'already_exists')) existing.push(text);
     }
   }
@@ -78,7 +77,7 @@ export async function importCopies(
       const { appName, userId, id } = await importSession(service, text, options);
       imported.push({ appName, userId, sessionId: id });
     } catch (error) {
-      problems.push(errorText(error));
+      problems.push(errorWithMessage(error));
       existing.push(text);
     }
   }

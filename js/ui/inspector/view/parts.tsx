@@ -1,6 +1,5 @@
 import { type ComponentChildren, useState, type VNode, useRef } from './preact.js';
-import { errorText } from '../../../values/errors/error_text.js';
-import { clip, jsonText, visibleText } from './text.js';
+import { clip, errorWithMessage, jsonText, visibleText } from './text.js';
 
 /** The characters of a long text that are shown at first, and the factor by which each step shows more. */
 const FIRST_LENGTH = 2000;
@@ -89,7 +88,7 @@ export function Button(props: {
 export function ErrorNote({ error }: { error: unknown }): VNode | null {
   return error === undefined ? null : (
     <p class="error" role="alert">
-      {visibleText(errorText(error))}
+      {visibleText(errorWithMessage(error))}
     </p>
   );
 }

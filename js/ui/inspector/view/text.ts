@@ -1,3 +1,7 @@
+import { messageOf } from '../../../values/errors/describe.js';
+import { errorText } from '../../../values/errors/error_text.js';
+import { isSessionError } from '../../../values/errors/errors.js';
+
 /** Control characters other than tab and line feed, and the marks that change the direction of a text. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
@@ -44,4 +48,10 @@ export function bytesText(bytes: number): string {
   const units = ['bytes', 'KB', 'MB', 'GB'];
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
   return `${(bytes / 1024 ** step).toFixed(step === 0 ? 0 : 1)} ${units[step]}`;
+}
+
+/** Returns an error in words, and its message, since the inspector is a tool of developers. */
+export function errorWithMessage(error: unknown): string {
+  const message = messageOf(error);
+  return isSessionError(error) ? `${errorText(error)} ${message}` : message;
 }

@@ -27,7 +27,7 @@ it('Copies that fail can be imported again, and the others are imported once', a
     return create(request);
   };
   const first = await importCopies(service, existing);
-  assert.deepEqual([first.imported.length, first.problems], [2, ['There is no room left.']]);
+  assert.deepEqual([first.imported.length, first.problems], [2, ['There is no room left. Full.']]);
   isFull = false;
   const second = await importCopies(service, first.existing);
   assert.deepEqual([second.imported.length, second.problems, second.existing], [1, [], []]);
