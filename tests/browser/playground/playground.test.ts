@@ -119,7 +119,8 @@ for (const name of BROWSERS) {
       await find(page, 'grüner');
       await shows(page, '#conversations li', ['Nothing found']);
       await find(page, 'MILD some');
-      await shows(page, '#conversations mark', ['some', 'mild', 'some', 'mild']);
+      // In the message alone: the title is its first message, and no hit of its own.
+      await shows(page, '#conversations mark', ['some', 'mild']);
       await shows(page, '#conversations small', ['I would like something mild']);
       await click(page, '#new');
       await shows(page, '#messages li', []);
