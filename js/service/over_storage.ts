@@ -2,7 +2,7 @@ import { invalid, invalidValue } from '../values/errors/invalid.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import { checkedStorage } from '../core/storage/driver/checked_storage.js';
 import { RowStore } from '../core/storage/driver/row_store.js';
-import type { OwnStorage, StorageFacts } from '../core/storage/store.js';
+import type { OwnStorage, ReportFailure, StorageFacts } from '../core/storage/store.js';
 import type { Storage } from '../core/storage/storage.js';
 import { feedOfStorage } from '../core/watch/shared_feeds.js';
 import { ServiceCore } from './service_core.js';
@@ -51,13 +51,13 @@ export function partsOver(
   Store = RowStore,
 ) {
   const { kind = 'custom', durable = true, traits } = facts;
-  let tell: ((error: unknown) => void) | undefined;
-  const store = new Store(storage, traits, (error) => tell?.(error));
+  let report: ReportFailure | undefined;
+  const store = new Store(storage, traits, (kind, error) => report?.(kind, error));
   return {
     storage: { kind, durable },
     traits,
-    openStore({ onConnectionLost }) {
-      tell = onConnectionLost;
+    openStore(context) {
+      report = context.report;
       return store;
     },
     closing: (timeoutMs) => store.closing(timeoutMs),

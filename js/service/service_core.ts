@@ -30,7 +30,14 @@ import type { ServiceHistory } from '../core/history_types.js';
 import type { FindRequest, FindResult } from '../values/model/search.js';
 import type { StorageInfo } from '../values/model/storage_info.js';
 import { isRevision } from '../core/storage/checked_rows.js';
-import type { ReadList, Results, MemoryStore, Store, StoreTraits } from '../core/storage/store.js';
+import type {
+  ReadList,
+  ReportFailure,
+  Results,
+  MemoryStore,
+  Store,
+  StoreTraits,
+} from '../core/storage/store.js';
 import type { WordRows } from '../core/word_rows.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import { type DeltaSnapshot, snapshotDelta } from '../values/state/delta.js';
@@ -97,7 +104,7 @@ export class ServiceCore implements Core {
   readonly #autoTitle: boolean;
   readonly clock: () => number;
   readonly newId: () => string;
-  readonly #onConnectionLost: ((error: unknown) => void) | undefined;
+  readonly #report: ReportFailure | undefined;
   #store: Store | undefined;
   #closing: Promise<void> | undefined;
   #loadHistories: HistoriesLoader | undefined;
@@ -143,7 +150,7 @@ export class ServiceCore implements Core {
     this.#parts = parts;
     this.#traits = parts.traits ?? {};
     const diagnostics = Diagnostics.of(options, parts.storage);
-    this.#onConnectionLost = diagnostics && ((error) => diagnostics.tell('connection', error));
+    this.#report = diagnostics && ((kind, error) => diagnostics.tell(kind, error));
     this.calls = new Calls(diagnostics, parts.beginCall);
     const { stale: policy = 'merge', clock = Date.now, newId = newEventId } = options;
     const stale = requireStalePolicy(policy);
@@ -410,7 +417,7 @@ export class ServiceCore implements Core {
   #openStore(): Store {
     // A call that outlives the close would open the storage again, and nobody would close it.
     if (this.#isEnded) this.calls.requireOpen();
-    const context = { clock: this.clock, onConnectionLost: this.#onConnectionLost };
+    const context = { clock: this.clock, report: this.#report };
     return (this.#store ??= withHistories(this.#parts.openStore(context), {
       load: () => this.#loadHistories!(),
       autoTitle: this.#autoTitle,

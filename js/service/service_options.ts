@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../values/model/diagnostic.js';
 import type { Core, Epochs, ServerAgent } from '../core/core_of.js';
-import type { Store, StoreTraits } from '../core/storage/store.js';
+import type { ReportFailure, Store, StoreTraits } from '../core/storage/store.js';
 import type { CloseOptions, StorageInfo } from '../values/model/storage_info.js';
 import type { StateShape } from '../values/state/state_shape.js';
 import type { StateSchemaOf } from '../values/state/state_schema.js';
@@ -62,8 +62,8 @@ export function closeTimeoutOf(options: CloseOptions): number | undefined {
 /** What a store gets from its service. */
 export interface StoreContext {
   readonly clock: () => number;
-  /** Tells the diagnostics of a connection that was lost. Absent: nobody listens. */
-  readonly onConnectionLost: ((error: unknown) => void) | undefined;
+  /** Absent: nobody listens to diagnostics. */
+  readonly report: ReportFailure | undefined;
 }
 
 /** The parts of a service besides its options. */

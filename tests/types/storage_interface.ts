@@ -61,7 +61,7 @@ describe('A storage', () => {
   });
 
   it('has none of the members that only storages of this package have', async () => {
-    type OwnMember = 'describing' | 'onConnectionLost' | 'readParsed' | 'traits' | 'words';
+    type OwnMember = 'describing' | 'onFailure' | 'readParsed' | 'traits' | 'words';
     is<OwnMember>()({} as Exclude<keyof OwnStorage, keyof Storage>);
   });
 

@@ -4,7 +4,7 @@
  */
 import type { FindRequest, FindResult } from '../../values/model/search.js';
 import type { Description } from '../../values/model/description.js';
-import type { StorageCall } from '../../values/model/diagnostic.js';
+import type { StorageCall, StorageDiagnostic } from '../../values/model/diagnostic.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { SharedScope } from '../../values/state/scope.js';
 import type { Call } from '../call/call.js';
@@ -280,13 +280,16 @@ export interface OwnStorage extends Storage {
   describing?(write: CreateWrite | DescribeWrite): Pick<Storage, 'create' | 'describe'>;
   /** Returns the rows of words beside the sessions, if it can write them. */
   words?(call: StorageCall): Promise<WordRows | undefined>;
-  /** Called once, before the first verb: `tell` reports a connection that is lost while no call uses it. */
-  onConnectionLost?(tell: (error: unknown) => void): void;
+  /** Called once, before the first verb: `report` takes what fails while no call gets the error. */
+  onFailure?(report: ReportFailure): void;
   /** Like `read`, with parsed events. Returns `undefined` if one cannot be parsed; `read` follows and tells why. */
   readParsed?(
     request: StorageReadRequest,
   ): ParsedRows | undefined | Promise<ParsedRows | undefined>;
 }
+
+/** Reports to the diagnostics what no call rejects with. */
+export type ReportFailure = (kind: StorageDiagnostic['kind'], error: unknown) => void;
 
 /** The rows that a read returned, with parsed events. */
 export interface ParsedRows extends Omit<Rows, 'events'> {

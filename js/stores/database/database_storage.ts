@@ -30,7 +30,7 @@
  */
 
 import { requireNotAborted } from '../../core/call/call.js';
-import { isSessionError, type SessionError } from '../../values/errors/errors.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { isPromise } from '../../values/members.js';
 import type { StorageCall } from '../../values/model/diagnostic.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
@@ -57,7 +57,7 @@ import {
   type PageRows,
   type Rows,
 } from '../../core/storage/rows.js';
-import type { OwnStorage, ParsedRows } from '../../core/storage/store.js';
+import type { OwnStorage, ParsedRows, ReportFailure } from '../../core/storage/store.js';
 import type { WordRows } from '../../core/word_rows.js';
 import { connectKysely } from './kysely_pool.js';
 import type { CreateWrite, DescribeWrite } from '../../core/write.js';
@@ -75,9 +75,11 @@ import { ENGINES } from './engines/engines.js';
 import { connectHandle } from './engines/sqlite/handle.js';
 import { statementsOver, type VerbContext } from './statements/verb_context.js';
 import { FirstEvents } from './tables/markers.js';
+import type { Layout } from './tables/layout.js';
 import { checkIds, fitsKey } from './tables/limits.js';
 import { openOnce, openTables, type TablesToOpen } from './tables/opening.js';
 import { Revisions } from './tables/revisions.js';
+import { SessionRows } from './tables/session_rows.js';
 import { type Database, queryBuilder } from './tables/tables.js';
 import { changedSince } from './verbs/changed.js';
 import { remove, removeUnchanged } from './verbs/delete.js';
@@ -88,7 +90,6 @@ import { readMarkers } from './verbs/read_markers.js';
 import { storedWords } from './verbs/words.js';
 import { write } from './verbs/write.js';
 import { keyOf, sessionStatements } from './statements/session_statements.js';
-import { sessionRow } from './tables/rows.js';
 import { lookUp, readTogether } from './transactions/lookup.js';
 import { connectOptimistic, optimisticEngine } from './transactions/optimistic_runner.js';
 import { findEvents } from './verbs/current_rows.js';
@@ -119,7 +120,8 @@ export class DatabaseStorage implements OwnStorage {
   readonly #engine: Engine;
   readonly #revisions = new Revisions();
   readonly #firstEvents = new FirstEvents();
-  #tellLost: ((error: unknown) => void) | undefined;
+  #report: ReportFailure | undefined;
+  #isOtherLayoutReported = false;
   /** The connection, or the pool that will connect. */
   #connected: Promise<Connection> | undefined;
   /** Pending while the database is opened. */
@@ -139,8 +141,8 @@ export class DatabaseStorage implements OwnStorage {
     this.durable = options.durable;
   }
 
-  onConnectionLost(tell: (error: unknown) => void): void {
-    this.#tellLost = tell;
+  onFailure(report: ReportFailure): void {
+    this.#report = report;
   }
 
   /** Opens the database first. Once it is open, this is the connection's own runner. */
@@ -339,6 +341,7 @@ export class DatabaseStorage implements OwnStorage {
       database,
       firstEvents: this.#firstEvents,
       revisions: this.#revisions,
+      sessionRows: new SessionRows(layout, this.#revisions, () => this.#reportOtherLayout(layout)),
       statements: statementsOver(database, limited, layout),
     };
     this.#isOpen = true;
@@ -355,8 +358,16 @@ export class DatabaseStorage implements OwnStorage {
     if ('kysely' in from) return connectKysely(from.kysely, engine, waits);
     if ('sqlite' in from) return connectHandle(from.sqlite, engine, waits);
     if ('driver' in from) return connectOptimistic(from.driver, engine, waits);
-    const onLost = (error: unknown): void => this.#tellLost?.(databaseError(engine, error));
+    const onLost = (error: unknown): void =>
+      this.#report?.('connection', databaseError(engine, error));
     return engine.connect(from.address.location, { ...from, waits, onLost });
+  }
+
+  #reportOtherLayout({ service }: Layout): void {
+    if (this.#isOtherLayoutReported) return;
+    this.#isOtherLayoutReported = true;
+    const message = `The SQLite file has rows that google-adk's ${service} cannot read: Python's other service wrote them.`;
+    this.#report?.('mixed_rows', new SessionError('corrupt_record', message));
   }
 
   /** Returns a runner of reads. A write opens the tables again, since missing ones may exist now. */
@@ -375,7 +386,7 @@ function* readEvents(
   context: VerbContext,
   { key, eventIds }: StorageEventsRequest,
 ): Steps<FoundEvents> {
-  const { revisions, statements } = context;
+  const { sessionRows, statements } = context;
   const { merged } = statements(sessionStatements);
   const { rowOf } = statements(readStatements);
   const keys = keyOf(key);
@@ -385,5 +396,5 @@ function* readEvents(
   ] as const;
   const [[row], events] = yield* readTogether(reads, true);
   if (row === undefined) return { events: [] };
-  return { session: revisions.withRevision(sessionRow(key, row), row), events };
+  return { session: sessionRows.read(key, row), events };
 }

@@ -38,19 +38,19 @@ export interface CallDiagnostic {
   readonly code?: SessionErrorCode;
 }
 
-/**
- * A connection of the database's pool that was lost while no call used it; on MariaDB also while one
- * did. The next call opens another one.
- */
+/** What failed, or was found, while no call rejected with it. */
 export interface StorageDiagnostic {
   /**
    * `'connection'`: a connection of the database's pool was lost while no call used it; on MariaDB also
-   * while one did. `'cache'`: work of a cache in the background failed, or the remote refused a change.
+   * while one did. The next call opens another one. `'cache'`: work of a cache in the background failed, or the
+   * remote refused a change. `'mixed_rows'`: a SQLite file was read that has rows of both of google-adk's services,
+   * `DatabaseSessionService` and `SqliteSessionService`. This package reads all of them, each of Python's services only
+   * its own. Reported once.
    */
-  readonly kind: 'connection' | 'cache';
+  readonly kind: 'connection' | 'cache' | 'mixed_rows';
   /** The `kind` of the service's storage, such as `'postgresql'`. */
   readonly storage: string;
-  /** The code of the error that a call would have got. */
+  /** The code of the failure; of `'mixed_rows'` `corrupt_record`. */
   readonly code: SessionErrorCode;
 }
 

@@ -39,6 +39,7 @@ import {
   type StoreTraits,
   type WriteVerbs,
   type OwnStorage,
+  type ReportFailure,
 } from '../store.js';
 import type { ChangedRows } from '../storage.js';
 import type { WordRows } from '../../word_rows.js';
@@ -83,7 +84,7 @@ import { requestOf, runVerb } from './storage_calls.js';
 export class RowStore implements Store, ReadVerbs, WriteVerbs {
   readonly traits: StoreTraits;
   readonly #load: () => Promise<OwnStorage>;
-  readonly #onConnectionLost: ((error: unknown) => void) | undefined;
+  readonly #report: ReportFailure | undefined;
   #loading: Promise<OwnStorage> | undefined;
   #storage: OwnStorage | undefined;
 
@@ -95,10 +96,10 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
   constructor(
     storage: OwnStorage | (() => Promise<OwnStorage>),
     traits: StoreTraits = {},
-    onConnectionLost?: (error: unknown) => void,
+    report?: ReportFailure,
   ) {
     this.traits = { ...traits, views: VIEW_PLANS };
-    this.#onConnectionLost = onConnectionLost;
+    this.#report = report;
     const isLate = typeof storage === 'function';
     this.#load = isLate ? storage : () => Promise.resolve(storage);
     if (!isLate) this.#take(storage);
@@ -115,8 +116,7 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
   }
 
   #take(storage: OwnStorage): OwnStorage {
-    const tell = this.#onConnectionLost;
-    if (tell !== undefined) storage.onConnectionLost?.(tell);
+    if (this.#report !== undefined) storage.onFailure?.(this.#report);
     return (this.#storage = storage);
   }
 

@@ -2,6 +2,7 @@ import type { Engine } from '../engine/engine.js';
 import type { FirstEvents } from '../tables/markers.js';
 import type { Layout } from '../tables/layout.js';
 import type { Revisions } from '../tables/revisions.js';
+import type { SessionRows } from '../tables/session_rows.js';
 import type { Database } from '../tables/tables.js';
 
 /** What every verb works with: a connected database whose tables were accepted. */
@@ -13,6 +14,7 @@ export interface VerbContext {
   /** Returns statements, which are made at their first use. */
   readonly statements: <Statements>(make: MakeStatements<Statements>) => Statements;
   readonly revisions: Revisions;
+  readonly sessionRows: SessionRows;
   readonly firstEvents: FirstEvents;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;

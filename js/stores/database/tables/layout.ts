@@ -37,6 +37,8 @@ export interface Layout {
    * contain it; see `checkMergeable`.
    */
   readonly mergesInSql: boolean;
+  /** The JavaScript type of the times of Python's other layout, whose rows a SQLite file may have too. */
+  readonly otherTime?: 'number' | 'string' | undefined;
   /** Returns the engine with the changes that tables of this layout need, if they need any. */
   readonly engineOf?: (engine: Engine) => Engine;
 }
@@ -48,6 +50,7 @@ export const DATABASE_LAYOUT: Layout = {
   time: microsToTimeText,
   timeOf: millisecondsToTimeText,
   mergesInSql: false,
+  otherTime: 'number',
 };
 
 /** Orders the events of one time in a SQLite file by their places in the table. */
@@ -64,6 +67,7 @@ export const SQLITE_LAYOUT: Layout = {
   time: (micros) => micros / 1e6,
   timeOf: toSeconds,
   mergesInSql: true,
+  otherTime: 'string',
   engineOf: (engine): Engine => {
     const queries: EngineQueries = { ...engine.queries, eventOrder: APPEND_ORDER };
     return { ...engine, queries };
@@ -77,6 +81,7 @@ export const SQLITE_LAYOUT: Layout = {
 export const ADK_LAYOUT: Layout = {
   ...DATABASE_LAYOUT,
   service: '@google/adk',
+  otherTime: undefined,
   engineOf: (engine) => ({ ...engine, queries: { ...engine.queries, ...engine.ofAdk } }),
 };
 

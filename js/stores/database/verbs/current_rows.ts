@@ -15,13 +15,7 @@ import {
 import type { Engine, StoredTime } from '../engine/engine.js';
 import { lookUp, type Read, readTogether } from '../transactions/lookup.js';
 import type { Query, QueryResults, Steps } from '../engine/prepared.js';
-import {
-  type EventColumns,
-  eventRow,
-  joinedState,
-  type SessionColumns,
-  sessionRow,
-} from '../tables/rows.js';
+import { type EventColumns, eventRow, joinedState, type SessionColumns } from '../tables/rows.js';
 import { type Key, keyOf, ownerName } from '../statements/session_statements.js';
 import {
   LAST_REVISION,
@@ -199,7 +193,7 @@ export function findEvents(
 
 /** @param several the events of a request with more than one event */
 function currentRows(
-  { revisions }: VerbContext,
+  { sessionRows }: VerbContext,
   { key, request, wants }: RowPlan,
   row: CurrentColumns | undefined,
   several: EventRow[],
@@ -208,7 +202,7 @@ function currentRows(
   const { appName, userId = '', sessionId = '' } = request.key;
   const session =
     wants.session && has.session && hasSession(row)
-      ? revisions.withRevision(sessionRow({ appName, userId, sessionId }, row), row)
+      ? sessionRows.read({ appName, userId, sessionId }, row)
       : undefined;
   const app = row && wants.app && has.app ? joinedState(row.app_state, row.app_time) : undefined;
   const user =

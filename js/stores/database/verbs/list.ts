@@ -6,7 +6,7 @@ import { parseMilliseconds } from '../../../values/python/micros.js';
 import { cached, filledChunks, mostItems, nextPowerOfTwo } from '../statements/statement_sizes.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import { Prepared, type Steps, together } from '../engine/prepared.js';
-import { sharedRow, type SessionColumns, sessionRow } from '../tables/rows.js';
+import { sharedRow, type SessionColumns } from '../tables/rows.js';
 import {
   detailsColumns,
   JOINS_SIDE_TABLE,
@@ -189,7 +189,7 @@ export function listStatements(database: Database, engine: Engine) {
  * here.
  */
 export function* list(context: VerbContext, request: StorageListRequest): Steps<Listing> {
-  const { layout, statements } = context;
+  const { layout, sessionRows, statements } = context;
   const { appName, userId, order, offset, limit, withTotal = true, after } = request;
   const { orderBy = 'lastUpdateTime' } = request;
   const owner = { app: appName, user: userId ?? '' };
@@ -233,7 +233,7 @@ export function* list(context: VerbContext, request: StorageListRequest): Steps<
       )
     : [all, []];
   const rows = [...ofSessions, ...ofSideTable].map((row) => {
-    return sessionRow({ appName, userId: row.user_id, sessionId: row.id }, row);
+    return sessionRows.readListed({ appName, userId: row.user_id, sessionId: row.id }, row);
   });
   const start = offset - (times?.before ?? 0);
   const sessions = sortList(rows, request).slice(

@@ -8,7 +8,7 @@ import type { Engine } from '../engine/engine.js';
 import { parsedEvent } from '../tables/event_data.js';
 import type { Layout } from '../tables/layout.js';
 import { Prepared, type Query, type Steps, together } from '../engine/prepared.js';
-import type { Revisions } from '../tables/revisions.js';
+import type { SessionRows } from '../tables/session_rows.js';
 import {
   adkEventRow,
   type EventColumns,
@@ -16,7 +16,6 @@ import {
   eventRow,
   joinedState,
   sharedRow,
-  sessionRow,
 } from '../tables/rows.js';
 import {
   inOrder,
@@ -145,7 +144,7 @@ interface WindowStatements<Columns> {
 
 /** Reads a session with a window of its events, or the states of a user and an app. */
 export function* read(context: VerbContext, { key, window }: StorageReadRequest): Steps<Rows> {
-  const { revisions, statements } = context;
+  const { sessionRows, statements } = context;
   const { appName, userId = '', sessionId } = key;
   if (sessionId === undefined) return yield* readStates(context, appName, key.userId);
   if (window.since !== undefined)
@@ -157,7 +156,7 @@ export function* read(context: VerbContext, { key, window }: StorageReadRequest)
   const [[row], columns] = yield* together([merged.of(values), query], true);
   if (row === undefined) return NO_ROWS;
   return {
-    ...sessionRows(revisions, { appName, userId, sessionId }, row),
+    ...mergedRows(sessionRows, { appName, userId, sessionId }, row),
     events: within(window, columns.map(rowOf)),
   };
 }
@@ -169,13 +168,13 @@ function* readChanged(
   since: number,
   limit: number | undefined,
 ): Steps<Rows> {
-  const { revisions, statements } = context;
+  const { sessionRows, statements } = context;
   const key = { appName, userId, sessionId };
   const values = keyOf(key);
   const { merged } = statements(sessionStatements);
   const [[columns]] = yield* together([merged.of(values)]);
   if (columns === undefined) return NO_ROWS;
-  const rows = sessionRows(revisions, key, columns);
+  const rows = mergedRows(sessionRows, key, columns);
   const { session } = rows;
   const changed = changedEvents(context, { key: values, since, session, columns, limit });
   const [events] = yield* readTogether([changed], true);
@@ -184,7 +183,7 @@ function* readChanged(
 
 /** Reads a page of a session's events. */
 export function* readPage(
-  { revisions, statements }: VerbContext,
+  { sessionRows, statements }: VerbContext,
   { key, direction, eventId, limit, withCount }: StoragePageRequest,
 ): Steps<PageRows> {
   const values = keyOf(key);
@@ -199,7 +198,7 @@ export function* readPage(
   const at = isAtEvent ? placeOf.of({ ...values, event: eventId }) : atEnd;
   const [[row], counts, answer] = yield* together([...head, at], !isAtEvent);
   if (row === undefined) return {};
-  const { session } = sessionRows(revisions, key, row);
+  const { session } = mergedRows(sessionRows, key, row);
   let columns = answer as readonly EventColumns[];
   if (isAtEvent) {
     const [place] = answer as readonly EventOrder[];
@@ -228,7 +227,7 @@ export function* readParsed(
   context: VerbContext,
   { key, window }: StorageReadRequest,
 ): Steps<ParsedRows | undefined> {
-  const { revisions, statements } = context;
+  const { sessionRows, statements } = context;
   const { appName, userId = '', sessionId } = key;
   if (sessionId === undefined) {
     return { ...(yield* readStates(context, appName, key.userId)), events: [] };
@@ -248,15 +247,15 @@ export function* readParsed(
   rest.forEach(take);
   return (
     parsed && {
-      ...sessionRows(revisions, { appName, userId, sessionId }, row),
+      ...mergedRows(sessionRows, { appName, userId, sessionId }, row),
       events: within(window, parsed),
     }
   );
 }
 
-function sessionRows(revisions: Revisions, key: Required<StorageKey>, row: MergedColumns) {
+function mergedRows(sessionRows: SessionRows, key: Required<StorageKey>, row: MergedColumns) {
   return {
-    session: revisions.withRevision(sessionRow(key, row), row),
+    session: sessionRows.read(key, row),
     app: joinedState(row.app_state, row.app_time),
     user: joinedState(row.user_state, row.user_time),
   };

@@ -8,7 +8,7 @@ import { parseEventText } from '../../../core/storage/stored_events.js';
 import type { Engine, StoredTime } from '../engine/engine.js';
 import { Prepared, type Steps, together } from '../engine/prepared.js';
 import { isSettled, mayBeMarker } from '../tables/markers.js';
-import { type EventColumns, sessionRow } from '../tables/rows.js';
+import type { EventColumns } from '../tables/rows.js';
 import type { Database } from '../tables/tables.js';
 import { readStatements } from './read.js';
 import {
@@ -75,7 +75,7 @@ function markerStatements(database: Database, engine: Engine) {
  * {@link FirstEvents remembered}, it then scans the session's rows once.
  */
 export function* readMarkers(
-  { engine, firstEvents, revisions, statements }: VerbContext,
+  { engine, firstEvents, sessionRows, statements }: VerbContext,
   { key, eventId = '' }: StorageMarkersRequest,
 ): Steps<MarkerRows> {
   const { merged } = statements(sessionStatements);
@@ -96,7 +96,7 @@ export function* readMarkers(
   const keptIds = [...(kept?.ids.values() ?? [])];
   const [[row], found] = yield* together([merged.of(keyOf(key)), query(keptIds, [])]);
   if (row === undefined) return { events: [] };
-  const session = revisions.withRevision(sessionRow(key, row), row);
+  const session = sessionRows.read(key, row);
   const { created, revision } = session;
   const { replaced_at: replacedAt } = row;
   const targets = new Set<string>();
