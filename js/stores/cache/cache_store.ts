@@ -108,7 +108,9 @@ export class CacheStore implements Store {
   /**
    * Lets the remote search. Returns `undefined` if it cannot, or is not to be asked.
    *
-   * @throws SessionError `connection_lost` if it does not answer in time
+   * Gives up when the first attempt fails: the copies answer at once. Further attempts go on, and set `isOnline`.
+   *
+   * @throws SessionError `connection_lost` if the first attempt fails, or is not answered in time
    */
   async search(request: FindRequest, call: Call): Promise<FindResult | undefined> {
     const { board, remote, readTimeoutMs, reads } = this.#parts;
@@ -116,10 +118,16 @@ export class CacheStore implements Store {
     if (board.isOnline) {
       const ask: RemoteCall<FindResult | undefined> = async (store, own) =>
         store.search?.(request, own);
-      const found = remote.request(ask, call);
+      const found = new Promise<FindResult | undefined>((resolve, reject) => {
+        const onRetry = (): void => {
+          call.onRetry?.();
+          reject(searchError());
+        };
+        remote.request(ask, { ...call, onRetry }).then(resolve, reject);
+      });
       if (await endsWithin(readTimeoutMs, found, call.signal)) return found;
     }
-    throw new SessionError('connection_lost', 'The remote cannot be asked to search now.');
+    throw searchError();
   }
 
   async state(request: StateRequest, call: Call): Promise<string> {
@@ -267,4 +275,8 @@ function isDecidedByRemote(write: Writes[StoredKind]): boolean {
     expectedRevision !== undefined ||
     expectedEvents !== undefined
   );
+}
+
+function searchError(): SessionError {
+  return new SessionError('connection_lost', 'The remote cannot be asked to search now.');
 }

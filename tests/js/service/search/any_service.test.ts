@@ -350,6 +350,41 @@ describe('A search', () => {
     assert.deepEqual((await search.find({ ...SHOP, query: 'tea' })).hits, []);
   });
 
+  it(
+    'through a cache answers from the copies while the remote repeats the first failed search',
+    { timeout: 10_000 },
+    async () => {
+      const server = new Server();
+      // A search that waited for the remote would end at the test's timeout.
+      const remote = server.client(5);
+      const { cache } = openCache(server, { remote, readTimeoutMs: 600_000 });
+      const session = await cache.createSession({ ...SHOP, sessionId: 's1' });
+      await cache.appendEvent({ session, event: says('Green tea') });
+      await cache.sync();
+      const other = await server.service.createSession({ ...SHOP, sessionId: 's2' });
+      await server.service.appendEvent({ session: other, event: says('Black tea') });
+      let attempts = 0;
+      let answer = (): void => undefined;
+      const answered = new Promise<undefined>((resolve) => (answer = () => resolve(undefined)));
+      server.intercept = ({ url }) => {
+        if (!new URL(url).pathname.endsWith('/search')) return Promise.resolve(undefined);
+        attempts += 1;
+        return attempts === 1 ? Promise.reject(new TypeError('fetch failed')) : answered;
+      };
+      const search = sessionSearch(cache);
+      const found = await search.find({ ...SHOP, query: 'tea' });
+      assert.deepEqual(
+        [found.hits.map(({ sessionId }) => sessionId), found.isComplete],
+        [['s1'], false],
+      );
+      // The cache is still online: the second attempt tells whether it is.
+      answer();
+      const { hits, isComplete } = await search.find({ ...SHOP, query: 'tea' });
+      assert.deepEqual([hits.length, isComplete], [2, true]);
+      assert.equal(attempts, 3);
+    },
+  );
+
   it('through a cache without a connection asks for nothing but the search, and for that only until it is known', async () => {
     const server = new Server();
     const { cache } = openCache(server);

@@ -66,10 +66,10 @@ export class Server {
   }
 
   /** Opens the client of a device. */
-  client(): RemoteSessionService {
+  client(retries = 0): RemoteSessionService {
     return new RemoteSessionService({
       url: URL_OF_SERVER,
-      retries: 0,
+      retries,
       fetch: async (input, init) => {
         if (this.isOffline) throw new TypeError('fetch failed');
         const request = new Request(input, init);
