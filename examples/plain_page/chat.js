@@ -11,12 +11,18 @@ const [messages, list, form] = ['ol', 'output', 'form'].map((name) => document.q
 const service = await openSessionService({ storage: 'auto', name: 'plain-page' });
 const key = { appName: 'shopping', userId: 'me', sessionId: 'list' };
 
-/** One turn: the message, what the agent does to the state, and its answer. */
-async function take(text) {
+/** Stores a message, with which a turn begins. */
+async function ask(text) {
   const session = await service.getOrCreateSession(key);
   const userContent = { role: 'user', parts: [{ text }] };
   const invocation = new Invocation({ service, session, userContent });
   await invocation.append({ content: userContent });
+  return invocation;
+}
+
+/** Ends the turn: what the agent does to the state, and its answer. */
+async function answer(invocation, text) {
+  const { session } = invocation;
   const context = invocation.context({ agentName: 'clerk' });
   const [, thing] = /^buy (.+)/i.exec(text) ?? [];
   if (thing !== undefined) context.state.set('things', [...context.state.get('things', []), thing]);
@@ -46,9 +52,18 @@ async function show() {
 let turns = Promise.resolve();
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  const { value } = form.elements.text;
+  const { text: field } = form.elements;
+  const { value: text } = field;
+  const giveBack = (error) => {
+    // Unless another message was begun.
+    field.value ||= text;
+    throw error;
+  };
   // One turn after the other: each begins with the state that the one before it has stored.
-  turns = turns.then(() => take(value)).catch(console.error);
+  turns = turns
+    .then(() => ask(text))
+    .then((invocation) => answer(invocation, text), giveBack)
+    .catch(console.error);
   form.reset();
 });
 
