@@ -166,10 +166,12 @@ export class PageRuns implements RunTransport {
     if (isRunning && told !== undefined && !isTold) return;
     const isFree = await this.#lock.released(END_MS);
     if (this.#starter !== undefined) return;
-    // Whoever keeps the lock may do something else than run this message.
-    if (!isFree && !isTold && !isRunOf(this.#others.told, messageId)) return;
     const message = await this.#messageOf(messageId);
-    if (message === undefined) return;
+    // Meanwhile this tab may have begun its own next run.
+    if (message === undefined || this.#current !== undefined) return;
+    // The lock is taken only from a tab that still runs this message. Others go on with another one.
+    const { told: last } = this.#others;
+    if (!isFree && !(last?.status === 'running' && isRunOf(last, messageId))) return;
     const drafts = isTold ? told!.drafts : [];
     const run = { key: this.#key, message, drafts, agentName: this.#agentName, isUnanswered: true };
     const end = () => endRun(this.#service, run);

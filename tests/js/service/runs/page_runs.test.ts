@@ -45,11 +45,11 @@ async function openTabs() {
 }
 
 /** Asks an agent that answers `late` unless it is stopped. */
-function asked(agent: RunAgent): QueuedMessage & { readonly stored: Promise<unknown> } {
+function asked(agent: RunAgent, id = 'm1'): QueuedMessage & { readonly stored: Promise<unknown> } {
   const message = createEvent({
-    id: 'm1',
+    id,
     author: 'user',
-    invocationId: 'i1',
+    invocationId: `run of ${id}`,
     content: text('hi'),
   });
   let resolve: QueuedMessage['resolve'] = () => undefined;
@@ -62,7 +62,7 @@ function asked(agent: RunAgent): QueuedMessage & { readonly stored: Promise<unkn
   const admit = () => Promise.resolve({ message, isStored: false });
   const callIds: string[] = [];
   return {
-    id: 'm1',
+    id,
     callIds,
     agent,
     streaming: true,
@@ -170,6 +170,31 @@ describe('The runs of a page in two tabs', () => {
     await passTimeUntil(Promise.all([sent, stopped]));
     assert.deepEqual(other.told, ['free']);
     assert.deepEqual(await storedOf(service), ['m1', 'INVOCATION_ABORTED']);
+  });
+
+  it('go on if this tab has begun the next one before the time to stop the other one is over', async () => {
+    const { service, running, other, stop } = await openTabs();
+    const first = running.runs.send(() => asked(waits));
+    const isTold = async (): Promise<void> => {
+      while (!other.told.includes('running m1')) await new Promise(setImmediate);
+    };
+    await passTimeUntil(isTold());
+    const go = gate();
+    const next = other.runs.send(() =>
+      asked(async function* (context) {
+        await go.opened;
+        yield* answers(context);
+      }, 'm2'),
+    );
+    await passTimeUntil(Promise.all([first, other.runs.stop('m1')]));
+    go.open();
+    await passTimeUntil(next);
+    const { events = [] } = (await service.getSession(KEY)) ?? {};
+    assert.deepEqual(
+      events.map(({ id, content, errorCode }) => errorCode ?? content?.parts?.[0]?.text ?? id),
+      ['hi', 'INVOCATION_ABORTED', 'hi', 'late'],
+    );
+    stop();
   });
 
   it('keep their lock if nobody has told that it is for this message', async () => {
