@@ -149,8 +149,10 @@ export class OtherTabs {
 
   async #find(): Promise<void> {
     this.#port?.send([{ type: 'ask', session: this.#session }]);
+    const { told } = this;
     const isHeld = await this.#lock.isHeld();
-    if (this.#isRunningHere) return;
+    // A tab that has told its run meanwhile knows better.
+    if (this.#isRunningHere || this.told !== told) return;
     if (!isHeld) {
       // The run that was told before has ended while this tab did not listen.
       if (this.isRunning && this.#lock.isShared) this.#noteReleased();

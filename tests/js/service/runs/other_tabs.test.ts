@@ -40,3 +40,39 @@ it('a report of a run is copied for those that follow its session, and for no ot
   assert.deepEqual(told, ['same: m1']);
   assert.equal(copies, 1);
 });
+
+/** A lock that other tabs share, and that is asked for until the test answers. */
+class AskedLock extends TabLock {
+  answer: (isHeld: boolean) => void = () => undefined;
+
+  override get isShared(): boolean {
+    return true;
+  }
+
+  override isHeld(): Promise<boolean> {
+    return new Promise((resolve) => (this.answer = resolve));
+  }
+
+  override onRelease(): void {
+    // Nobody releases it.
+  }
+}
+
+it('a run that is told while the lock is asked for goes on', async () => {
+  const channel = 'runs told while a lock is asked for';
+  const told: (string | undefined)[] = [];
+  const requests = { told: () => undefined, stop: () => undefined, tellNow: () => undefined };
+  const lock = new AskedLock(channel);
+  const other = new OtherTabs('s1', channel, new TabLock(undefined), requests);
+  const following = new OtherTabs('s1', channel, lock, {
+    ...requests,
+    told: (report) => void told.push(report?.messageId),
+  });
+  const stops = [other.follow(), following.follow()];
+  other.tell({ messageId: 'm1', invocationId: 'i1', status: 'running', drafts: [], wholes: [] });
+  while (told.length === 0) await new Promise(setImmediate);
+  lock.answer(false);
+  await new Promise(setImmediate);
+  for (const stop of stops) stop();
+  assert.deepEqual(told, ['m1']);
+});
