@@ -32,8 +32,8 @@ export interface Runs {
   /** The invocation of the run that is under way. */
   readonly invocationId: string | undefined;
   readonly isRunning: boolean;
-  /** Whether the last run has failed. What it streamed stays until the next message. */
-  readonly hasFailed: boolean;
+  /** The id of the last run's message, if that run has failed. What it streamed stays until the next message. */
+  readonly failedMessageId: string | undefined;
   /** Whether it is known what runs. Until then no message counts as unanswered. */
   readonly isKnown: boolean;
   /** The drafts of the run, or of the last one. */
@@ -115,15 +115,18 @@ export class RunDisplay {
   constructor(runs: Runs) {
     this.#runs = runs;
     // A store that begins after a run reads all of its events.
-    if (!runs.isRunning) this.end(this.#replaced(runs.drafts));
+    if (!runs.isRunning) this.end(this.#replacedDrafts(runs.drafts));
   }
 
-  /** Leaves out the drafts of a run that has failed, which no event replaces. */
-  #replaced(drafts: readonly Draft[]): readonly Draft[] {
-    const { hasFailed, drafts: last } = this.#runs;
-    const isKept = (draft: Draft): boolean =>
-      hasFailed && draft.endedBy === undefined && isIn(last, draft);
-    return drafts.filter((draft) => !isKept(draft));
+  /** Returns the drafts that stored events replace: all but the open ones of a failed run. */
+  #replacedDrafts(drafts: readonly Draft[]): readonly Draft[] {
+    return drafts.filter((draft) => !this.#isOfFailed(draft));
+  }
+
+  /** Whether a draft is an open one of the last run, and that has failed. */
+  #isOfFailed(draft: Draft): boolean {
+    const { failedMessageId, drafts } = this.#runs;
+    return failedMessageId !== undefined && draft.endedBy === undefined && isIn(drafts, draft);
   }
 
   /**
@@ -133,7 +136,7 @@ export class RunDisplay {
   get ending(): readonly Draft[] | undefined {
     const { isRunning, drafts } = this.#runs;
     const over = this.#shown().filter((draft) => !isRunning || !isIn(drafts, draft));
-    const ending = this.#replaced(over);
+    const ending = this.#replacedDrafts(over);
     const isOver = ending.length > 0 || (!isRunning && this.#run?.status === 'running');
     return isOver ? ending : undefined;
   }
@@ -166,13 +169,19 @@ export class RunDisplay {
 
   /** @param pages the stored events, and what a cache has stored */
   show(pages: Pages, { isStored, undone, isWaiting, isRefused }: KnownEvents): ShownRuns {
+    const events = fromNewestMessage(pages, isRefused);
+    const newest = newestMessage(events);
+    const { failedMessageId } = this.#runs;
+    const hasNext = newest !== undefined && newest.id !== failedMessageId;
     const drafts = this.#shown()
+      // Another device's message follows a failed run as plain events.
+      .filter((draft) => !hasNext || !this.#isOfFailed(draft))
       // The event may have been read before the feed told of its draft.
       .filter(({ endedBy }) => endedBy === undefined || !isStored(endedBy))
       .map(({ event }) => event)
       .filter(({ invocationId }) => !undone.has(invocationId));
     this.#drafts = keep(this.#drafts, drafts, (one, other) => one === other);
-    const run = this.#statusOf(pages, isWaiting, isRefused);
+    const run = this.#statusOf(events, isWaiting);
     // Until the last events of a run are read, a call of it may have an answer.
     if (run?.status !== 'running' || this.#runs.isRunning) {
       const questions = this.#openQuestions(pages).map(questionOf);
@@ -189,13 +198,9 @@ export class RunDisplay {
     return { run: this.#run, drafts: this.#drafts, questions: this.#questions };
   }
 
-  #statusOf(
-    pages: Pages,
-    isWaiting: KnownEvents['isWaiting'],
-    isRefused: KnownEvents['isRefused'],
-  ): SessionRun | undefined {
+  /** @param events those from the newest message on */
+  #statusOf(events: readonly Event[], isWaiting: KnownEvents['isWaiting']): SessionRun | undefined {
     const { run } = this.#runs;
-    const events = fromNewestMessage(pages, isRefused);
     const newest = newestMessage(events);
     if (run?.messageId === '') return { ...run, messageId: newest?.id ?? '' };
     // The outcome of a run is shown until another message follows, or until a rewind has undone the run.

@@ -108,8 +108,9 @@ export class SessionRuns implements Runs {
     return this.#runs.messages.some(isUnderWay);
   }
 
-  get hasFailed(): boolean {
-    return currentOf(this.#runs)?.phase === 'failed';
+  get failedMessageId(): string | undefined {
+    const current = currentOf(this.#runs);
+    return current?.phase === 'failed' ? current.id : undefined;
   }
 
   get isKnown(): boolean {

@@ -271,6 +271,27 @@ describe('A run that fails', () => {
     stop();
   });
 
+  it('after its first event keeps its half answer until another program stores the next message', async () => {
+    const { service, chat, stop } = await openChat(async function* () {
+      yield { author: 'guide', partial: true, content: says('Gr') };
+      throw new Error('no model');
+    });
+    await chat.ask(asks('hi'));
+    await snapshotOf(chat, hasStatus('failed'));
+    const { drafts } = await snapshotOf(chat, ({ events }) => events.length === 2);
+    assert.deepEqual(textsOf(drafts), ['Gr']);
+    const session = (await service.getSession(KEY))!;
+    const events = [
+      { author: 'user', invocationId: 'next', content: asks('you') },
+      { author: 'guide', invocationId: 'next', content: says('me') },
+    ];
+    await service.appendEvents({ session, events });
+    const shown = await snapshotOf(chat, ({ events }) => events.length === 4);
+    assert.equal(shown.run, undefined);
+    assert.deepEqual(shown.drafts, []);
+    stop();
+  });
+
   it('keeps the messages after it until the next one is asked', async () => {
     let calls = 0;
     const go = gate();
