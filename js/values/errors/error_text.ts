@@ -14,10 +14,14 @@ const ENGLISH = {
   storage: 'Nothing can be stored here now. Reload the page.',
   refused: 'This cannot be taken as it is.',
   failed: 'The answer could not be made: {reason}',
+  unexplained: 'The answer could not be made.',
   other: 'Something went wrong. Try again.',
 };
 
-/** The sentences of {@link errorText}. `{reason}` stands for why an answer could not be made. */
+/**
+ * The sentences of {@link errorText}. In `failed`, `{reason}` stands for why an answer could not be made. If only a
+ * developer can read the reason, the sentence is `unexplained`.
+ */
 export type ErrorTexts = Readonly<Record<keyof typeof ENGLISH, string>>;
 
 const BY_CODE: Readonly<Partial<Record<SessionErrorCode, keyof ErrorTexts>>> = {
@@ -56,7 +60,7 @@ const BY_STATUS: Readonly<Record<number, keyof ErrorTexts>> = {
  * event reports.
  *
  * @param error whatever was thrown, or `run.error` and `unsent[id].error` of a live session
- * @param texts sentences in place of the English ones, for another language
+ * @param texts sentences in place of the English ones, for another language. Those that are `undefined` stay English
  *
  * @example
  * ```ts
@@ -69,15 +73,15 @@ const BY_STATUS: Readonly<Record<number, keyof ErrorTexts>> = {
  * ```
  */
 export function errorText(error: unknown, texts: Partial<ErrorTexts> = {}): string {
-  const all = { ...ENGLISH, ...texts };
-  if (!isSessionError(error)) return all.other;
+  const textOf = (kind: keyof ErrorTexts): string => texts[kind] ?? ENGLISH[kind];
+  if (!isSessionError(error)) return textOf('other');
   const { code, status, cause } = error;
   const kind = BY_CODE[code] ?? BY_STATUS[status ?? 0] ?? 'other';
-  if (kind !== 'failed') return all[kind];
+  if (kind !== 'failed') return textOf(kind);
   const reason = reasonOf(cause);
-  // Without a reason the sentence ends before it.
-  if (reason === undefined) return all.failed.replace(/[\s:：–—-]*\{reason\}/u, '.');
-  return all.failed.replace('{reason}', () => reason);
+  return reason === undefined
+    ? textOf('unexplained')
+    : textOf(kind).replace('{reason}', () => reason);
 }
 
 /** Returns why an answer could not be made; `undefined` if only a developer can read it. */

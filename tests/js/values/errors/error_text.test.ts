@@ -33,9 +33,19 @@ describe('errorText', () => {
   });
 
   it('takes sentences of another language', () => {
-    const texts = { failed: 'Keine Antwort: {reason}', offline: 'Keine Verbindung.' };
+    const texts = {
+      failed: 'Wegen „{reason}“ keine Antwort.',
+      unexplained: 'Keine Antwort.',
+      offline: 'Keine Verbindung.',
+    };
     assert.equal(errorText(errorOf('connection_lost'), texts), 'Keine Verbindung.');
-    assert.equal(errorText(errorOf('run_failed', { cause: '$&' }), texts), 'Keine Antwort: $&');
+    const error = errorOf('run_failed', { cause: '$&' });
+    assert.equal(errorText(error, texts), 'Wegen „$&“ keine Antwort.');
     assert.equal(errorText(errorOf('run_failed'), texts), 'Keine Antwort.');
+  });
+
+  it('stays English where the other language has no sentence', () => {
+    const texts = { offline: undefined } as object;
+    assert.equal(errorText(errorOf('connection_lost'), texts), 'You are offline.');
   });
 });
