@@ -1,6 +1,7 @@
 import { raceSignal } from '../core/call/time_limit.js';
 import { TurnLimit } from '../core/call/turn_limit.js';
 import { requireFunction } from '../values/errors/option_values.js';
+import { publicDetail } from '../values/errors/public_error.js';
 import { jsonResponse } from './http/responses.js';
 import { streamOf } from './http/streams.js';
 import type { HostRequest, HostResponse } from '../values/model/host.js';
@@ -99,7 +100,7 @@ async function respond(handler: WebHandler, request: Request): Promise<Response>
   try {
     return await handler(request);
   } catch {
-    return jsonResponse({ detail: 'The server failed.' }, 500);
+    return jsonResponse({ detail: publicDetail(500) }, 500);
   }
 }
 

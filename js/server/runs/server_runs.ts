@@ -18,7 +18,11 @@ import { LocalRun, type RunEnd, type StopReason } from '../../service/runs/agent
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
 import { endRun } from '../../service/runs/agent/end_events.js';
-import { isOfEvent, type PublicError, publicErrorOf } from '../../values/errors/public_error.js';
+import {
+  isReportedByEvent,
+  type PublicError,
+  publicErrorOf,
+} from '../../values/errors/public_error.js';
 import { HttpRefusal } from '../http/responses.js';
 
 /** The most messages that are refused because they were cancelled before they came. */
@@ -66,7 +70,10 @@ const STOPPED: Readonly<Partial<Record<StopReason, RunFailure>>> = {
  */
 export class ServerRun {
   readonly messageId: string;
-  /** Resolves when the run has ended; with a failure unless the agent has ended by itself, also with an error event. */
+  /**
+   * Resolves with a failure if the agent threw or was stopped; else with `undefined`, even if its last event is an
+   * error.
+   */
   readonly ended: Promise<RunFailure | undefined>;
   readonly #run: LocalRun;
   readonly #asked: ServerMessage;
@@ -133,7 +140,7 @@ export class ServerRun {
 
   #failureOf({ status, error, reason }: RunEnd): RunFailure | undefined {
     // Nothing was thrown, and clients get the event that reports it.
-    if (isOfEvent(error)) return undefined;
+    if (isReportedByEvent(error)) return undefined;
     // What refused the message goes to its client, except for what the agent or a plugin threw.
     const isOperators =
       status === 'refused' ? isSessionError(error, 'run_failed') : error !== undefined;

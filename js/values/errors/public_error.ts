@@ -48,11 +48,11 @@ const STATUSES: Readonly<Record<SessionErrorCode, number>> = {
 };
 
 /**
- * What a stranger is told for a status of a server's fault. The error's own message may name a file, a host
- * or a statement.
+ * What a stranger is told for a status of a server's fault, also by a page that stores or tells it without a server.
+ * The error's own message may name a file, a host or a statement.
  */
 const DETAILS: Readonly<Record<number, string>> = {
-  500: 'The server failed.',
+  500: 'An internal error occurred.',
   502: 'The storage of the sessions refused the request.',
   503: 'The sessions cannot be reached now; try again.',
   504: 'The request took too long; try again.',
@@ -71,7 +71,7 @@ export function errorOfEvent({ code, message }: { code: string; message: string 
 }
 
 /** Returns whether an error is one that an event of the run reports: nothing was thrown. */
-export function isOfEvent(error: unknown): error is SessionError {
+export function isReportedByEvent(error: unknown): error is SessionError {
   return isSessionError(error) && errorsOfEvents.has(error);
 }
 
@@ -95,7 +95,7 @@ export function publicErrorOf(error: unknown): PublicError {
     return { code, message: DETAILS[STATUSES[code]] ?? message };
   }
   const { message = '', cause } = Object(error) as Partial<SessionError>;
-  if (isOfEvent(error)) return { code: 'run_failed', message, cause: cause as PublicCause };
+  if (isReportedByEvent(error)) return { code: 'run_failed', message, cause: cause as PublicCause };
   const told = { code: 'run_failed', message: 'The agent failed.' };
   return isSessionError(cause) ? { ...told, cause: { code: cause.code } } : told;
 }

@@ -200,7 +200,7 @@ describe('Limits of requests', () => {
     };
     const handler = sessionHandler(service, { authorize, onError });
     const { status, body } = await answerOf(await handler(requestTo(SESSION)));
-    assert.deepEqual([status, body], [500, { detail: 'The server failed.' }]);
+    assert.deepEqual([status, body], [500, { detail: 'An internal error occurred.' }]);
   });
 
   it('an onError that rejects does not end the process', async (t) => {

@@ -195,7 +195,7 @@ describe('Authorization', () => {
       const authorize = () => Promise.reject(error);
       const { ask } = serve({ authorize, onError: (thrown) => heard.push(thrown) });
       const { status, body } = await ask(SESSION);
-      assert.deepEqual([status, body], [500, { detail: 'The server failed.' }]);
+      assert.deepEqual([status, body], [500, { detail: 'An internal error occurred.' }]);
       assert.equal(heard.pop(), error);
     }
     assert.deepEqual(heard, []);
