@@ -18,13 +18,23 @@ const tell = (error: unknown): void => {
   const offline = 'The agents cannot be reached now.';
   find('[role=status]').textContent = errorText(error, { offline });
 };
+/** A message that cannot be stored stays in the list. */
+const attempt = (work: Promise<unknown>): void => {
+  find('[role=status]').textContent = '';
+  work.catch(tell);
+};
 
 chat.subscribe(({ events, drafts, questions, run, state, unsent }) => {
   const lines = [...events, ...drafts].flatMap((event) => {
     const { text } = shownOf(event);
     const isDraft = drafts.includes(event) || unsent[event.id] !== undefined;
     const className = isDraft ? 'draft' : 'stored';
-    return text ? [element('li', { className, textContent: `${event.author}: ${text}` })] : [];
+    if (!text) return [];
+    const line = element('li', { className, textContent: `${event.author}: ${text}` });
+    const onclick = () => attempt(chat.retry(event.id));
+    const isRefused = unsent[event.id]?.error !== undefined;
+    if (isRefused) line.append(' ', element('button', { textContent: 'Retry', onclick }));
+    return [line];
   });
   find('ol').replaceChildren(...lines);
   const buttons = questions.flatMap(({ callId, name }) =>
@@ -50,12 +60,6 @@ find<HTMLFormElement>('form').addEventListener('submit', (event) => {
   event.preventDefault();
   const form = event.currentTarget as HTMLFormElement;
   const field = form.elements.namedItem('text') as HTMLInputElement;
-  const text = field.value;
+  attempt(chat.ask({ role: 'user', parts: [{ text: field.value }] }));
   form.reset();
-  find('[role=status]').textContent = '';
-  chat.ask({ role: 'user', parts: [{ text }] }).catch((error: unknown) => {
-    tell(error);
-    // Gives back what was typed, unless another message was begun.
-    field.value ||= text;
-  });
 });

@@ -1,7 +1,7 @@
 import { type Event, filesOf, type MessageFile } from 'adk-session-wasm';
 import { errorText, shownOf } from 'adk-session-wasm/live';
 import { useArtifact, useSession } from 'adk-session-wasm/react';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 
 /** One conversation, as it is stored now: whoever changes it, this tab or another device. */
 export function Chat() {
@@ -10,10 +10,15 @@ export function Chat() {
   const [editing, edit] = useState<Event>();
   const [problem, setProblem] = useState('');
   const [isSending, setSending] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
 
   const attempt = (work: Promise<unknown>): void => {
     setProblem('');
     work.catch((error: unknown) => setProblem(errorText(error)));
+  };
+  const beginEdit = (message: Event): void => {
+    edit(message);
+    if (field.current) field.current.value = shownOf(message).text;
   };
   /** A message shows its own error. */
   const ask = (work: Promise<unknown>): void => void work.catch(() => undefined);
@@ -27,10 +32,14 @@ export function Chat() {
     const files = given.filter(({ size }) => size > 0);
     // An edited message keeps its files by their texts.
     const kept = editing ? filesOf(editing).map(({ part }) => editing.content!.parts![part]!) : [];
-    const content = { role: 'user', parts: [{ text: String(data.get('text')) }, ...kept] };
+    const text = String(data.get('text'));
+    const content = { role: 'user', parts: [{ text }, ...kept] };
+    // What was typed, or begun to be edited, since it was sent stays.
     const empty = () => {
+      const typed = field.current?.value;
       form.reset();
-      edit(undefined);
+      if (field.current && typed && typed !== text) field.current.value = typed;
+      edit((edited) => (edited === editing ? undefined : edited));
     };
     // A message without files is shown at once, also if it is refused.
     if (editing === undefined && files.length === 0) {
@@ -91,7 +100,7 @@ export function Chat() {
                   <Attached key={file.part} {...file} />
                 ))}
                 {author === 'user' && isChangeable && text && (
-                  <button onClick={() => edit(event)}>Edit</button>
+                  <button onClick={() => beginEdit(event)}>Edit</button>
                 )}
                 {author !== 'user' && isChangeable && isLast && (
                   <button onClick={() => attempt(chat.regenerate(id))}>Answer again</button>
@@ -144,16 +153,9 @@ export function Chat() {
         </p>
       ) : (
         <form onSubmit={send}>
-          <input
-            name="text"
-            aria-label="Message"
-            required
-            autoComplete="off"
-            key={editing?.id}
-            defaultValue={editing && shownOf(editing).text}
-          />
+          <input name="text" aria-label="Message" required autoComplete="off" ref={field} />
           <label className="clip">
-            📎 <input type="file" name="file" aria-label="Files" multiple />
+            📎 <input type="file" name="file" aria-label="Files" multiple disabled={isSending} />
           </label>
           <button disabled={isSending}>{editing === undefined ? 'Send' : 'Change'}</button>
           {(run?.status === 'running' || run?.status === 'queued') && (

@@ -3,7 +3,7 @@
 import { errorText, type RunAgent, shownOf } from 'adk-session-wasm/live';
 import { SessionProvider, useSession } from 'adk-session-wasm/react';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 
 // Next renders this on the server too, where nothing is read: effects run in the page alone.
 const origin = typeof location === 'undefined' ? 'http://localhost' : location.origin;
@@ -19,19 +19,15 @@ export function Chat({ user }: { user: { appName: string; userId: string } }) {
 
 function Conversation() {
   const { session, store: chat } = useSession();
-  const [problem, setProblem] = useState('');
+
+  /** A message that cannot be stored stays in the list, with its error. */
+  const attempt = (work: Promise<unknown>): void => void work.catch(() => undefined);
 
   function send(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const field = event.currentTarget.elements.namedItem('text') as HTMLInputElement;
-    const text = field.value;
+    attempt(chat.ask({ role: 'user', parts: [{ text: field.value }] }));
     field.value = '';
-    setProblem('');
-    chat.ask({ role: 'user', parts: [{ text }] }).catch((error: unknown) => {
-      setProblem(errorText(error));
-      // Gives back what was typed, unless another message was begun.
-      field.value ||= text;
-    });
   }
 
   return (
@@ -43,10 +39,15 @@ function Conversation() {
           .map((event) => (
             <li key={event.id} className={event.partial ? 'draft' : 'stored'}>
               <b>{event.author}</b> {shownOf(event).text}
+              {session.unsent[event.id]?.error !== undefined && (
+                <em role="alert">
+                  {errorText(session.unsent[event.id]?.error)}{' '}
+                  <button onClick={() => attempt(chat.retry(event.id))}>Retry</button>
+                </em>
+              )}
             </li>
           ))}
       </ol>
-      {problem && <p role="alert">{problem}</p>}
       {session.run?.status === 'failed' && <p role="alert">{errorText(session.run.error)}</p>}
       <form onSubmit={send}>
         <input name="text" aria-label="Message" required autoComplete="off" />

@@ -78,7 +78,8 @@ export function startChat(onOpened: typeof onChat): void {
     if (asked === undefined || eventId === undefined) return send(text);
     asked.edit(eventId, { role: 'user', parts: [{ text }] }).catch((error: unknown) => {
       report(error);
-      giveBack(text, eventId);
+      // The edited message is still there. Another text may have been begun.
+      if (field.value === '') edit(eventId, text);
     });
   });
   cancel.addEventListener('click', () => edit(undefined));
@@ -94,16 +95,19 @@ function suggest(): void {
 }
 
 function send(text: string): void {
-  problem.textContent = '';
-  chat?.ask({ role: 'user', parts: [{ text }] }).catch((error: unknown) => {
-    report(error);
-    giveBack(text);
-  });
+  if (chat !== undefined) attempt(chat, chat.ask({ role: 'user', parts: [{ text }] }));
 }
 
-/** Puts a text that was refused into the form again, unless another one has been begun. */
-function giveBack(text: string, eventId?: string): void {
-  if (field.value === '') edit(eventId, text);
+/** Says why a message cannot be stored. It stays in the conversation, and can be sent again. */
+function attempt(asked: LiveSession, work: Promise<unknown>): void {
+  problem.textContent = '';
+  work.catch((error: unknown) => {
+    report(error);
+    const onclick = (): void => {
+      for (const id of Object.keys(asked.getSnapshot().unsent)) attempt(asked, asked.retry(id));
+    };
+    problem.append(' ', element('button', { type: 'button', textContent: 'Retry', onclick }));
+  });
 }
 
 /** Says whether agents answer, and which of them writes. */
