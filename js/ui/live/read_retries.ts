@@ -34,7 +34,8 @@ export class ReadRetries {
     this.#timer = undefined;
   }
 
-  noteSuccess(): void {
+  /** Repeats nothing until the next failure, and then begins with the shortest pause. */
+  reset(): void {
     this.stop();
     this.#failed = 0;
   }

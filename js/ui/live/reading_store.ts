@@ -305,7 +305,7 @@ export abstract class ReadingStore<
   #stop(): void {
     this.#watching?.abort();
     this.#watching = undefined;
-    this.#retries.noteSuccess();
+    this.#retries.reset();
     this.#cancelFrame?.();
     this.#cancelFrame = undefined;
   }
@@ -331,7 +331,7 @@ export abstract class ReadingStore<
       await this.read(service, signal);
       this.#hasLoaded = true;
       this.error = undefined;
-      this.#retries.noteSuccess();
+      this.#retries.reset();
     } catch (error) {
       // Only the next subscriber, or a call of `load`, needs what was aborted, and reads it again.
       this.#wasAborted = signal?.aborted === true;

@@ -24,7 +24,7 @@ const LARGEST_WINDOW = 1000;
 
 /**
  * A part that the next read reads again, beside the changes of the session. `outbox`: what a cache has not sent.
- * `places`: those of events that the outbox had.
+ * `places`: the order of events that have left the outbox.
  */
 type Stale = 'window' | 'state' | 'outbox' | 'places';
 
@@ -145,7 +145,7 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     try {
       const hasChanges = !stale.has('window') && this.head.revision !== undefined;
       if (hasChanges && (await this.#readChanges(service, stale.has('state'), signal))) return;
-      // If this read fails, the next one knows the changes already, and must not take their places for right.
+      // If this read fails, the next one must not trust the order of the changes that this one has put.
       stale.add('window');
       await this.#readWindow(service, signal);
     } catch (error) {
@@ -225,7 +225,7 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
     if (moved.size === 0 && !hasFailed) return;
     // The next list does not tell this again, also if the rest of this read fails.
     stale.add('places');
-    // `listChanges` does not report a removed event, and no changed places. A marker is not shown.
+    // `listChanges` reports neither a removed event nor a changed order. A marker is not shown.
     const shown = hasFailed ? [] : this.history.list.from(moved);
     const session = await this.#getSession(service, shown.length, signal);
     const isSame =

@@ -23,7 +23,7 @@ export function takeRunMessage<E extends NewEvent>(
 ): E {
   const [message, another] = events;
   if (message === undefined || another !== undefined || !isStored(message)) {
-    throw invalid(name, 'must be exactly one whole event with run: the message');
+    throw invalid(name, 'must be one event that is not partial if run is given');
   }
   const path = name === 'event' ? name : 'events[0]';
   const { author, id } = message;

@@ -1,4 +1,4 @@
-/** How a run ends whose own events do not tell: what is stored of it then. */
+/** Stores the end of a run that its own events do not report. */
 import type { Draft } from '../../../core/run_report.js';
 import { publicErrorOf } from '../../../values/errors/public_error.js';
 import { isPlainObject } from '../../../values/json/rules.js';
@@ -128,8 +128,7 @@ function interrupted({ event, endedBy }: Draft, stored: readonly Event[]): NewEv
 }
 
 /**
- * Returns the event of a run that was stopped, for one of its end events if it were cancelled: the responses that close
- * open calls, and the code of a stopped run.
+ * Converts an end event of {@link abortEvents}: keeps the responses, replaces the code by {@link RUN_STOPPED}.
  *
  * @param isUnanswered whether the message has no answer. Otherwise the run only closes its calls
  */

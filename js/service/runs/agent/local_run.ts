@@ -196,7 +196,9 @@ export class LocalRun {
     return { status: 'cancelled', error, reason };
   }
 
-  /** Returns the end of a run that nobody has stopped. Its events tell it, or it is stored. */
+  /**
+   * Returns the end of a run that nobody has stopped. If the run's events do not report the end, stores an end event.
+   */
   async #ownEnd(message: Event, failure: { readonly error: unknown } | undefined): Promise<RunEnd> {
     const told = runStatusOf(message, this.#events);
     if (failure === undefined && told?.status === 'failed') {

@@ -59,7 +59,7 @@ export const LOADING_LIST: LiveSessionsSnapshot = {
 };
 
 /**
- * Returns the snapshot of a server and of hydration. A store without names has nothing to load.
+ * Returns the snapshot of a server and of hydration. An {@link UnnamedStore} never loads.
  *
  * @param loading the snapshot before anything has been read
  */
