@@ -182,11 +182,14 @@ export class CopyFetcher {
     const taken = await this.#unlessFull(taking);
     limits.checkSoon();
     if (taken === undefined && session !== undefined) {
-      await this.#unlessFull(
-        data.write((transaction) => leaveUnfetched(transaction, key, session)),
-      );
-      // The session is fetched as a whole, so that it can be read without room.
-      if (window === undefined) return undefined;
+      const leaving = data.write((transaction) => leaveUnfetched(transaction, key, session));
+      if (window === undefined) {
+        // The session is fetched as a whole, so that it can be read without room. If not even that can be noted, the
+        // same changes would be asked for without an end.
+        await leaving;
+        return undefined;
+      }
+      await this.#unlessFull(leaving);
     }
     if (taken === 'gone') return undefined;
     await states.fetchOvertaken(taken ?? []);

@@ -153,3 +153,29 @@ it('changes without room leave the copy stale, and are read', async () => {
   assert.deepEqual(idsOf(read), ['theirs']);
   await cache.close();
 });
+
+it('changes are not asked for again and again if there is no room even to note that the copy is stale', async () => {
+  const server = new Server();
+  const local = new HeldStore();
+  const { cache } = openCache(server, { local });
+  await cache.createSession(KEY);
+  await cache.sync();
+  const session = (await server.service.getSession(KEY))!;
+  await server.service.appendEvent({ session, event: event('theirs') });
+  let asked = 0;
+  server.intercept = ({ method, url }) => {
+    const isChanges = method === 'GET' && url.includes('/s1/changes');
+    if (isChanges) asked += 1;
+    return Promise.resolve(asked > 5 ? Response.json({}, { status: 500 }) : undefined);
+  };
+  local.beforePut = () => {
+    throw new SessionError('quota_exceeded', 'There is no room.');
+  };
+  const read = await cache.getSession({ ...KEY, config: { reads: 'network-first' } });
+  assert.deepEqual(idsOf(read), [], 'the copy is what is left to read');
+  // For the read, and because the feed has opened.
+  assert.ok(asked <= 2, `asked ${asked} times`);
+  assert.equal(cache.status.lastError?.code, 'quota_exceeded');
+  local.beforePut = () => undefined;
+  await cache.close();
+});
