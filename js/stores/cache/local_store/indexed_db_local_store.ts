@@ -57,6 +57,10 @@ export class IndexedDbLocalStore<
   readonly #transactions = new Set<Transaction>();
   /** How often the page was frozen since the storage was opened. */
   #hideCount = 0;
+  /** Whether the last transaction that may write was aborted because there was no room, over the same connection. */
+  #wasWithoutRoom = false;
+  /** The transactions behind one without room. */
+  readonly #behindFull = new WeakSet<Transaction>();
 
   /** @param onDeleted called when the browser has closed the database, or somebody deletes it */
   constructor(onDeleted: () => void, database?: LocalDatabase<StoreName>) {
@@ -107,9 +111,8 @@ export class IndexedDbLocalStore<
    */
   async #cleanUp(): Promise<void> {
     try {
-      const transaction = await this.#begin('readwrite');
-      void transaction.objectStore(this.#given.stores[0]!).delete!(['']);
-      await transaction.done;
+      const [store] = this.#given.stores;
+      await this.#runOnce('readwrite', (requests) => requests.delete(store as StoreName, ['']));
     } catch {
       // The transaction that follows tells the reason.
     }
@@ -121,10 +124,13 @@ export class IndexedDbLocalStore<
   ): Promise<T> {
     const transaction = await this.#begin(mode);
     this.#transactions.add(transaction);
-    // Its failure is handled below. Without a pending request, an abort would be an unhandled rejection.
-    const forget = (): void => void this.#transactions.delete(transaction);
-    transaction.done.then(forget, forget);
     const requests = new IndexedDbTransaction(transaction);
+    const forget = (): void => void this.#transactions.delete(transaction);
+    // Its failure is handled below. Without a pending request, an abort would be an unhandled rejection.
+    transaction.done.then(forget, () => {
+      forget();
+      if (isWithoutRoom(transaction.error ?? requests.failure)) this.#wasWithoutRoom = true;
+    });
     let result: T;
     try {
       result = await work(requests);
@@ -133,7 +139,8 @@ export class IndexedDbLocalStore<
       if (!(error instanceof DOMException)) throw error;
       // A transaction that has ended refuses requests before it tells the reason.
       await transaction.done.catch(() => undefined);
-      throw transaction.error ?? requests.failure ?? refusedPut(error) ?? error;
+      const refused = this.#behindFull.has(transaction) ? refusedPut(error) : undefined;
+      throw transaction.error ?? requests.failure ?? refused ?? error;
     }
     if (mode === 'readonly') return result;
     try {
@@ -153,7 +160,14 @@ export class IndexedDbLocalStore<
       const { signal } = this.#ended;
       await raceSignal(signal, untilShown());
       const database = await raceSignal(signal, this.#open());
-      return database.transaction([...this.#given.stores], mode, { durability: 'relaxed' });
+      const transaction = database.transaction([...this.#given.stores], mode, {
+        durability: 'relaxed',
+      });
+      if (mode === 'readwrite' && this.#wasWithoutRoom) {
+        this.#behindFull.add(transaction);
+        this.#wasWithoutRoom = false;
+      }
+      return transaction;
     };
     try {
       return await begin();
@@ -222,6 +236,7 @@ export class IndexedDbLocalStore<
     const limit = new TimeLimit(OPENING_MS, () => blockedOpening(this.#given));
     try {
       const database = await limit.race(opening);
+      this.#wasWithoutRoom = false;
       turnLogOver();
       return database;
     } catch (error) {
@@ -291,7 +306,7 @@ function isWithoutRoom(error: unknown): boolean {
   return (Object(error) as { readonly name?: string }).name === 'QuotaExceededError';
 }
 
-/** Firefox refuses puts of a transaction if the one before, over the same connection, had no room. */
+/** Firefox refuses puts of the transaction behind one without room, over the same connection. */
 function refusedPut({ name, message }: DOMException): DOMException | undefined {
   return name === 'InvalidStateError' ? new DOMException(message, 'QuotaExceededError') : undefined;
 }

@@ -17,14 +17,26 @@ let doesAnswer = true;
 let doesRead = true;
 /** The number of transactions that were aborted. */
 let aborted = 0;
-/** The number of puts that are refused, as in Firefox behind a transaction without room. */
-let refusedPuts = 0;
+/** The number of puts for which there is no room. */
+let fullPuts = 0;
+/** Whether the next transaction may only delete, as in Firefox behind one without room. */
+let isFull = false;
+/** The number of puts of transactions that have finished. */
+let latePuts = 0;
+/** Whether clean-ups are aborted. */
+let failsToDelete = false;
 /** The requests that were made to write. */
 let written: string[] = [];
 
 class Transaction extends EventTarget {
-  readonly error = null;
+  error: DOMException | null = null;
+  readonly #mayPut: boolean;
   readonly #failures: ((error: DOMException) => void)[] = [];
+  constructor(mode: string) {
+    super();
+    this.#mayPut = mode !== 'readwrite' || !isFull;
+    if (mode === 'readwrite') isFull = false;
+  }
   objectStore() {
     const never = (): Promise<never> =>
       new Promise((_, reject) => void this.#failures.push(reject));
@@ -36,11 +48,21 @@ class Transaction extends EventTarget {
     return {
       get: () => (doesRead ? Promise.resolve('a value') : never()),
       put: () => {
-        if ((refusedPuts -= 1) >= 0) throw new DOMException('only deletes', 'InvalidStateError');
-        return write('put');
+        if (!this.#mayPut) throw new DOMException('only deletes', 'InvalidStateError');
+        if ((latePuts -= 1) >= 0) throw new DOMException('has finished', 'InvalidStateError');
+        if ((fullPuts -= 1) < 0) return write('put');
+        isFull = true;
+        return this.#fail(new DOMException('no room', 'QuotaExceededError'));
       },
-      delete: () => write('delete'),
+      delete: () =>
+        failsToDelete ? this.#fail(new DOMException('failed', 'UnknownError')) : write('delete'),
     };
+  }
+  /** Lets a request fail, and aborts. */
+  #fail(error: DOMException): Promise<never> {
+    this.error = error;
+    setImmediate(() => this.dispatchEvent(new Event('abort')));
+    return Promise.reject(error);
   }
   abort(): void {
     aborted += 1;
@@ -55,9 +77,9 @@ class Database extends EventTarget {
   close(): void {
     closed.push(this.#number);
   }
-  transaction(): Transaction {
+  transaction(_: unknown, mode: string): Transaction {
     if (closed.includes(this.#number)) throw new DOMException('closed', 'InvalidStateError');
-    return new Transaction();
+    return new Transaction(mode);
   }
 }
 
@@ -104,7 +126,7 @@ const { IndexedDbLocalStore } =
 
 function open(test: TestContext): Store {
   [closed, openings, doesAnswer, doesRead, aborted] = [[], 0, true, true, 0];
-  [refusedPuts, written] = [0, []];
+  [fullPuts, isFull, latePuts, failsToDelete, written] = [0, false, 0, false, []];
   const store = new IndexedDbLocalStore(() => undefined);
   test.after(() => store.close());
   return store;
@@ -172,14 +194,48 @@ const write = (store: Store): Promise<void> =>
 
 it('the local storage cleans up and writes again if there was no room', async (test) => {
   const store = open(test);
-  refusedPuts = 1;
+  fullPuts = 1;
   await write(store);
   assert.deepEqual(written, ['delete', 'put']);
 });
 
 it('the local storage fails with `quota_exceeded` if there is no room after a clean-up', async (test) => {
   const store = open(test);
-  refusedPuts = 2;
+  fullPuts = 2;
   await assert.rejects(() => write(store), { code: 'quota_exceeded' });
   assert.deepEqual(written, ['delete']);
+});
+
+it('the local storage cleans up and writes again if Firefox refuses the puts behind a transaction without room', async (test) => {
+  const store = open(test);
+  fullPuts = 2;
+  await assert.rejects(() => write(store), { code: 'quota_exceeded' });
+  await write(store);
+  assert.deepEqual(written, ['delete', 'delete', 'put']);
+});
+
+it('the local storage fails with `storage_failed` if a put is refused while there is room', async (test) => {
+  const store = open(test);
+  latePuts = 1;
+  await assert.rejects(() => write(store), { code: 'storage_failed' });
+  assert.deepEqual(written, []);
+  fullPuts = 1;
+  await write(store);
+  written = [];
+  latePuts = 1;
+  await assert.rejects(() => write(store), { code: 'storage_failed' });
+  assert.deepEqual(written, [], 'there is room since the last write');
+});
+
+it('the local storage fails with `quota_exceeded` alone if the clean-up is aborted', async (test) => {
+  const store = open(test);
+  const rejected: unknown[] = [];
+  const note = (error: unknown): void => void rejected.push(error);
+  process.on('unhandledRejection', note);
+  test.after(() => process.off('unhandledRejection', note));
+  fullPuts = 2;
+  failsToDelete = true;
+  await assert.rejects(() => write(store), { code: 'quota_exceeded' });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(rejected, []);
 });
