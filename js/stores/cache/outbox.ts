@@ -197,6 +197,7 @@ export class Outbox implements CacheOutbox {
     await data.write(async (transaction) => {
       await work(transaction, await transaction.outbox.of(key));
       if (isSession(key)) await tellEdit(transaction, key);
+      else transaction.notify({ type: 'resync' });
     });
     sender.wake();
   }

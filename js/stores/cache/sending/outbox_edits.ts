@@ -45,6 +45,9 @@ export async function retryRefused(
   const reset = moved.map((each) => (each.refusal === undefined ? each : resetForRetry(each)));
   const put = [...inPlace.map(resetForRetry), ...(await moveBehind(transaction, reset))];
   await transaction.outbox.change(key, { put, removed: moved });
+  if (!isSession(key) || (await transaction.view(key)) !== undefined) return;
+  // Its deletion waits again.
+  transaction.notify({ type: 'deleted', ...key, revision: transaction.counter });
 }
 
 function resetForRetry(mutation: Mutation): Mutation {

@@ -122,6 +122,27 @@ describe('A change that the remote refuses', () => {
     stop();
   });
 
+  it('is hidden at once by a retry without a connection if it is a deletion', async () => {
+    const { server, cache } = await openRefused('DELETE');
+    const list = liveSessions(cache, { appName, userId });
+    const stop = list.subscribe(() => undefined);
+    await snapshotOf(list, ({ sessions }) => sessions.length === 1);
+    for (const remove of [() => cache.deleteSession(KEY), () => cache.deleteUser(KEY)]) {
+      await remove();
+      await cache.sync();
+      await snapshotOf(list, ({ sessions }) => sessions.length === 1);
+      server.isOffline = true;
+      const [entry] = await cache.outbox.list();
+      assert.equal(entry?.error?.code, 'schema_violation');
+      await cache.outbox.retry(entry);
+      await snapshotOf(list, ({ sessions }) => sessions.length === 0);
+      await cache.outbox.drop((await cache.outbox.list())[0]!);
+      await snapshotOf(list, ({ sessions }) => sessions.length === 1);
+      server.isOffline = false;
+    }
+    stop();
+  });
+
   it('leaves no copy if another device has deleted the session meanwhile', async () => {
     const { server, cache } = await openRefused('DELETE');
     const chat = liveSession(cache, KEY);
