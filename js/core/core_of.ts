@@ -6,6 +6,7 @@ import type {
   Session,
 } from '../values/model/session.js';
 import type { ArtifactService } from '../values/model/artifact.js';
+import type { WatchRequest } from '../values/model/notice.js';
 import type { FindRequest, FindResult } from '../values/model/search.js';
 import type { SessionService } from '../values/model/session_service.js';
 import type { StateShape } from '../values/state/state_shape.js';
@@ -82,6 +83,13 @@ export interface ServerAgent {
   ): Promise<boolean>;
 }
 
+/** A change of a session, other than an event, that the remote of a cache has refused for good. */
+export interface RefusedOfSession {
+  readonly key: CompositeSessionKey;
+  readonly kind: 'create' | 'title' | 'labels' | 'delete';
+  readonly error: SessionError & { readonly eventId?: string };
+}
+
 /** The members of a core that every folder may use. Its class is `ServiceCore` of `js/service`. */
 export interface Core {
   /** Present for a cache. */
@@ -129,6 +137,12 @@ export interface Core {
   search(request: FindRequest): Promise<FindResult | undefined>;
   /** Of a cache: returns the ids of the sessions of a user with changes that the remote has not confirmed. */
   readonly unsentSessions?: ((user: WordsOwner) => readonly string[]) | undefined;
+  /**
+   * Of a cache: returns what the remote has refused of sessions besides events, as this tab knows it. Each change of it
+   * is a change of the status.
+   */
+  readonly refusedOfSessions?:
+    ((of: Pick<WatchRequest, 'appName' | 'userId'>) => readonly RefusedOfSession[]) | undefined;
   /** The database of IndexedDB that the words of searches are beside. */
   readonly wordsName?: string | undefined;
   /** Returns the rows of words beside the sessions. Resolves to `undefined` if the storage keeps none. */

@@ -125,6 +125,10 @@ export class ServiceCore implements Core {
     return this.#parts.unsentSessions;
   }
 
+  get refusedOfSessions(): Core['refusedOfSessions'] {
+    return this.#parts.refusedOfSessions;
+  }
+
   get untilSent(): Core['untilSent'] {
     return this.#parts.untilSent;
   }

@@ -91,6 +91,8 @@ export interface ServiceParts extends DefaultArtifacts {
   /** Of a cache: returns the ids of the sessions of a user with changes that the remote has not confirmed. */
   readonly unsentSessions?: Core['unsentSessions'];
   /** Present for a cache. */
+  readonly refusedOfSessions?: Core['refusedOfSessions'];
+  /** Present for a cache. */
   readonly untilSent?: Core['untilSent'];
   /** Where the words of searches are, if they are in a database of IndexedDB beside that of the sessions. */
   readonly words?: {

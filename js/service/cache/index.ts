@@ -17,8 +17,8 @@ export { signOut } from './sign_out.js';
 export type { SignOutOptions } from './sign_out.js';
 export type { CachedSessionOptions } from './options.js';
 export type { ReadPolicy } from '../../values/model/values/read_options.js';
-export type { CacheOutbox, OutboxEntry, OutboxError } from '../../stores/cache/outbox.js';
-export type { OutboxChange } from '../../stores/cache/outbox_changes.js';
+export type { CacheOutbox, OutboxEntry } from '../../stores/cache/outbox.js';
+export type { OutboxChange, OutboxError } from '../../stores/cache/outbox_changes.js';
 export type { CacheKey } from '../../stores/cache/records/cache_key.js';
 export type {
   CacheFailure,

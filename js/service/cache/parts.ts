@@ -17,6 +17,7 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { TakenOptions } from './options.js';
 import { followRuns } from '../../stores/cache/follow_runs.js';
 import { Outbox } from '../../stores/cache/outbox.js';
+import { refusedOfSessions } from '../../stores/cache/outbox_changes.js';
 import { nameOf } from '../../stores/cache/records/cache_key.js';
 import { closedError, isOutage } from '../../stores/cache/records/failures.js';
 import { isOf } from '../../stores/cache/records/records.js';
@@ -253,6 +254,7 @@ export function openParts(options: TakenOptions) {
         board.status.pending.flatMap(({ key }) =>
           key.appName === appName && key.userId === userId ? (key.sessionId ?? []) : [],
         ),
+      refusedOfSessions: (of) => refusedOfSessions(epoch.pending.refused(), of),
       untilSent: (key) =>
         call(async ({ pending, sender }) => {
           await pending.refresh(key);

@@ -1,10 +1,9 @@
-import { isSessionError, type SessionError } from '../../values/errors/errors.js';
-import { errorOf } from './records/failures.js';
+import { isSessionError } from '../../values/errors/errors.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 import { markRaw } from '../../values/members.js';
-import { changesOf, type OutboxChange } from './outbox_changes.js';
+import { changesOf, type OutboxChange, type OutboxError, outboxErrorOf } from './outbox_changes.js';
 import { askedMessageOf, eventsOf, isOf, isWaiting, type Mutation } from './records/records.js';
 import { type Blockers, blockersOf } from './records/refusals.js';
 import type { CopyFetcher, StateFetcher } from './copies/copy_fetcher.js';
@@ -19,12 +18,6 @@ import {
 } from './sending/outbox_edits.js';
 import type { Sender } from './sending/sender.js';
 import type { CacheContext } from './copies/context.js';
-
-/** Why the remote refused a change for good. */
-export type OutboxError = SessionError & {
-  /** The event that was refused. Absent if something else was. */
-  readonly eventId?: string;
-};
 
 /**
  * Changes of one session or shared state that the remote does not have: one that it has refused, with those that wait
@@ -237,8 +230,7 @@ function entriesOf(mutations: readonly Mutation[]): OutboxEntry[] {
     const { key } = first.write;
     const { refusal } = first;
     if (refusal === undefined) return { key, id, changes, events };
-    const { eventId } = refusal;
-    const error = Object.assign(errorOf(refusal), eventId !== undefined && { eventId });
+    const error = outboxErrorOf(refusal);
     const refused = new Set(eventsOf(first).map((event) => event.id));
     const behind = others.flatMap(eventsOf).map((event) => event.id);
     const blocked = [...new Set(behind)].filter((id) => !refused.has(id));

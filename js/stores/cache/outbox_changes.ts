@@ -1,8 +1,30 @@
+import type { RefusedOfSession } from '../../core/core_of.js';
+import { belongsTo, type StateOwner } from '../../core/storage/scopes.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
+import type { SessionError } from '../../values/errors/errors.js';
 import { parseLabels } from '../../values/model/description.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { StateShape } from '../../values/state/state_shape.js';
-import type { Mutation, OutboxEvent, OutboxKind } from './records/records.js';
+import { isSession } from './records/cache_key.js';
+import { errorOf } from './records/failures.js';
+import {
+  isOf,
+  type Mutation,
+  type OutboxEvent,
+  type OutboxKind,
+  type Refusal,
+} from './records/records.js';
+
+/** Why the remote refused a change for good. */
+export type OutboxError = SessionError & {
+  /** The event that was refused. Absent if something else was. */
+  readonly eventId?: string;
+};
+
+export function outboxErrorOf(refusal: Refusal): OutboxError {
+  const { eventId } = refusal;
+  return Object.assign(errorOf(refusal), eventId !== undefined && { eventId });
+}
 
 /** What a change of the outbox is, with its values. */
 type ChangeValues =
@@ -99,6 +121,30 @@ export function changesOf(mutation: Mutation): readonly OutboxChange[] {
   const read = CHANGES[mutation.write.kind] as Changes[OutboxKind] &
     ((given: Mutation) => readonly ChangeValues[]);
   return read(mutation).map((change) => ({ ...change, isRefused }));
+}
+
+/** Returns the changes of refused mutations that are no events, of the sessions of an app or a user. */
+export function refusedOfSessions(
+  refused: readonly Mutation[],
+  owner: StateOwner,
+): readonly RefusedOfSession[] {
+  return refused.flatMap((mutation) => {
+    const { refusal } = mutation;
+    const { key } = mutation.write;
+    if (refusal === undefined || !isSession(key) || !belongsTo(key, owner)) return [];
+    return sessionKindsOf(mutation).map((kind) => ({ key, kind, error: outboxErrorOf(refusal) }));
+  });
+}
+
+function sessionKindsOf(mutation: Mutation): RefusedOfSession['kind'][] {
+  if (isOf(mutation, 'create')) return ['create'];
+  if (isOf(mutation, 'delete')) return ['delete'];
+  if (!isOf(mutation, 'describe')) return [];
+  const { title, labels } = mutation.write;
+  return [
+    ...(title === undefined ? [] : ['title' as const]),
+    ...(labels === undefined ? [] : ['labels' as const]),
+  ];
 }
 
 /** A damaged event has no form. */

@@ -1,5 +1,6 @@
 import { KeyedQueue } from '../../core/call/scheduling.js';
 import { takeRequest } from '../../core/call/call.js';
+import { coreOf } from '../../core/core_of.js';
 import type { GivenService } from '../../core/call/given_service.js';
 import { requireWhole } from '../../values/errors/option_values.js';
 import type { HostAbortSignal } from '../../values/model/host.js';
@@ -11,12 +12,10 @@ import type {
 } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { ListenOptions } from '../../values/model/notice.js';
-import type { OutboxEntry } from '../../service/cache/index.js';
 import { copyState } from '../../service/runs/agent/copies.js';
 import { onNextFrame, ReadingStore } from './reading_store.js';
 import { keepElements } from './snapshot/keep_elements.js';
-import { keepRefused, type RefusedChange, refusedIn } from './snapshot/refused_changes.js';
-import { cachingOf } from './snapshot/unsent_events.js';
+import { keepRefused, type RefusedChange } from './snapshot/refused_changes.js';
 import type {
   ListedSession,
   LiveSessions,
@@ -115,28 +114,30 @@ export class LiveSessionsStore<S extends object>
     const { sessions } = await this.use(service).listSessions(request);
     this.#hasMore = sessions.length > this.#count;
     this.#sessions = keepElements(this.#sessions ?? [], sessions.slice(0, this.#count), nameOf);
-    await this.#readRefused(service);
+    this.#takeRefused(this.use(service));
   }
 
-  /** Reads what the remote of a cache has refused of the sessions. */
-  async #readRefused(service: SessionService<S>): Promise<void> {
-    const caching = cachingOf(this.use(service));
-    const { appName } = this.#request;
-    const isPending = caching?.status.pending.some(({ key }) => key.appName === appName);
-    const entries = isPending === true ? await caching!.outbox.list() : [];
-    const bySession = new Map<string, OutboxEntry[]>();
-    for (const entry of entries) {
-      const { userId, sessionId } = entry.key;
-      if (entry.key.appName !== appName || userId === undefined || sessionId === undefined)
-        continue;
-      const name = nameOf({ userId, id: sessionId });
-      bySession.set(name, [...(bySession.get(name) ?? []), entry]);
+  protected override notePending(service: SessionService<S>): void {
+    this.#takeRefused(service);
+    this.changed();
+  }
+
+  /** Takes what the remote of a cache has refused of the sessions. */
+  #takeRefused(service: SessionService<S>): void {
+    const { appName, userId } = this.#request;
+    const found = coreOf(service)?.refusedOfSessions?.({ appName, userId }) ?? [];
+    const refused = new Map<string, RefusedChange[]>();
+    for (const { key, ...change } of found) {
+      const name = nameOf({ userId: key.userId, id: key.sessionId });
+      const changes = refused.get(name);
+      if (changes === undefined) refused.set(name, [change]);
+      else changes.push(change);
     }
     const before = this.#refused;
     this.#refused = new Map(
-      [...bySession].map(([name, entries]) => [
+      [...refused].map(([name, changes]) => [
         name,
-        keepRefused(before.get(name) ?? NO_SESSIONS, refusedIn(entries)),
+        keepRefused(before.get(name) ?? NO_SESSIONS, changes),
       ]),
     );
   }

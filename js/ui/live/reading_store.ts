@@ -14,6 +14,7 @@ import type { ListenOptions, Notice } from '../../values/model/notice.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { keepMembers } from './snapshot/keep_elements.js';
 import { onReadable, ReadRetries } from './read_retries.js';
+import { onPending } from './snapshot/unsent_events.js';
 import type { LiveStore } from './types.js';
 
 /**
@@ -120,6 +121,8 @@ export abstract class ReadingStore<
   protected noteAll?(): void;
   /** Notes that changes may have been missed since the last read, if there was one. */
   protected noteMissed?(): void;
+  /** Notes that the remote of a cache has other changes, or has refused others. */
+  protected notePending?(service: SessionService<S>): void;
   /** Reads what was noted. Afterwards the subscribers are told. */
   protected abstract read(
     service: SessionService<S>,
@@ -293,6 +296,9 @@ export abstract class ReadingStore<
     this.#followed = signal;
     const stops = [
       coreOf(service)?.epochs?.onForgotten(() => this.changed()),
+      onPending(service, () => {
+        if (!this.isForgotten) this.notePending?.(service);
+      }),
       onReadable(service, () => {
         if (this.error !== undefined || this.#watched !== signal) void this.refresh();
       }),

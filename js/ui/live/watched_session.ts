@@ -90,14 +90,11 @@ export class WatchedSession<S extends object> extends ReadingStore<S, LiveSessio
   protected watch(service: SessionService<S>, options: ListenOptions): void {
     service.watch(this.key, options);
     void this.runs.follow(service, options.signal);
-    let known: unknown;
-    const stop = cachingOf(service)?.watchStatus(({ pending }) => {
-      if (pending === known) return;
-      known = pending;
-      this.#stale.add('outbox');
-      void this.refresh();
-    });
-    if (stop !== undefined) options.signal?.addEventListener('abort', stop);
+  }
+
+  protected override notePending(): void {
+    this.#stale.add('outbox');
+    void this.refresh();
   }
 
   protected get isHolding(): boolean {

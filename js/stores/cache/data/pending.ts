@@ -79,6 +79,13 @@ export class Pending {
     return [...this.#waiting.values()].map(({ mutations }) => mutations.filter(isWaiting));
   }
 
+  /** The refused mutations. */
+  refused(): Mutation[] {
+    return [...this.#waiting.values()].flatMap(({ mutations, isRefused }) =>
+      isRefused ? mutations.filter((each) => each.refusal !== undefined && isWaiting(each)) : [],
+    );
+  }
+
   /** The number of unsent events. */
   get events(): number {
     return this.#events;

@@ -5,7 +5,7 @@ import type { GivenService } from '../../../core/call/given_service.js';
 import { reportUncaught } from '../../../core/call/diagnostics.js';
 import type { LiveStore, UnsentEntry } from '../types.js';
 import { keepElements } from '../snapshot/keep_elements.js';
-import { type Caching, cachingOf } from '../snapshot/unsent_events.js';
+import { type Caching, cachingOf, onPending } from '../snapshot/unsent_events.js';
 
 /** The status over a service without a cache, and until a promised service is there. */
 export const ONLINE: CacheStatus = Object.freeze({
@@ -98,7 +98,6 @@ function unsentStore(service: GivenService<object>): ShownStore<readonly UnsentE
       if (listed !== before) shown = listed.map(entryOf);
       set(shown);
     };
-    let known: unknown;
     let reading: Promise<void> | undefined;
     let isAsked = false;
     const readAll = async (): Promise<void> => {
@@ -114,17 +113,13 @@ function unsentStore(service: GivenService<object>): ShownStore<readonly UnsentE
         .finally(() => (reading = undefined));
     };
     ask();
-    const stopWatching = caching.watchStatus(({ pending }) => {
-      if (pending === known) return;
-      known = pending;
-      ask();
-    });
+    const stopWatching = onPending(caching, ask);
     const stopListening = coreOf(caching)?.epochs?.onForgotten(() => {
       listed = [];
       set((shown = NOTHING_UNSENT));
     });
     return () => {
-      stopWatching();
+      stopWatching?.();
       stopListening?.();
     };
   });

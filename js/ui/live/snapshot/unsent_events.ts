@@ -28,6 +28,20 @@ export function cachingOf(service: object): Caching | undefined {
   return given.outbox === undefined ? undefined : (given as Caching);
 }
 
+/**
+ * Calls a function when a cache's changes that its remote does not have, or has refused, are others.
+ *
+ * @returns a function that ends this; `undefined` if the service is no cache
+ */
+export function onPending(service: object, run: () => void): (() => void) | undefined {
+  let known: unknown;
+  return cachingOf(service)?.watchStatus(({ pending }) => {
+    if (pending === known) return;
+    known = pending;
+    run();
+  });
+}
+
 /** An event that a store sends, or has failed to send. */
 export interface Send {
   readonly event: Event;

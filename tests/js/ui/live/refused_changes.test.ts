@@ -4,8 +4,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { liveSession, liveSessions } from '../../../../js/ui/live/index.js';
-import type { CachedSessionService } from '../../../../js/service/cache/index.js';
-import { openCache, Server } from '../../stores/cache/fixture.js';
+import type {
+  CachedSessionService,
+  LocalTransaction,
+  MemoryLocalStore,
+} from '../../../../js/service/cache/index.js';
+import { openCache, Server, until } from '../../stores/cache/fixture.js';
+import { Gate, HeldStore } from '../../stores/cache/held_store.js';
 import { idsOf, KEY, message, snapshotOf } from './stores.js';
 
 const { appName, userId } = KEY;
@@ -14,7 +19,7 @@ const { appName, userId } = KEY;
 async function openRefused(...methods: string[]) {
   const server = new Server();
   await server.service.createSession({ ...KEY, title: 'Tea', labels: { pinned: 'no' } });
-  const { cache } = openCache(server);
+  const { cache, local } = openCache(server);
   await cache.getSession(KEY);
   const refuse = (refused: readonly string[]): void => {
     server.intercept = ({ method, url }) =>
@@ -25,7 +30,35 @@ async function openRefused(...methods: string[]) {
       );
   };
   refuse(methods);
-  return { server, cache, refuse };
+  return { server, cache, local, refuse };
+}
+
+/** A storage that does not list what waits of all users until its gate is opened. */
+class ScanHeldStore extends HeldStore {
+  readonly gate = new Gate();
+  isOpen = false;
+
+  override async transaction<T>(
+    mode: 'readonly' | 'readwrite',
+    work: (transaction: LocalTransaction) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await super.transaction(mode, (transaction) =>
+        work({
+          ...transaction,
+          list: async (store, range) => {
+            const isScan = store === 'outbox' && range.from[1] === '\0';
+            if (isScan && !this.isOpen) throw this.gate;
+            return transaction.list(store, range);
+          },
+        }),
+      );
+    } catch (error) {
+      if (error !== this.gate) throw error;
+      await this.gate.pass();
+      return super.transaction(mode, work);
+    }
+  }
 }
 
 const kindsOf = (refused: readonly { kind: string }[] = []): string =>
@@ -119,6 +152,42 @@ describe('A change that the remote refuses', () => {
     await snapshotOf(chat, ({ status, refused }) => status === 'deleted' && refused.length === 0);
     await cache.sync();
     assert.equal(await server.service.getSession(KEY), undefined);
+    stop();
+  });
+
+  it('is in a list without a read of what is unsent', async () => {
+    const { cache } = await openRefused('PATCH');
+    await cache.updateSession(KEY, { title: 'Coffee' });
+    await cache.createSession({ appName, userId, sessionId: 's2' });
+    await cache.updateSession({ appName, userId, sessionId: 's2' }, { labels: { pinned: 'yes' } });
+    await cache.sync();
+    cache.outbox.list = () => assert.fail('It reads the texts of all events that wait.');
+    const list = liveSessions(cache, { appName, userId });
+    await list.load();
+    const refused = list.getSnapshot().sessions.map((each) => [each.id, kindsOf(each.refused)]);
+    assert.deepEqual(Object.fromEntries(refused), { s1: 'title', s2: 'labels' });
+    const others = liveSessions(cache, { appName, userId: 'bob' });
+    await others.load();
+    assert.deepEqual(others.getSnapshot().sessions, []);
+  });
+
+  it('is in a list that was read before the cache has found what waits, after a reload', async () => {
+    const { server, cache, local } = await openRefused('PATCH');
+    await cache.updateSession(KEY, { title: 'Coffee' });
+    await cache.sync();
+    await cache.close();
+    server.isOffline = true;
+    const held = new ScanHeldStore(local as MemoryLocalStore);
+    const { cache: later } = openCache(server, { local: held });
+    await until(() => held.gate.isReached);
+    const list = liveSessions(later, { appName, userId });
+    const stop = list.subscribe(() => undefined);
+    const { sessions } = await snapshotOf(list, ({ status }) => status === 'ready');
+    assert.deepEqual([sessions[0]?.id, sessions[0]?.refused], ['s1', undefined]);
+    held.isOpen = true;
+    held.gate.open();
+    const shown = await snapshotOf(list, ({ sessions }) => !!sessions[0]?.refused);
+    assert.equal(kindsOf(shown.sessions[0]?.refused), 'title');
     stop();
   });
 
