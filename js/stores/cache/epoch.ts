@@ -17,7 +17,7 @@ import { Pending } from './data/pending.js';
 import type { LocalStore } from './local_store/local_store.js';
 import type { OwnerFlag } from './local_store/owner_flag.js';
 import { type CacheKey, keyOfName, nameOf } from './records/cache_key.js';
-import { dataForgottenError, errorOf, failureOf } from './records/failures.js';
+import { dataForgottenError, errorOf, failureOfError } from './records/failures.js';
 import type { LossRecord } from './records/records.js';
 import type { CacheLoss, StatusBoard } from './records/status.js';
 import { Delivery } from './sending/delivery.js';
@@ -81,7 +81,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
   const report = (error: unknown): void => {
     // Work that was ended on purpose, by `close` or `forget`.
     if (remote.isClosed || isSessionError(error, 'aborted')) return;
-    board.set({ lastError: failureOf(error) });
+    board.set({ lastError: failureOfError(error) });
     tab.diagnostics?.tell('cache', error);
   };
   const remote: RemoteConnection = new RemoteConnection({
@@ -136,7 +136,7 @@ export function openEpoch(tab: TabParts, earlier?: LocalData) {
     delivery: new Delivery(shared),
     agent: tab.remoteCore.serverAgent,
     tellWake: () => tabs.post('wake'),
-    tellFailure: (error) => tabs.post('failed', failureOf(error)),
+    tellFailure: (error) => tabs.post('failed', failureOfError(error)),
   });
   const follow = ({ appName, userId }: CacheKey): void => {
     if (follower.follow({ appName, userId })) tabs.post('reads', nameOf({ appName, userId }));

@@ -118,7 +118,7 @@ export function eventsOf({ message, parentId }: GivenItem, agentName: string): N
     timestamp: new Date(createdAt).getTime() + index,
     content,
     customMetadata: { ...metadata.custom, assistantUi },
-    ...(isIncomplete && index === contents.length - 1 && failureOf(status)),
+    ...(isIncomplete && index === contents.length - 1 && failureOfStatus(status)),
   }));
   // An edited message keeps the files of the one that was loaded.
   const files = attachments.flatMap(({ content }) => content.flatMap(artifactOf));
@@ -170,7 +170,10 @@ function modelContents(parts: readonly GivenPart[]): Content[] {
 }
 
 /** Returns the members with which an event of the ADK reports a failure. */
-function failureOf({ reason, error }: NonNullable<GivenMessage['status']>): Partial<NewEvent> {
+function failureOfStatus({
+  reason,
+  error,
+}: NonNullable<GivenMessage['status']>): Partial<NewEvent> {
   return reason === 'cancelled'
     ? { interrupted: true }
     : { errorCode: reason!, ...(typeof error === 'string' && { errorMessage: error }) };

@@ -13,7 +13,7 @@ import { isFinalResponse } from '../../../values/model/event/final_response.js';
 import { RUN_ERROR } from '../../../values/model/event/metadata.js';
 import { hasCallParts, partsOf } from '../../../values/model/event/parts.js';
 import {
-  failureOf,
+  failureOfEvent,
   isStopped,
   RUN_FAILED,
   type ShownError,
@@ -79,7 +79,7 @@ export function runStatusOf(
   if (own.some(isAbort)) return { status: 'cancelled', messageId };
   const last = own.at(-1);
   if (last === undefined || isStopped(last)) return { status: 'unanswered', messageId };
-  const failure = failureOf(last);
+  const failure = failureOfEvent(last);
   if (failure !== undefined) {
     return { status: 'failed', messageId, error: errorOfStored(last, failure) };
   }

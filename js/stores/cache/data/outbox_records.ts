@@ -38,7 +38,7 @@ interface OutboxRecordsParts extends StateParts {
 }
 
 /** Mutations to store, and others to remove. */
-export interface OutboxChange {
+export interface ChangedMutations {
   readonly put?: readonly Mutation[];
   readonly removed?: readonly Mutation[];
 }
@@ -101,7 +101,7 @@ export class OutboxRecords {
   }
 
   /** Adds, changes or removes mutations of one session or state. */
-  async change(key: CacheKey, { put = [], removed = [] }: OutboxChange): Promise<void> {
+  async change(key: CacheKey, { put = [], removed = [] }: ChangedMutations): Promise<void> {
     const before = await this.of(key);
     if (removed.length > 0) await this.#delete(key, removed, before);
     const removedNumbers = new Set(removed.map(({ number }) => number));

@@ -80,7 +80,7 @@ export function isOutage(error: unknown): boolean {
 }
 
 /** Converts an error to a record, with all its public members. */
-export function failureOf(error: unknown): CacheFailure {
+export function failureOfError(error: unknown): CacheFailure {
   if (!isSessionError(error)) return { code: codeOf(error), message: messageOf(error) };
   const { code, message, cause } = error;
   const { code: thrown } = Object(cause) as { readonly code?: unknown };
@@ -88,7 +88,7 @@ export function failureOf(error: unknown): CacheFailure {
   return { ...fieldsOf(error), code, message, ...told };
 }
 
-/** Returns an error that says the same as one that {@link failureOf} has converted. */
+/** Returns an error that says the same as one that {@link failureOfError} has converted. */
 export function errorOf({ code, message, ...fields }: CacheFailure): SessionError {
   return sessionErrorOf(code, message, fields);
 }

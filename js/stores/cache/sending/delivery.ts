@@ -8,7 +8,7 @@ import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isWaitingForRun } from '../../http/http_errors.js';
 import {
   errorOf,
-  failureOf,
+  failureOfError,
   isGivenUp,
   isFinalRefusal,
   refusalOfDeleted,
@@ -157,7 +157,7 @@ export class Delivery {
       async (transaction, [waiting]) => {
         const isSuited = actual !== undefined && isOfEvent(waiting);
         if (isSuited && (await adoptRevision(transaction, waiting, actual))) return true;
-        await refuse(transaction, waiting, failureOf(error));
+        await refuse(transaction, waiting, failureOfError(error));
         return false;
       },
     );
@@ -178,7 +178,8 @@ export class Delivery {
   async #refuseRewind(batch: BatchOf<'rewind'>, error: SessionError): Promise<void> {
     await this.#parts.fetch.refresh(batch.mutations[0].write.key);
     await this.#claims.apply(batch, async (transaction, [mutation]) => {
-      if (mutation.refusal === undefined) await refuse(transaction, mutation, failureOf(error));
+      if (mutation.refusal === undefined)
+        await refuse(transaction, mutation, failureOfError(error));
     });
     this.#parts.report(error);
   }

@@ -1,6 +1,6 @@
 import type { Event, EventActions } from './event.js';
 import { partsOf } from './parts.js';
-import { failureOf } from './shown.js';
+import { failureOfEvent } from './shown.js';
 
 /**
  * Returns whether the event is an agent's final response, by the rule of `@google/adk`.
@@ -58,7 +58,7 @@ export function finalResponseText(event: Event): string | undefined {
  * error stays.
  */
 export function isAnswer(event: Event): boolean {
-  if (failureOf(event) !== undefined) return false;
+  if (failureOfEvent(event) !== undefined) return false;
   const parts = partsOf(event);
   if (parts.length > 0) return parts.some(({ functionResponse }) => functionResponse === undefined);
   const { stateDelta } = Object(event.actions) as Partial<EventActions>;

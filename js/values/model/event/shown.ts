@@ -66,7 +66,7 @@ export function shownOf(event: Partial<Event>): ShownEvent {
  * Returns the error of an event that is nothing else: nothing to see, and no call. Such an event says that there is no
  * answer; other events with an error are answers that end too early.
  */
-export function failureOf(event: Partial<Event>): ShownError | undefined {
+export function failureOfEvent(event: Partial<Event>): ShownError | undefined {
   const error = errorIn(event);
   if (error === undefined || partsOf(event).some(({ functionCall }) => functionCall))
     return undefined;

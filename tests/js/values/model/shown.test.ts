@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { createEvent, type Event } from '../../../../js/index.js';
-import { failureOf, shownOf } from '../../../../js/values/model/event/shown.js';
+import { failureOfEvent, shownOf } from '../../../../js/values/model/event/shown.js';
 
 const eventOf = (members: object): Event => createEvent(members);
 const withParts = (...parts: unknown[]) => ({ content: { role: 'model', parts } }) as object;
@@ -65,15 +65,15 @@ describe('shownOf', () => {
   });
 });
 
-describe('failureOf', () => {
+describe('failureOfEvent', () => {
   it('is the error of an event with nothing to see and no call', () => {
     const errorCode = 'SAFETY';
-    assert.equal(failureOf({ errorCode })?.code, 'SAFETY');
+    assert.equal(failureOfEvent({ errorCode })?.code, 'SAFETY');
     assert.equal(
-      failureOf({ errorCode, ...withParts({ text: 'a', thought: true }) })?.code,
+      failureOfEvent({ errorCode, ...withParts({ text: 'a', thought: true }) })?.code,
       'SAFETY',
     );
-    assert.equal(failureOf({ errorCode, ...withParts({ text: 'a' }) }), undefined);
-    assert.equal(failureOf({ errorCode, ...withParts({ functionCall: {} }) }), undefined);
+    assert.equal(failureOfEvent({ errorCode, ...withParts({ text: 'a' }) }), undefined);
+    assert.equal(failureOfEvent({ errorCode, ...withParts({ functionCall: {} }) }), undefined);
   });
 });
