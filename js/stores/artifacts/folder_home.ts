@@ -55,7 +55,7 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
 
   async put(place: FilePlace, file: NewFile): Promise<FileVersion> {
     const folder = this.#paths.ofFile(place);
-    if (folder === undefined) throw this.#paths.unfit(place);
+    if (folder === undefined) throw this.#paths.unfitError(place);
     const { fs, path } = this.#node;
     return withErrors(async () => {
       const puts = path.join(this.#paths.root, PUTS);
@@ -69,7 +69,7 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
         const target = path.join(staged, path.basename(folder));
         const bytes = await writeChunks(fs, target, file.data, place.name);
         return await changes.run(this.#paths.queueOf(place.owner), async () => {
-          await this.#paths.requireOwn(folder);
+          await this.#paths.requireNoClash(folder);
           return this.#publish(place, folder, file, { staged, ...bytes });
         });
       } finally {
@@ -168,13 +168,13 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
     if (folder === undefined) return [];
     return withErrors(async () => {
       const versions = await this.#versions(folder);
-      return versions.length > 0 && (await this.#isOfOther(folder)) ? [] : versions;
+      return versions.length > 0 && (await this.#hasNameClash(folder)) ? [] : versions;
     });
   }
 
-  /** Whether a path is that of another name, for the file system. */
-  async #isOfOther(folder: string): Promise<boolean> {
-    return (await this.#paths.otherOf(folder)) !== undefined;
+  /** Whether the file system takes a path for that of another name. */
+  async #hasNameClash(folder: string, mayWrite = false): Promise<boolean> {
+    return (await this.#paths.findNameClash(folder, mayWrite)) !== undefined;
   }
 
   async #versions(folder: string): Promise<StoredVersion[]> {
@@ -216,7 +216,7 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
         const name = path.relative(scope, folder).replaceAll(path.sep, '/');
         if (isFileName(name) && (await this.#numbers(folder)).length > 0) names.push(name);
       }
-      return names.length > 0 && (await this.#isOfOther(scope)) ? [] : names;
+      return names.length > 0 && (await this.#hasNameClash(scope)) ? [] : names;
     });
   }
 
@@ -239,7 +239,7 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
     if (folder === undefined) return undefined;
     const { path, openAsBlob } = this.#node;
     const stored = await this.#version(folder, version);
-    if (stored === undefined || (await this.#isOfOther(folder))) return undefined;
+    if (stored === undefined || (await this.#hasNameClash(folder))) return undefined;
     const file = path.join(folder, VERSIONS, String(version), path.basename(folder));
     // It is read when the Blob is.
     const blob = await openAsBlob(file).catch(() => undefined);
@@ -250,7 +250,7 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
     const folder = this.#paths.ofFile(place);
     if (folder === undefined) return;
     await this.#change(place.owner, async () => {
-      if ((await this.#numbers(folder)).length > 0) await this.#paths.requireOwn(folder);
+      if ((await this.#numbers(folder)).length > 0) await this.#paths.requireNoClash(folder);
       await this.#remove(place, folder, '');
     });
   }
@@ -295,7 +295,7 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
       let [versions, bytes] = [0, 0];
       for (const folder of this.#paths.ofErased(request)) {
         const files = await this.#filesIn(folder);
-        if (files.length === 0 || (await this.#isOfOther(folder))) continue;
+        if (files.length === 0 || (await this.#hasNameClash(folder))) continue;
         for (const file of files) {
           for (const { size } of await this.#versions(file)) {
             versions += 1;
@@ -311,7 +311,7 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
     await withErrors(async () => {
       for (const folder of this.#paths.ofErased(owner)) {
         const files = await this.#filesIn(folder);
-        if (files.length > 0) await this.#paths.requireOwn(folder);
+        if (files.length > 0) await this.#paths.requireNoClash(folder);
       }
     });
   }
@@ -326,7 +326,7 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
   async #erase(folder: string, created: number | undefined): Promise<void> {
     const { fs, path } = this.#node;
     const files = await this.#filesIn(folder);
-    if (files.length > 0 && (await this.#isOfOther(folder))) return;
+    if (files.length > 0 && (await this.#hasNameClash(folder, true))) return;
     if (created === undefined) await fs.rm(folder, REMOVAL);
     else for (const file of files) await this.#eraseFile(file, created);
     await this.#prune(created === undefined ? path.dirname(folder) : folder, this.#paths.apps);

@@ -27,7 +27,11 @@ export class FolderPaths {
   /** The folder of all files. */
   readonly apps: string;
   readonly #node: Node;
-  #form: Promise<Form | undefined> | undefined;
+  /**
+   * Whether the file system decomposes the accents of names, as HFS+ does: the entry of a name then differs from the name.
+   * Known once something was to be changed: finding out writes.
+   */
+  #decomposes: boolean | undefined;
 
   constructor(folder: string, node: Node) {
     this.#node = node;
@@ -80,7 +84,7 @@ export class FolderPaths {
   }
 
   /** Returns the error for a file that cannot be in the folder. */
-  unfit({ owner, name }: FilePlace): SessionError {
+  unfitError({ owner, name }: FilePlace): SessionError {
     const { appName, userId, sessionId } = owner;
     const ids = Object.entries({ appName, userId, ...(sessionId !== undefined && { sessionId }) });
     const [id] = ids.filter(([, value]) => !isPathId(value));
@@ -90,72 +94,82 @@ export class FolderPaths {
   }
 
   /** @throws SessionError `invalid_argument` if the file system takes a path for that of another name */
-  async requireOwn(folder: string): Promise<void> {
-    const other = await this.otherOf(folder);
-    if (other === undefined) return;
-    const { path } = this.#node;
-    const [own, taken] = [path.join(path.dirname(other.path), other.name), other.path].map((each) =>
-      JSON.stringify(path.relative(this.root, each)),
-    );
-    const rule = `has a name that the file system takes for another one: ${own} would be ${taken}`;
+  async requireNoClash(folder: string): Promise<void> {
+    const clash = await this.findNameClash(folder, true);
+    if (clash === undefined) return;
+    const own = JSON.stringify(this.#node.path.relative(this.root, clash));
+    const rule = `has a name that the file system takes for another one: ${own} is there under another name`;
     throw invalid('The key', rule);
   }
 
   /**
-   * Finds a part of a path which the file system takes for another name that is there: one that differs in upper and
+   * Finds a part of a path that the file system takes for another name which is there: one that differs in upper and
    * lower case, or in how its accents are written.
    *
-   * @returns the path that is there, and the name that would be it
+   * @param mayWrite whether something is to be changed there. Otherwise the folder may be read-only
+   * @returns the path up to this part
    */
-  async otherOf(
-    folder: string,
-  ): Promise<{ readonly path: string; readonly name: string } | undefined> {
-    this.#form ??= this.#probe().catch((error: unknown) => {
-      this.#form = undefined;
-      throw error;
-    });
-    const form = await this.#form;
-    if (form === undefined) return undefined;
-    const { fs, path } = this.#node;
+  async findNameClash(folder: string, mayWrite: boolean): Promise<string | undefined> {
+    const { path } = this.#node;
+    if (mayWrite && !isAscii(folder)) this.#decomposes ??= await this.#probe();
+    // The folder is `apps`. Listing the folders of all users and sessions takes long.
+    const foldsCase = await this.#isThere(path.join(this.root, 'APPS'));
     let parent = this.root;
     for (const name of path.relative(this.root, folder).split(path.sep)) {
-      const names = await listed(fs.readdir(parent));
-      if (!names.includes(name)) {
-        const other = names.find((one) => form(one) === form(name));
-        return other === undefined ? undefined : { path: path.join(parent, other), name };
-      }
-      parent = path.join(parent, name);
+      const own = path.join(parent, name);
+      const isOther = async (): Promise<boolean> =>
+        !(await this.#isListed(parent, name)) && (await this.#isThere(own));
+      // Another program may create it between the two looks of the first time.
+      if ((foldsCase || !isAscii(name)) && (await isOther()) && (await isOther())) return own;
+      parent = own;
     }
     return undefined;
   }
 
-  /** Returns the form that names share which the file system takes for one; `undefined` if it tells all apart. */
-  async #probe(): Promise<Form | undefined> {
+  /** Whether a folder has an entry of the name. */
+  async #isListed(folder: string, name: string): Promise<boolean> {
+    const names = await listed(this.#node.fs.readdir(folder));
+    // Until it is known, an entry with decomposed accents counts as the own one of a name.
+    const isOwn = (entry: string): boolean =>
+      entry === name ||
+      (this.#decomposes !== false &&
+        entry !== composed(entry) &&
+        composed(entry) === composed(name));
+    return names.some(isOwn);
+  }
+
+  async #isThere(file: string): Promise<boolean> {
+    const stats = await this.#node.fs.stat(file).catch(() => undefined);
+    return stats !== undefined;
+  }
+
+  /** Returns whether the file system decomposes the accents of names. */
+  async #probe(): Promise<boolean> {
     const { fs, path } = this.#node;
     const puts = path.join(this.root, PUTS);
     await fs.mkdir(puts, { recursive: true });
     const folder = await fs.mkdtemp(path.join(puts, 'probe-'));
     try {
       await fs.mkdir(path.join(folder, 'caf\u00e9'));
-      const isThere = (name: string): Promise<boolean> =>
-        fs.stat(path.join(folder, name)).then(
-          () => true,
-          () => false,
-        );
-      if (await isThere('CAF\u00c9')) return folded;
-      return (await isThere('cafe\u0301')) ? composed : undefined;
+      return (await fs.readdir(folder)).includes('cafe\u0301');
     } finally {
       await fs.rm(folder, REMOVAL);
     }
   }
 }
 
-type Form = (name: string) => string;
+/** Writes a name without upper and lower case, and its accents in one way. */
+function folded(name: string): string {
+  return composed(composed(name).toLowerCase().toUpperCase());
+}
 
-/** A form without upper and lower case, and with accents written in one way. */
-const folded: Form = (name) => composed(composed(name).toLowerCase().toUpperCase());
+function composed(name: string): string {
+  return name.normalize('NFC');
+}
 
-const composed: Form = (name) => name.normalize('NFC');
+function isAscii(text: string): boolean {
+  return !/[^ -~]/.test(text);
+}
 
 /** Whether google-adk's `validate_path_segment` accepts an id, which may have slashes, and a file system its parts. */
 function isPathId(id: string): boolean {

@@ -13,8 +13,15 @@ export const byCaseAndAccents: Form = (name) => name.normalize('NFC').toLowerCas
 /** As on a volume of macOS that knows upper and lower case. */
 export const byAccents: Form = (name) => name.normalize('NFC');
 
-/** Node's modules, for which paths below the root lead to what has a name of the same form. */
-export function insensitiveFiles(root: string, form: Form): Node {
+/** As HFS+ writes each name. */
+export const decomposed: Form = (name) => name.normalize('NFD');
+
+/**
+ * Node's modules, for which paths below the root lead to what has a name of the same form.
+ *
+ * @param written the form in which a name is written; absent: as it is given
+ */
+export function insensitiveFiles(root: string, form: Form, written: Form = (name) => name): Node {
   const node = nodeModules();
   const found = (path: unknown): string => {
     const given = String(path);
@@ -24,7 +31,7 @@ export function insensitiveFiles(root: string, form: Form): Node {
     const names = entriesOf(parent);
     const there =
       names.find((one) => one === name) ?? names.find((one) => form(one) === form(name));
-    return join(parent, there ?? name);
+    return join(parent, there ?? written(name));
   };
   const fs = new Proxy(node.fs, {
     get: (target, name: keyof typeof node.fs) => {

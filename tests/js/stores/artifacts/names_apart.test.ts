@@ -1,7 +1,7 @@
 // Names that a file system takes for one another, or that it does not take.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -14,7 +14,7 @@ import { FolderPaths } from '../../../../js/stores/artifacts/folder_paths.js';
 import { type Node, nodeModules } from '../../../../js/stores/artifacts/node_files.js';
 import { newFolder } from '../../../new_folder.js';
 import { failsWith } from '../../fails_with.js';
-import { byAccents, byCaseAndAccents, insensitiveFiles } from './insensitive_files.js';
+import { byAccents, byCaseAndAccents, decomposed, insensitiveFiles } from './insensitive_files.js';
 
 const key = { appName: 'shop', userId: 'Ada', sessionId: 's1' };
 const filename = 'A.txt';
@@ -120,10 +120,47 @@ describe('A folder on a file system that does not tell names apart', () => {
     assert.equal(await service.getSession(other), undefined);
   });
 
+  it('has the files of a name with accents, also if it writes accents in its own way', async () => {
+    const folder = newFolder();
+    const node = insensitiveFiles(folder, byCaseAndAccents, decomposed);
+    const accented = { userId: 'Zo\u00e9', filename: 'caf\u00e9' };
+    const { save, load } = open(node, folder);
+    assert.equal(await save(accented), 0);
+    assert.equal(await save(accented), 1);
+    assert.deepEqual(await load(accented), { text: 'tea' });
+    await assert.rejects(save({ ...accented, userId: 'ZO\u00e9' }), refused);
+    const again = open(node, folder);
+    await again.service.createSession({ ...key, ...accented });
+    assert.deepEqual(await again.load(accented), { text: 'tea' });
+  });
+
+  it('does not mix names whose accents are written in two ways, whichever is there', async () => {
+    const { save, load } = openInsensitive();
+    const [composed, decomposed] = [{ userId: 'Zo\u00e9' }, { userId: 'Zoe\u0301' }];
+    await save(decomposed);
+    await assert.rejects(save(composed), refused);
+    assert.equal(await load(composed), undefined);
+  });
+
+  it('is read without a write', async () => {
+    const [written, folder] = [newFolder(), newFolder()];
+    const { save } = open(insensitiveFiles(written, byCaseAndAccents), written);
+    await save({ filename: 'caf\u00e9' });
+    cpSync(join(written, 'apps'), join(folder, 'apps'), { recursive: true });
+    const { service, artifacts, load } = open(insensitiveFiles(folder, byCaseAndAccents), folder);
+    for (const userId of ['Ada', 'ada']) await service.createSession({ ...key, userId });
+    const { appName, userId } = key;
+    assert.deepEqual(await load({ filename: 'caf\u00e9' }), { text: 'tea' });
+    assert.deepEqual(await artifacts.listArtifactKeys(key, {}), ['caf\u00e9']);
+    assert.equal((await artifacts.usage({ appName, userId }, {})).versions, 1);
+    assert.deepEqual(await artifacts.listArtifactKeys({ ...key, userId: 'ada' }, {}), []);
+    assert.deepEqual(readdirSync(folder), ['apps']);
+  });
+
   it('leaves nothing of the probe', async () => {
     const folder = newFolder();
     const { save } = open(insensitiveFiles(folder, byCaseAndAccents), folder);
-    await save({});
+    await save({ filename: 'caf\u00e9' });
     assert.deepEqual(readdirSync(join(folder, '.puts')), []);
   });
 });
