@@ -8,7 +8,7 @@ import { messageOf } from '../../values/errors/describe.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
 import { optionalCount } from '../../values/errors/option_values.js';
-import { BINARY, browserType } from '../../values/model/values/media_type.js';
+import { browserType } from '../../values/model/values/media_type.js';
 import type {
   ArtifactMethod,
   ArtifactRequest,
@@ -41,15 +41,14 @@ import {
   type FilePlace,
   placeOf,
 } from '../../stores/artifacts/artifact_names.js';
-import { blobType } from '../../stores/artifacts/file_bytes.js';
 import { dataOf } from '../../stores/artifacts/given_files.js';
 import {
   decidePut,
-  emptyTypeOf,
-  fileOfPart,
   isRewoundAway,
   partOf,
   takeFacts,
+  takePart,
+  takePut,
   toArtifactVersion,
 } from '../../stores/artifacts/file_versions.js';
 import type { ReaderParts } from '../read/reader_parts.js';
@@ -83,7 +82,7 @@ export class Artifacts implements ArtifactMethods {
   async saveArtifact(request: SaveArtifactRequest, call: Call): Promise<number> {
     const { artifact, customMetadata, author, id } = request;
     const place = placeOf(request);
-    const { data, facts } = fileOfPart(artifact);
+    const { data, facts } = takePart(artifact);
     const added = takeFacts({ customMetadata, author, id });
     const file = { data, facts: { ...added, ...facts }, createTime: this.#core.clock() };
     return (await this.#store(place, file, call)).version;
@@ -92,10 +91,7 @@ export class Artifacts implements ArtifactMethods {
   async put(request: PutArtifactRequest, call: Call): Promise<ArtifactVersion> {
     const place = placeOf(request);
     const data = dataOf(request.data);
-    const { mimeType = blobType(data) ?? BINARY } = request;
-    const facts = takeFacts({ ...request, mimeType });
-    const createTime = this.#core.clock();
-    const file = { data, facts, emptyMimeType: emptyTypeOf(mimeType), createTime };
+    const file = { data, ...takePut(request, data), createTime: this.#core.clock() };
     return toArtifactVersion(await this.#store(place, file, call));
   }
 

@@ -3,7 +3,7 @@ import { coreOf, findArtifacts, requireArtifacts } from '../../core/core_of.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
 import { fitsUtf8 } from '../../values/json/text.js';
-import { BINARY, requireType } from '../../values/model/values/media_type.js';
+import { requireType } from '../../values/model/values/media_type.js';
 import type { ArtifactService, AttachedFile } from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -20,7 +20,7 @@ import type { SessionService } from '../../values/model/session_service.js';
 import { isFileName } from '../../stores/artifacts/artifact_names.js';
 import { blobOf, blobType } from '../../stores/artifacts/file_bytes.js';
 import { dataOf, isBlob } from '../../stores/artifacts/given_files.js';
-import { emptyTypeOf, partOf } from '../../stores/artifacts/file_versions.js';
+import { factsOfSize, partOf, takePut } from '../../stores/artifacts/file_versions.js';
 
 /** A file of a caller, checked. */
 interface TakenFile {
@@ -136,9 +136,9 @@ async function putFiles(
   return withFiles(withParts(message, texts), [...filesOf(message), ...attached]);
 }
 
-async function inlined({ name, data, mimeType = BINARY }: TakenFile): Promise<Part> {
+async function inlined({ name, data, mimeType }: TakenFile): Promise<Part> {
   const blob = await blobOf(data, name);
-  const facts = { mimeType: blob.size === 0 ? emptyTypeOf(mimeType) : mimeType, displayName: name };
+  const facts = factsOfSize(takePut({ mimeType, displayName: name }, blob), blob.size);
   return partOf({ facts }, blob);
 }
 

@@ -1,11 +1,13 @@
 /** The files on a server: the methods of an artifact service, over HTTP. The first call of `service.artifacts` loads it. */
 import type { Call } from '../../core/call/call.js';
-import { blobOf, blobType } from '../../stores/artifacts/file_bytes.js';
+import { blobOf } from '../../stores/artifacts/file_bytes.js';
 import {
-  emptyTypeOf,
+  factsOfSize,
   fileOfPart,
   partOf,
   takeFacts,
+  takePart,
+  takePut,
 } from '../../stores/artifacts/file_versions.js';
 import { dataOf, isBlob } from '../../stores/artifacts/given_files.js';
 import { placeOf } from '../../stores/artifacts/artifact_names.js';
@@ -18,7 +20,7 @@ import type {
 import { bodyMs } from '../../stores/http/exchange.js';
 import type { pathTo } from '../../stores/remote/write_request.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
-import { BINARY, browserType } from '../../values/model/values/media_type.js';
+import { browserType } from '../../values/model/values/media_type.js';
 import { isPlainObject } from '../../values/json/rules.js';
 import { optionalCount } from '../../values/errors/option_values.js';
 import type {
@@ -64,7 +66,7 @@ export class RemoteArtifacts implements ArtifactMethods {
   }
 
   async saveArtifact(request: SaveArtifactRequest, call: Call): Promise<number> {
-    const { data, facts } = fileOfPart(request.artifact);
+    const { data, facts } = takePart(request.artifact);
     const isText = facts.mimeType === undefined;
     // An empty part may be the mark of a rewind, which a put would change.
     const asPart = isText || data.size === 0 || !this.#isHandler;
@@ -77,9 +79,8 @@ export class RemoteArtifacts implements ArtifactMethods {
   async put(request: PutArtifactRequest, call: Call): Promise<ArtifactVersion> {
     const path = this.#pathOf(request);
     const blob = await blobOf(dataOf(request.data), request.filename);
-    const { mimeType: given = blobType(blob) ?? BINARY, ...facts } = takeFacts(request);
-    const mimeType = blob.size === 0 ? emptyTypeOf(given) : given;
-    const { displayName, author, customMetadata, id = this.#parts.newId() } = facts;
+    const facts = factsOfSize(takePut(request, blob), blob.size);
+    const { mimeType, displayName, author, customMetadata, id = this.#parts.newId() } = facts;
     if (!this.#isHandler) {
       const artifact = await partOf({ facts: { mimeType, displayName } }, blob);
       return this.#save({ ...request, artifact }, call);

@@ -1,6 +1,6 @@
 /** The rules of files that every home follows: the numbers of versions, and the parts of the ADK. */
 import type { FileVersion, KnownVersion, NewFile } from './artifact_home.js';
-import { base64, bytesOf } from './file_bytes.js';
+import { base64, blobType, bytesOf } from './file_bytes.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireObject, requireText } from '../../values/errors/option_values.js';
 import { BINARY, requireType } from '../../values/model/values/media_type.js';
@@ -28,13 +28,32 @@ export function decidePut<V extends KnownVersion>(
   return { version: stored?.version ?? version ?? next, stored };
 }
 
-/** Takes what a caller says of a file. @throws SessionError `invalid_argument`, `unserializable` */
+/**
+ * Takes what is said of the file of a put, with its type: the given one, or that of the Blob.
+ *
+ * @throws SessionError `invalid_argument`, `unserializable`
+ */
+export function takePut(
+  given: NewFile['facts'],
+  data: NewFile['data'],
+): Pick<NewFile, 'facts' | 'emptyMimeType'> {
+  const { mimeType = blobType(data) ?? BINARY } = given;
+  requireType('mimeType', mimeType);
+  // An empty file of the type BINARY is the mark that google-adk stores at a rewind, to say that there is no file any more.
+  const emptyMimeType = mimeType === BINARY ? 'text/plain' : mimeType;
+  return { facts: takeFacts({ ...given, mimeType }), emptyMimeType };
+}
+
+/**
+ * Takes what is said of a file. The type may be any text: another program may have stored the file.
+ *
+ * @throws SessionError `invalid_argument`, `unserializable`
+ */
 export function takeFacts(given: NewFile['facts']): NewFile['facts'] {
   const { mimeType, displayName, customMetadata, author, id } = given;
-  for (const [name, text] of Object.entries({ displayName, author, id })) {
+  for (const [name, text] of Object.entries({ mimeType, displayName, author, id })) {
     if (text !== undefined) requireText(name, text);
   }
-  if (mimeType !== undefined) requireType('mimeType', mimeType);
   const facts = { ...(mimeType !== undefined && { mimeType }), displayName, author, id };
   if (customMetadata === undefined) return facts;
   if (!isPlainObject(customMetadata)) throw invalid('customMetadata', 'must be a plain object');
@@ -59,14 +78,6 @@ export function toArtifactVersion(stored: FileVersion): ArtifactVersion {
   };
 }
 
-/**
- * Returns the type that a file gets if it has no bytes: google-adk stores an empty one of the type {@link BINARY} at a
- * rewind, to say that there is no file any more.
- */
-export function emptyTypeOf(mimeType: string): string {
-  return mimeType === BINARY ? 'text/plain' : mimeType;
-}
-
 /** Returns what a file is stored with, once its size is known. */
 export function factsOfSize(
   { facts, emptyMimeType = facts.mimeType }: Pick<NewFile, 'facts' | 'emptyMimeType'>,
@@ -80,17 +91,34 @@ export function isRewoundAway(mimeType: string | undefined, size: number): boole
   return mimeType === BINARY && size === 0;
 }
 
+/** The file that a part of the ADK is. */
+interface FileOfPart extends Pick<NewFile, 'facts'> {
+  readonly data: Blob;
+}
+
+/**
+ * Takes a part to store.
+ *
+ * @throws SessionError `invalid_argument` if it has neither bytes nor a text, or a type that no file may be stored with
+ */
+export function takePart(artifact: Part): FileOfPart {
+  const file = fileOfPart(artifact);
+  const { mimeType } = file.facts;
+  if (mimeType !== undefined) requireType('artifact.inlineData.mimeType', mimeType);
+  return file;
+}
+
 /**
  * Returns the bytes of a part, and what else it says of its file.
  *
  * @throws SessionError `invalid_argument` if it has neither bytes nor a text
  */
-export function fileOfPart(artifact: Part): Pick<NewFile, 'facts'> & { readonly data: Blob } {
+export function fileOfPart(artifact: Part): FileOfPart {
   requireObject('artifact', artifact);
   const { inlineData, text, fileData } = artifact;
   if (inlineData?.data !== undefined) {
     const { mimeType = BINARY, displayName, data } = inlineData;
-    requireType('artifact.inlineData.mimeType', mimeType);
+    requireText('artifact.inlineData.mimeType', mimeType);
     if (displayName !== undefined) requireText('artifact.inlineData.displayName', displayName);
     return { data: new Blob([bytesOf(data)]), facts: { mimeType, displayName } };
   }

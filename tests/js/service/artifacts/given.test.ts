@@ -12,7 +12,8 @@ import {
 } from '@google/adk';
 import { fork } from '../../../../js/core/history/index.js';
 import { InMemorySessionService } from '../../../../js/index.js';
-import { exportSessions } from '../../../../js/service/files/index.js';
+import { exportSessions, importSessions } from '../../../../js/service/files/index.js';
+import { failsWith } from '../../fails_with.js';
 
 const key = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const filename = 'a.txt';
@@ -103,6 +104,26 @@ describe('A given artifact service', () => {
     const versions = await artifacts.listArtifactVersions({ ...key, filename });
     assert.ok(versions.every(({ mimeType }) => mimeType === 'text/plain'));
     assert.equal((await artifacts.open({ ...key, filename }))?.type, 'text/plain');
+  });
+
+  it('opens a file of any type that another program has stored, and copies it', async () => {
+    for (const mimeType of ['a\r\nb: c', 'ä'.repeat(200)]) {
+      const { given, service, artifacts } = await opened();
+      const artifact = { inlineData: { mimeType, data: 'AAEC' } };
+      await given.saveArtifact({ ...key, filename, artifact });
+      const blob = await artifacts.open({ ...key, filename });
+      assert.deepEqual([blob?.type, blob?.size], [BINARY, 3]);
+      assert.deepEqual(await artifacts.loadArtifact({ ...key, filename }), artifact);
+      const target = new InMemorySessionService({ artifacts: true });
+      for await (const { error } of importSessions(target, exportSessions(service, key))) {
+        assert.equal(error, undefined);
+      }
+      const version = await target.artifacts.getArtifactVersion({ ...key, filename });
+      assert.equal(version?.mimeType, mimeType);
+      assert.equal((await target.artifacts.open({ ...key, filename }))?.type, BINARY);
+      const save = artifacts.saveArtifact({ ...key, filename, artifact });
+      await assert.rejects(save, failsWith('invalid_argument', /mimeType/));
+    }
   });
 
   it('has no file that a rewind of google-adk has taken away, for open and loadArtifact', async () => {
