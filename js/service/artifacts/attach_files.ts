@@ -1,5 +1,6 @@
 /** Attaches files to messages. A live session loads this file with the first message that has some. */
 import { coreOf, findArtifacts, requireArtifacts } from '../../core/core_of.js';
+import { isSessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
 import { fitsUtf8 } from '../../values/json/text.js';
@@ -121,19 +122,54 @@ async function putFiles(
   const own = ownParts(message);
   const first = own.length;
   const attached: MessageFile[] = [];
-  for (const [place, { name, data, mimeType }] of files.entries()) {
+  for (const [place, file] of files.entries()) {
     const isTaken = (filename: string): boolean =>
       attached.some(({ name }) => name === filename) ||
       own.some(({ text }) => text === fileText(filename));
-    const filename = await freeName(artifacts, key, name, isTaken);
-    puts.set(filename, (puts.get(filename) ?? 0) + 1);
-    const displayName = filename === name ? undefined : name;
-    const id = `${message.id}/${place}`;
-    const put = { ...key, filename, data, mimeType, displayName, author: 'user', id };
-    attached.push(messageFileOf(first + place, filename, await artifacts.put(put)));
+    const put = async (filename: string, data: TakenFile['data']): Promise<void> => {
+      puts.set(filename, (puts.get(filename) ?? 0) + 1);
+      const displayName = filename === file.name ? undefined : file.name;
+      const { mimeType } = file;
+      const id = `${message.id}/${place}`;
+      const request = { ...key, filename, data, mimeType, displayName, author: 'user', id };
+      attached.push(messageFileOf(first + place, filename, await artifacts.put(request)));
+    };
+    await putUnderFreeName(artifacts, key, file, isTaken, put);
   }
   const texts = attached.map(({ name }) => ({ text: fileText(name) }));
   return withFiles(withParts(message, texts), [...filesOf(message), ...attached]);
+}
+
+/** The most names of a file that its home refuses. */
+const MAX_REFUSED_NAMES = 20;
+
+/** Puts a file under a name that is free. A folder refuses some names, by its file system: then it is another one. */
+async function putUnderFreeName(
+  artifacts: Required<ArtifactService>,
+  key: CompositeSessionKey,
+  { name, data }: TakenFile,
+  isTaken: (filename: string) => boolean,
+  put: (filename: string, data: TakenFile['data']) => Promise<void>,
+): Promise<void> {
+  const refused = new Set<string>();
+  let isRead = false;
+  const watched = async function* (stream: AsyncIterable<Uint8Array>) {
+    isRead = true;
+    yield* stream;
+  };
+  const isFree = (filename: string): boolean => !refused.has(filename) && !isTaken(filename);
+  for (let wanted = toFileName(name); ; wanted = toPortableName(wanted)) {
+    const filename = await freeName(artifacts, key, wanted, isFree);
+    try {
+      await put(filename, isBlob(data) ? data : watched(data));
+      return;
+    } catch (error) {
+      const isRefused = isSessionError(error, 'invalid_argument') && error.key === 'filename';
+      // A stream cannot be read again.
+      if (!isRefused || isRead || refused.size === MAX_REFUSED_NAMES) throw error;
+      refused.add(filename);
+    }
+  }
 }
 
 async function inlined({ name, data, mimeType }: TakenFile): Promise<Part> {
@@ -174,18 +210,17 @@ function takeFiles(given: readonly AttachedFile[]): TakenFile[] {
   });
 }
 
-/** Returns a name that no file of an agent has, and none of this message. */
+/** Returns a name that no file of an agent has. */
 async function freeName(
   artifacts: Required<ArtifactService>,
   key: CompositeSessionKey,
-  given: string,
-  isTaken: (filename: string) => boolean,
+  wanted: string,
+  isFree: (filename: string) => boolean,
 ): Promise<string> {
-  const name = toFileName(given);
-  const { stem, ending } = splitName(name);
+  const { stem, ending } = splitName(wanted);
   for (let count = 1; ; count += 1) {
-    const filename = count === 1 ? name : `${cut(stem)}-${count}${ending}`;
-    if (isTaken(filename)) continue;
+    const filename = count === 1 ? wanted : `${cut(stem)}-${count}${ending}`;
+    if (!isFree(filename)) continue;
     const versions = await artifacts.listArtifactVersions({ ...key, filename });
     if (versions.every(({ author }) => author === 'user')) return filename;
   }
@@ -198,6 +233,11 @@ function toFileName(given: string): string {
   const { stem, ending } = splitName(flat);
   const name = cut(stem) + ending;
   return isFileName(name) ? name : `file${ending}`;
+}
+
+/** Returns a name without a folder, and without characters that a file system may refuse. */
+function toPortableName(name: string): string {
+  return name.replace(/[<>:"|?*/]/g, '_');
 }
 
 function splitName(name: string): { readonly stem: string; readonly ending: string } {

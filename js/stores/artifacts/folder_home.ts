@@ -57,7 +57,11 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
     const folder = this.#paths.ofFile(place);
     if (folder === undefined) throw this.#paths.unfitError(place);
     const { fs, path } = this.#node;
+    const requireNoClash = (): Promise<void> =>
+      this.#paths.requireNoClash(folder, this.#paths.ofOwner(place.owner));
     return withErrors(async () => {
+      // Before the bytes are read: the caller may choose another name for a stream, too.
+      await requireNoClash();
       const puts = path.join(this.#paths.root, PUTS);
       await fs.mkdir(puts, { recursive: true });
       await this.#removeOldPuts(puts);
@@ -69,7 +73,7 @@ export class FolderHome implements ArtifactHome, SeparateFiles {
         const target = path.join(staged, path.basename(folder));
         const bytes = await writeChunks(fs, target, file.data, place.name);
         return await changes.run(this.#paths.queueOf(place.owner), async () => {
-          await this.#paths.requireNoClash(folder);
+          await requireNoClash();
           return this.#publish(place, folder, file, { staged, ...bytes });
         });
       } finally {

@@ -93,13 +93,17 @@ export class FolderPaths {
     return invalidValue(part, UNFIT_WINDOWS, { ...owner, filename: name }[part]);
   }
 
-  /** @throws SessionError `invalid_argument` if the file system takes a path for that of another name */
-  async requireNoClash(folder: string): Promise<void> {
+  /**
+   * @param scope the folder of the owner of a file: the clash of a part below is one of the file's name
+   * @throws SessionError `invalid_argument` if the file system takes a path for that of another name
+   */
+  async requireNoClash(folder: string, scope = folder): Promise<void> {
     const clash = await this.findNameClash(folder, true);
     if (clash === undefined) return;
     const own = JSON.stringify(this.#node.path.relative(this.root, clash));
+    const key = clash.length > scope.length ? 'filename' : 'The key';
     const rule = `has a name that the file system takes for another one: ${own} is there under another name`;
-    throw invalid('The key', rule);
+    throw invalid(key, rule);
   }
 
   /**

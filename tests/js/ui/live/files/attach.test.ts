@@ -4,7 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Event, filesOf, InMemorySessionService } from '../../../../../js/index.js';
 import { type LiveSession, liveSession, type RunAgent } from '../../../../../js/ui/live/index.js';
 import { CORE } from '../../../../../js/core/core_of.js';
+import { artifactsOf } from '../../../../../js/service/files/artifact_lines.js';
+import { FolderHome } from '../../../../../js/stores/artifacts/folder_home.js';
+import { newFolder } from '../../../../new_folder.js';
 import { failsWith } from '../../../fails_with.js';
+import { byCaseAndAccents, insensitiveFiles } from '../../../stores/artifacts/insensitive_files.js';
 import { idsOf, KEY } from '../stores.js';
 
 const PNG = { type: 'image/png' };
@@ -173,6 +177,30 @@ describe('A message with files', () => {
     equal(filesOf(sent).length, names.length);
     ok(namesOf(sent).every((name) => !name.startsWith('user:')));
     equal(namesOf(sent)[0], 'a_b.png');
+  });
+
+  it('gives a file another name if its folder refuses the name, for a stream too', async () => {
+    for (const platform of ['win32', 'darwin'] as const) {
+      const folder = newFolder();
+      const node = insensitiveFiles(folder, byCaseAndAccents);
+      const home = new FolderHome(folder, { ...node, isWindows: platform === 'win32' });
+      const service = new InMemorySessionService({ artifacts: true });
+      Object.defineProperty((await artifactsOf(service))!, 'home', { value: home });
+      const chat = liveSession(service, KEY, { run: echo });
+      const names = ['what?.png', 'CON', 'A.txt', 'a.txt', 'con/b.txt'];
+      const blobs = names.map((name) => picture('x', name));
+      const stream = { name: 'LPT1.txt', data: new Blob(['yz']).stream() };
+      const sent = filesOf(await chat.ask('Odd.', { files: [...blobs, stream] }));
+      const given =
+        platform === 'win32'
+          ? ['what_.png', 'CON-2', 'A.txt', 'a-2.txt', 'con_b.txt', 'LPT1-2.txt']
+          : ['what?.png', 'CON', 'A.txt', 'a-2.txt', 'con_b.txt', 'LPT1.txt'];
+      deepEqual(
+        sent.map(({ name }) => name),
+        given,
+      );
+      equal(sent.at(-1)?.size, 2);
+    }
   });
 
   it('is neither stored nor shown if the second of its three files fails', async () => {
