@@ -37,7 +37,7 @@ export async function connectKysely(
   const unordered = kyselyPool(database, engine);
   // A server locks rows. Its transactions wait there.
   const file = engine.isFile ? await findFile(unordered, engine, waits, database) : undefined;
-  const inTurns = (pool: ServerPool): ServerPool =>
+  const inTurns = (pool: KyselyPool): ServerPool =>
     file === undefined ? pool : turnsOf(pool, file);
   const pool = inTurns(unordered);
   const isWhole = await requireTransactions(database, pool, engine, waits);
@@ -61,8 +61,9 @@ async function findFile(
   let file: unknown;
   try {
     file = await run('autocommit', readFile, {});
-  } catch {
-    // A database that cannot be reached is told of next.
+  } catch (error) {
+    // A database elsewhere may refuse the query. Any other failure may pass: the next call asks again.
+    if (!isSessionError(error, 'storage_failed')) throw error;
   }
   if (file === '') return database;
   const files = await loadOptional<{ existsSync(path: unknown): boolean }>('node:fs');
@@ -70,8 +71,18 @@ async function findFile(
   return files?.existsSync(file) === true ? file : undefined;
 }
 
+/** A connection that is given back, in place of being closed. */
+interface KyselyConnection extends ServerConnection {
+  /** Rolls back and gives the connection back, or neither if that fails. Never rejects. */
+  restore(undo: readonly Query[]): Promise<void>;
+}
+
+interface KyselyPool extends ServerPool {
+  connect(onQueue: () => void): Promise<KyselyConnection>;
+}
+
 /** The same pool, whose connections are given one after the other: see {@link takeTurn}. */
-function turnsOf(pool: ServerPool, file: unknown): ServerPool {
+function turnsOf(pool: KyselyPool, file: unknown): ServerPool {
   return {
     ...pool,
     async connect(onQueue) {
@@ -85,8 +96,8 @@ function turnsOf(pool: ServerPool, file: unknown): ServerPool {
             endTurn();
           },
           destroy(undo) {
-            connection.destroy(undo);
-            endTurn();
+            // Its lock is held until then.
+            void connection.restore(undo).then(endTurn);
           },
         };
       } catch (error) {
@@ -127,7 +138,7 @@ function kyselyPool(
   database: Database,
   engine: Engine,
   check: Check = (values) => values,
-): ServerPool {
+): KyselyPool {
   return {
     connect: () =>
       new Promise((resolve, reject) => {
@@ -151,7 +162,7 @@ function connectionOf(
   engine: Engine,
   check: Check,
   release: () => void,
-): ServerConnection {
+): KyselyConnection {
   let answered = 0;
   let pending: Promise<unknown> = Promise.resolve();
   let transaction: ControlledTransaction<Tables> | undefined;
@@ -179,6 +190,17 @@ function connectionOf(
     }
     return [];
   };
+  const restore = async (undo: readonly Query[]): Promise<void> => {
+    await pending.catch(() => undefined);
+    for (const query of [ROLLBACK, ...undo]) {
+      try {
+        await run(query);
+      } catch (error) {
+        if (!isClean(error)) return;
+      }
+    }
+    release();
+  };
   return {
     async query(query) {
       const result = run(query);
@@ -191,19 +213,9 @@ function connectionOf(
     release,
     // Kysely cannot close the connection. The pool gets it back once it has no transaction and everything is
     // undone, or if its driver knows that it is lost.
+    restore,
     destroy(undo) {
-      const restore = async (): Promise<void> => {
-        await pending.catch(() => undefined);
-        for (const query of [ROLLBACK, ...undo]) {
-          try {
-            await run(query);
-          } catch (error) {
-            if (!isClean(error)) return;
-          }
-        }
-        release();
-      };
-      void restore();
+      void restore(undo);
     },
   };
 }
