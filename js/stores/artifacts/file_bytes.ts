@@ -137,16 +137,30 @@ export class ChunkHash {
   }
 
   async add(chunk: Uint8Array<ArrayBuffer>): Promise<void> {
-    const digest = await this.#subtle?.digest('SHA-256', chunk);
+    const digest = await this.#digestOf(chunk);
     if (digest !== undefined) this.#digests.push(digest);
+  }
+
+  /** Whether a chunk has the bytes of the one that was added at this place. Without `crypto.subtle`, any has. */
+  async hasAt(place: number, chunk: Uint8Array<ArrayBuffer>): Promise<boolean> {
+    const digest = await this.#digestOf(chunk);
+    const added = this.#digests[place];
+    return digest === undefined || (added !== undefined && inHex(digest) === inHex(added));
   }
 
   /** Returns the hash in hexadecimal; `undefined` without `crypto.subtle`. */
   async end(): Promise<string | undefined> {
-    const all = await new Blob(this.#digests).arrayBuffer();
-    const digest = await this.#subtle?.digest('SHA-256', all);
-    return digest && [...new Uint8Array(digest)].map(toHex).join('');
+    const digest = await this.#digestOf(await new Blob(this.#digests).arrayBuffer());
+    return digest && inHex(digest);
   }
+
+  async #digestOf(bytes: BufferSource): Promise<ArrayBuffer | undefined> {
+    return this.#subtle?.digest('SHA-256', bytes);
+  }
+}
+
+function inHex(digest: ArrayBuffer): string {
+  return [...new Uint8Array(digest)].map(toHex).join('');
 }
 
 function toHex(byte: number): string {
@@ -155,7 +169,33 @@ function toHex(byte: number): string {
 
 /** Returns the hash of a Blob, which can be read again afterwards. @param name names the file, for the error */
 export async function hashOf(blob: Blob, name: string): Promise<string | undefined> {
+  return (await hashChunks(blob, name)).end();
+}
+
+/** Reads a Blob for the hash of its chunks. @param name names the file, for the error */
+export async function hashChunks(blob: Blob, name: string): Promise<ChunkHash> {
   const hash = new ChunkHash();
   for await (const chunk of chunksOf(blob, name)) await hash.add(chunk);
-  return hash.end();
+  return hash;
+}
+
+/**
+ * Cuts a Blob into chunks that have the bytes of an earlier reading.
+ *
+ * @param name names the file, for the error
+ * @throws SessionError `invalid_argument` if the bytes cannot be read, or if they are others by now
+ */
+export async function* chunksAgain(
+  blob: Blob,
+  name: string,
+  before: ChunkHash,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  let place = 0;
+  for await (const chunk of chunksOf(blob, name)) {
+    if (!(await before.hasAt(place, chunk))) {
+      throw unreadable(blob, name, new Error('It has other bytes than before.'));
+    }
+    yield chunk;
+    place += 1;
+  }
 }

@@ -48,7 +48,7 @@ export type AttachedFile =
 
 /** A request to store a file as a new version. */
 export interface PutArtifactRequest extends ArtifactRequest {
-  /** The bytes. A buffer is copied at the call, and a `Blob` is read once: later changes of its file do not count. */
+  /** The bytes. A buffer is copied at the call, and a `Blob` is read during the put. */
   data: ArtifactData;
   /**
    * An IANA media type of at most 255 bytes, without control characters. Default: that of the `Blob`, else

@@ -18,7 +18,14 @@ import type {
 } from '../../artifacts/artifact_home.js';
 import type { Decide, StorageWriteRequest } from '../../../core/storage/requests.js';
 import type { FileOwner, FilePlace } from '../../artifacts/artifact_names.js';
-import { CHUNK_BYTES, ChunkHash, chunksOf, hashOf, UNUSED_MS } from '../../artifacts/file_bytes.js';
+import {
+  CHUNK_BYTES,
+  ChunkHash,
+  chunksAgain,
+  chunksOf,
+  hashChunks,
+  UNUSED_MS,
+} from '../../artifacts/file_bytes.js';
 import { isBlob } from '../../artifacts/given_files.js';
 import { decidePut, factsOfSize } from '../../artifacts/file_versions.js';
 import type { StoredTime } from '../engine/engine.js';
@@ -44,6 +51,8 @@ export interface FileDatabase {
     call: StorageCall,
   ): T | Promise<T>;
 }
+
+type Chunks = ReturnType<typeof chunksOf>;
 
 /** The bytes that were put, and the name that they have. */
 interface PutContent {
@@ -77,7 +86,14 @@ export class DatabaseHome implements ArtifactHome {
 
   async put(place: FilePlace, file: NewFile, call: Abortable): Promise<FileVersion> {
     const { data } = file;
-    const hash = isBlob(data) ? await hashOf(data, place.name) : undefined;
+    const { name } = place;
+    const reading = isBlob(data) ? await hashChunks(data, name) : undefined;
+    const hash = await reading?.end();
+    // Other bytes must not get the name of these, under which they are shared.
+    const read = (): Chunks =>
+      isBlob(data) && reading !== undefined
+        ? chunksAgain(data, name, reading)
+        : chunksOf(data, name);
     this.#chunkBytes ??= await this.#read(call, chunkBytesOf);
     const chunkBytes = this.#chunkBytes;
     // Only bytes that can be read again are hashed before, and shared.
@@ -87,7 +103,7 @@ export class DatabaseHome implements ArtifactHome {
     const { sessionId } = place.owner;
     const isStream = !isBlob(data);
     const before = isStream && (await this.#sessionTime(place.owner, call));
-    const put = existing ?? (await this.#putChunks(place, data, { hash, chunkBytes }, call));
+    const put = existing ?? (await this.#putChunks(place, read(), { hash, chunkBytes }, call));
     const stored = await this.#write(call, (context) => store(context, place, file, put));
     if (stored !== undefined) return stored;
     if (isStream) {
@@ -96,7 +112,7 @@ export class DatabaseHome implements ArtifactHome {
       if (sessionId !== undefined && after !== before) throw sessionNotFound(sessionId);
     } else {
       // What was to be shared has been deleted meanwhile.
-      const again = await this.#putChunks(place, data, { hash, chunkBytes }, call);
+      const again = await this.#putChunks(place, read(), { hash, chunkBytes }, call);
       const last = await this.#write(call, (context) => store(context, place, file, again));
       if (last !== undefined) return last;
     }
@@ -128,15 +144,15 @@ export class DatabaseHome implements ArtifactHome {
 
   /** Stores the bytes, each chunk in a transaction: others wait for one chunk at most. */
   async #putChunks(
-    { owner, name }: FilePlace,
-    data: NewFile['data'],
+    { owner }: FilePlace,
+    read: Chunks,
     { hash, chunkBytes }: Pick<PutContent, 'hash' | 'chunkBytes'>,
     call: Abortable,
   ): Promise<PutContent> {
     const content = contentOf(hash ?? this.#newId(), chunkBytes);
     const digest = new ChunkHash();
     let [size, chunks] = [0, 0];
-    for await (const chunk of chunksOf(data, name)) {
+    for await (const chunk of read) {
       if (hash === undefined) await digest.add(chunk);
       for (let at = 0; at < chunk.length; at += chunkBytes) {
         const part = chunk.subarray(at, at + chunkBytes);

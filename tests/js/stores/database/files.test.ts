@@ -7,6 +7,7 @@ import { schemaSql } from '../../../../js/command/schema_sql.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { bytesOf, FILE_BEHAVIOURS } from '../../service/artifacts/behaviours.js';
 import { newFolder } from '../../../new_folder.js';
+import { failsWith } from '../../fails_with.js';
 
 const user = { appName: 'shop', userId: 'ada' };
 const key = { ...user, sessionId: 's1' };
@@ -71,6 +72,26 @@ describe('Files in SQLite', () => {
     await service.artifacts.deleteArtifact({ ...key, filename: 'b' });
     // The numbers of the deleted files are kept.
     assert.deepEqual(rows(), [2, 0]);
+    await service.close();
+  });
+
+  it('whose bytes change between the two readings of a put are refused, and never shared', async () => {
+    const { service } = newDatabase();
+    await service.createSession(key);
+    const [before, after] = [bytesOf(MIB + 1), bytesOf(MIB + 1)];
+    after[MIB] = before[MIB]! ^ 1;
+    const changing = new File([before], 'tea.bin');
+    let slices = 0;
+    changing.slice = (start, end) => {
+      slices += 1;
+      return new Blob([slices <= 2 ? before : after]).slice(start, end);
+    };
+    const put = service.artifacts.put({ ...key, filename, data: changing });
+    await assert.rejects(put, failsWith('invalid_argument', /"tea\.bin" .*other bytes/));
+    assert.deepEqual(await service.artifacts.listArtifactKeys(key), []);
+    await service.artifacts.put({ ...key, filename, data: new Blob([before]) });
+    const blob = await service.artifacts.open({ ...key, filename });
+    assert.deepEqual(new Uint8Array(await blob!.arrayBuffer()), before);
     await service.close();
   });
 
