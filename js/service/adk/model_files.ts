@@ -30,8 +30,8 @@ interface TurnFiles {
  * them. The events with files are copies: nothing of it is stored.
  *
  * The newest files come first, while there is room. A model gets the bytes of a type that it takes, and any other file as a
- * text if its bytes are one. What has no room, is empty, cannot be read or is neither stays the text that stands for it, and
- * the agent may load it with `LOAD_ARTIFACTS`.
+ * text if its bytes are one. A file without room, an empty one, an unreadable one and any other binary stay as their text.
+ * The agent may load them with `LOAD_ARTIFACTS`.
  */
 export class ModelFiles {
   /** Absent: the service has no files, and nobody waits for them. */

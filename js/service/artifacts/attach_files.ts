@@ -4,7 +4,7 @@ import { isSessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { requireText } from '../../values/errors/option_values.js';
 import { fitsUtf8 } from '../../values/json/text.js';
-import { requireType } from '../../values/model/values/media_type.js';
+import { essenceOf, requireType } from '../../values/model/values/media_type.js';
 import type { ArtifactService, AttachedFile } from '../../values/model/artifact.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
@@ -205,7 +205,7 @@ function takeFiles(given: readonly AttachedFile[]): TakenFile[] {
     const data = dataOf(named.data);
     const { mimeType = blobType(data) } = named;
     if (mimeType !== undefined) requireType(`files[${at}].mimeType`, mimeType);
-    const [, subtype = 'bin'] = /^\w+\/(\w+)$/.exec(mimeType ?? '') ?? [];
+    const [, subtype = 'bin'] = /^\w+\/(\w+)$/.exec(essenceOf(mimeType)) ?? [];
     return { name: named.name ?? `file.${subtype}`, data, mimeType };
   });
 }

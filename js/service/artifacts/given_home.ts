@@ -23,6 +23,7 @@ import type {
   ArtifactUsage,
   ArtifactVersion,
 } from '../../values/model/artifact.js';
+import { essenceOf } from '../../values/model/values/media_type.js';
 import type { Abortable, CompositeSessionKey } from '../../values/model/session.js';
 
 /**
@@ -121,7 +122,7 @@ function toFileVersion(stored: ArtifactVersion): FileVersion {
     ...own
   } = ownFactsOf(stored.customMetadata);
   // Some services tell this type for a text too. The part that they load tells which it is.
-  const isPlain = /^text\/plain(;|$)/i.test(stored.mimeType ?? '');
+  const isPlain = essenceOf(stored.mimeType) === 'text/plain';
   const mimeType = own.mimeType ?? (isPlain ? undefined : stored.mimeType);
   const displayName = own.displayName ?? stored.displayName;
   const facts = { author, id, customMetadata, mimeType, displayName };

@@ -1,4 +1,4 @@
-/** What callers give as files. It is taken at the call: they may change it afterwards. */
+/** Takes the files of a request at the call, because the caller may change its objects later. */
 import { copyPlain } from '../../values/state/delta.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { optionalCount } from '../../values/errors/option_values.js';

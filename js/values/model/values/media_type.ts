@@ -1,6 +1,6 @@
 /**
  * Media types of files. A stored type is a text of its writer, and browsers read odd ones in their own way: of
- * `image/png,text/html` they take the last. So what shows a file makes its type anew by these functions.
+ * `image/png,text/html` they take the last. So what shows a file makes its type again from the essence of the stored one.
  */
 
 import { invalidValue } from '../../errors/invalid.js';

@@ -92,6 +92,7 @@ describe('A message with files', () => {
     const data = new TextEncoder().encode('a,b');
     const files = [
       new Blob(['x'], PNG),
+      new Blob(['y'], { type: 'audio/webm;codecs=opus' }),
       { name: 'table.csv', data, mimeType: 'text/csv' },
       picture(),
     ];
@@ -100,8 +101,9 @@ describe('A message with files', () => {
       sent.map(({ part, name, mimeType, size }) => [part, name, mimeType, size]),
       [
         [1, 'file.png', 'image/png', 1],
-        [2, 'table.csv', 'text/csv', 3],
-        [3, 'tea.png', 'image/png', 7],
+        [2, 'file.webm', 'audio/webm;codecs=opus', 1],
+        [3, 'table.csv', 'text/csv', 3],
+        [4, 'tea.png', 'image/png', 7],
       ],
     );
   });
