@@ -90,7 +90,7 @@ async function searchMemory(
   searched: SearchedSessions,
   request: UserRequest & { query: string },
   isRemembered: boolean,
-  except: ReadonlySet<string>,
+  excepted: ReadonlySet<string>,
 ): Promise<MemoryEntry[]> {
   const taken = takeRequest(request);
   requireUser(taken);
@@ -101,13 +101,17 @@ async function searchMemory(
   const owner = { appName, userId, isRemembered, signal };
   const call = beginSearch();
   const asking = { ...owner, least: 1, needles: anyNeedlesOf(query) };
-  const needles = await searched.rarest(asking, call);
   const asked = wordsOf(query);
-  const count = (words: string): number => (words === asked ? 0 : countIn(words, needles));
+  const isQuestion = (words: string): boolean =>
+    query.length < taken.query.length ? words.startsWith(asked) : words === asked;
+  const isCounted = (sessionId: string, words: string): boolean =>
+    !excepted.has(sessionId) && !isQuestion(words);
+  const needles = await searched.rarest(asking, call, isCounted);
+  const count = (words: string): number => (isQuestion(words) ? 0 : countIn(words, needles));
   const look = { ...owner, needles, least: 1 };
   const bestFirst: Order = (one, other) => other.found - one.found || newestFirst(one, other);
   const { sessions } = await searched.candidates(look, bestFirst, call);
-  const remembered = sessions.filter(({ sessionId }) => !except.has(sessionId));
+  const remembered = sessions.filter(({ sessionId }) => !excepted.has(sessionId));
   const entries: { entry: MemoryEntry; count: number; time: number }[] = [];
   /** Whether no event with so many words, of this time or before, comes into the answer. */
   const isFull = (most: number, newest: number): boolean =>

@@ -119,22 +119,32 @@ export class SearchedSessions {
   }
 
   /**
-   * Returns the needles of a look that are the rarest in the user's newest words, as many as a look takes. Those of the same
-   * rarity stay in their order.
+   * Returns as many needles as a look takes: those that occur in the user's newest words come first, and of them the rarest.
+   * Those of the same rarity stay in their order.
+   *
+   * @param isCounted whether the words of an event of a session count; those of the question itself have every needle
    */
-  async rarest(request: LookRequest, call: SearchCall): Promise<readonly string[]> {
-    const { needles, signal } = request;
+  async rarest(
+    request: LookRequest,
+    call: SearchCall,
+    isCounted: (sessionId: string, words: string) => boolean,
+  ): Promise<readonly string[]> {
+    const { needles } = request;
     if (needles.length <= MAX_NEEDLES) return needles;
     // Each row with a word has a blank.
     const { sessions } = await this.candidates({ ...request, needles: [' '] }, newestFirst, call);
     let sample = '';
-    for await (const { lines } of this.withLines({ ...request, signal }, sessions)) {
-      sample += lines.join('\n');
+    for await (const { sessionId, lines } of this.withLines(request, sessions)) {
+      sample += lines.filter((words) => isCounted(sessionId, words)).join('\n');
       if (sample.length >= SAMPLE) break;
     }
     sample = sample.slice(0, SAMPLE);
-    const counted = needles.map((needle) => [sample.split(needle).length, needle] as const);
-    const ordered = counted.sort(([one], [other]) => one - other);
+    const rank = (needle: string): number => {
+      const count = sample.split(needle).length - 1;
+      return count === 0 ? SAMPLE : count;
+    };
+    const ranked = needles.map((needle) => [rank(needle), needle] as const);
+    const ordered = ranked.sort(([one], [other]) => one - other);
     return ordered.slice(0, MAX_NEEDLES).map(([, needle]) => needle);
   }
 

@@ -139,6 +139,28 @@ describe('A memory service', () => {
     assert.ok(memories.some(({ content }) => content.parts?.[0]?.text === '我的猫叫小白'));
   });
 
+  it('asks by the parts that occur if most of a long question occurs in the question alone', async () => {
+    const service = new InMemorySessionService();
+    const add = async (sessionId: string, text: string) => {
+      const session = await service.createSession({ ...USER, sessionId });
+      await service.appendEvent({ session, event: says(text) });
+    };
+    const absent = Array.from({ length: 400 }, (_, at) => String.fromCodePoint(0x4e00 + at));
+    const query = `${absent.join('')}，我的猫叫什么名字`;
+    await add('before', '我的猫叫小白');
+    const found = async (question: string, except?: () => readonly string[]) => {
+      const memory = sessionSearch(service).asMemoryService({ except });
+      const { memories } = await memory.searchMemory({ ...USER, query: question });
+      return memories.map(({ content }) => content.parts?.[0]?.text);
+    };
+    assert.deepEqual(await found(query), ['我的猫叫小白']);
+    await add('today', query);
+    assert.deepEqual(await found(query), ['我的猫叫小白']);
+    const long = `${query}${'x'.repeat(512)}`;
+    await add('long', long);
+    assert.deepEqual(await found(long, () => ['today']), ['我的猫叫小白']);
+  });
+
   it('remembers neither the question itself, nor an invocation without a final answer, nor a session that is excepted', async () => {
     const service = await yesterday();
     const session = await service.createSession({ ...USER, sessionId: 'today' });
