@@ -42,7 +42,10 @@ export function isTitleHit(
   return title !== undefined && hasAll(wordsOf(title), needles);
 }
 
-/** Returns the hits of a session: its title, then its events, the newest first. */
+/**
+ * Returns the hits of a session: its title, then its events, the newest first. A title that its first message has given is a
+ * hit only if no event is.
+ */
 export async function hitsOf(
   { sessionId: id, title, reading, matching = Infinity, most }: HitSession,
   filter: HitFilter,
@@ -52,10 +55,13 @@ export async function hitsOf(
   const head = { sessionId: id, ...(title !== undefined && { title }) };
   const limit = Math.min(most, sessionId === undefined ? MAX_OF_SESSION : Infinity);
   const hits: SearchHit[] = [];
-  if (title !== undefined && isTitleHit(title, filter)) {
-    const isMessage = reading !== undefined && (await isFirstMessage(title, reading));
-    if (!isMessage) hits.push({ ...head, snippet: await snippetOf(title, needles, pauses) });
-  }
+  const addTitle = async (text: string): Promise<void> => {
+    hits.push({ ...head, snippet: await snippetOf(text, needles, pauses) });
+  };
+  const titleHit = isTitleHit(title, filter) ? title : undefined;
+  const isMessage =
+    titleHit !== undefined && reading !== undefined && (await isFirstMessage(titleHit, reading));
+  if (titleHit !== undefined && !isMessage) await addTitle(titleHit);
   if (reading === undefined || hits.length >= limit) return hits;
   let remaining = matching;
   for await (const event of reading.events()) {
@@ -74,10 +80,12 @@ export async function hitsOf(
     }
     if (hits.length >= limit || remaining === 0) break;
   }
+  // A rewind may have undone the message.
+  if (titleHit !== undefined && hits.length === 0) await addTitle(titleHit);
   return hits;
 }
 
-/** Whether a title is what the first message of its session gives. Then the message is the hit. */
+/** Whether a title is what the first message of its session gives. */
 async function isFirstMessage(
   title: string,
   { firstEvents }: Pick<SessionReading, 'firstEvents'>,

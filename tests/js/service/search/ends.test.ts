@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { rewind, undoRewind } from '../../../../js/core/history/index.js';
 import { createEvent, InMemorySessionService, type SessionService } from '../../../../js/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { sessionSearch } from '../../../../js/service/search/index.js';
@@ -148,5 +149,20 @@ describe('A search', () => {
     assert.deepEqual((await find(1)).sort(), [...texts].sort());
     await service.updateSession(KEY, { title: 'Tea of today' });
     assert.equal((await find(20)).length, 4);
+  });
+
+  it('finds a session by the title that a message has given which a rewind has undone', async () => {
+    const service = new InMemorySessionService({ autoTitle: true });
+    const session = await service.createSession(KEY);
+    await service.appendEvent({ session, event: { ...says('Green tea'), invocationId: 'i1' } });
+    await rewind(service, { ...KEY, before: { invocationId: 'i1' } });
+    const search = sessionSearch(service);
+    const isEvent = async () => {
+      const { hits } = await search.find({ ...USER, query: 'tea' });
+      return hits.map(({ eventId }) => eventId !== undefined);
+    };
+    assert.deepEqual(await isEvent(), [false]);
+    await undoRewind(service, KEY);
+    assert.deepEqual(await isEvent(), [true]);
   });
 });
