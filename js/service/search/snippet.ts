@@ -11,7 +11,7 @@ const OVERLAP = 2048;
 /** How much longer it takes to find the places of words than to make them. */
 const EFFORT = 4;
 /** What stands between words. */
-const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}]/gu;
+const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}]/u;
 
 /** A piece of a text, by UTF-16 units. */
 interface Span {
@@ -47,9 +47,10 @@ export async function snippetOf(
 /** Returns where the next window begins: between words, if words end within the overlap. */
 function windowStart(text: string, from: number): number {
   const place = from + WINDOW;
-  BETWEEN_WORDS.lastIndex = wholeAt(text, place - OVERLAP);
-  const between = BETWEEN_WORDS.exec(text)?.index ?? place;
-  return between < place ? between : wholeAt(text, place - OVERLAP);
+  const start = wholeAt(text, place - OVERLAP);
+  // In the whole text, each window would look for a separator to the end of a text that has none.
+  const overlap = text.slice(start, wholeAt(text, place));
+  return start + Math.max(0, overlap.search(BETWEEN_WORDS));
 }
 
 /** Cuts the piece of a snippet out of a text. */

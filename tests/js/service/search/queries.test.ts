@@ -84,4 +84,16 @@ describe('A snippet', () => {
     }
     assert.doesNotMatch(await shown(`${'x'.repeat(4096)}tea ${'y '.repeat(9000)}`, 'tea'), /\[/);
   });
+
+  it('looks for words in a window of a long text at once, also if no separator is in it', async (t) => {
+    const { exec } = RegExp.prototype;
+    t.after(() => (RegExp.prototype.exec = exec));
+    let longest = 0;
+    RegExp.prototype.exec = function (input) {
+      longest = Math.max(longest, input.length);
+      return exec.call(this, input);
+    };
+    assert.match(await shown(`${'ภ'.repeat(20_000)}茶`, '茶'), /\[茶\]$/);
+    assert.ok(longest > 0 && longest < 10_000, `${longest}`);
+  });
 });
