@@ -11,6 +11,7 @@ import { requireId, requireUser } from '../../values/model/values/ids.js';
 import { isTime, MAX_TIMESTAMP, optionalTime } from '../../values/model/values/time.js';
 import { needlesOf } from '../../values/words.js';
 import { hasAll, type HitFilter, hitsOf, isTitleHit } from './hits.js';
+import { Pauses } from './pauses.js';
 import {
   beginSearch,
   type Candidate,
@@ -105,6 +106,7 @@ export async function find(
   const look = { appName, userId, needles, least: needles.length, isRemembered: false, signal };
   const candidates = await searched.candidates(look, newestFirst, call);
   const time = limitOf(call, signal);
+  const pauses = new Pauses(time.signal);
   let { isComplete } = candidates;
   // A table has the titles of all sessions, also of those that the service hides from its reader.
   const isListed = (await searched.rows(signal)).list !== undefined;
@@ -124,9 +126,8 @@ export async function find(
     const most = givenOf(candidate.sessionId) + limit;
     try {
       const found = await hitsOfCandidate(
-        { service, searched, search, isListed, most, call },
+        { service, searched, search, isListed, most, call, pauses },
         candidate,
-        time.signal,
       );
       return { candidate, hits: found };
     } catch (error) {
@@ -142,7 +143,7 @@ export async function find(
     for (;;) {
       const next = reading.next();
       next.catch(() => undefined);
-      if (!(await time.until(next))) {
+      if (time.hasFired || !(await time.until(next))) {
         requireNotAborted(signal);
         isComplete = false;
         return seen === start ? { hits, isComplete } : page(seen);
@@ -182,28 +183,29 @@ interface HitSearch {
   readonly isListed: boolean;
   readonly most: number;
   readonly call: SearchCall;
+  readonly pauses: Pauses;
 }
 
 async function hitsOfCandidate(
-  { service, searched, search, isListed, most, call }: HitSearch,
+  { service, searched, search, isListed, most, call, pauses }: HitSearch,
   candidate: Candidate,
-  signal: FindRequest['signal'],
 ): Promise<readonly SearchHit[]> {
   const { appName, userId, sessionId } = candidate;
   const [, ...lines] = candidate.lines;
   const matching = lines.filter((words) => hasAll(words, search.needles)).length;
   const found = { sessionId, matching, most };
   if (matching > 0) {
-    const reading = await searched.transcriptOf(candidate, call, signal);
+    const reading = await searched.transcriptOf(candidate, call, pauses);
     if (reading === undefined) return [];
     const { title } = isListed ? candidate : reading.session;
-    return hitsOf({ ...found, title, reading }, search, call.pauses);
+    return hitsOf({ ...found, title, reading }, search, pauses);
   }
   if (!isTitleHit(candidate.title, search)) return [];
-  if (isListed) return hitsOf({ ...found, title: candidate.title }, search, call.pauses);
+  if (isListed) return hitsOf({ ...found, title: candidate.title }, search, pauses);
   const config = { numRecentEvents: 0 };
+  const { signal } = pauses;
   const session = await service.getSession({ appName, userId, sessionId, config, signal });
-  return hitsOf({ ...found, title: session?.title }, search, call.pauses);
+  return hitsOf({ ...found, title: session?.title }, search, pauses);
 }
 
 /** Yields what is read of items, in their order. Some are read at once: a server answers several in the time of one. */

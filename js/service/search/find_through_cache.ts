@@ -4,7 +4,8 @@ import type { FindRequest, FindResult, SearchHit } from '../../values/model/sear
 import type { SessionService } from '../../values/model/session_service.js';
 import { find, isSearched, takeSearch } from './find.js';
 import { hitsOf } from './hits.js';
-import { beginSearch, type SearchCall, type SearchedSessions } from './searched_sessions.js';
+import { Pauses } from './pauses.js';
+import { beginSearch, type SearchedSessions } from './searched_sessions.js';
 import { inMemory, readEvents } from './session_reading.js';
 
 /** The hits of sessions with changes that a remote has not confirmed. */
@@ -28,7 +29,7 @@ export async function findThroughCache(
   const call = beginSearch();
   try {
     const ids = core?.unsentSessions?.({ appName, userId }) ?? [];
-    const { hits, whole } = await unsentHits(service, request, ids, call);
+    const { hits, whole } = await unsentHits(service, request, ids);
     // Those that are unsent stand on the first page. The remote has some of them on later ones.
     const first = cursor === undefined ? hits : [];
     const rest = { ...request, limit: Math.max(1, limit - first.length) };
@@ -60,10 +61,10 @@ async function unsentHits(
   service: SessionService,
   request: FindRequest,
   sessionIds: readonly string[],
-  { pauses }: SearchCall,
 ): Promise<UnsentHits> {
   const search = takeSearch(request);
   const { appName, userId, signal } = request;
+  const pauses = new Pauses(signal);
   const found: { readonly lastUpdateTime: number; readonly hits: readonly SearchHit[] }[] = [];
   const whole = new Set<string>();
   for (const sessionId of sessionIds) {

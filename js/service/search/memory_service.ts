@@ -10,6 +10,7 @@ import { requireUser } from '../../values/model/values/ids.js';
 import { anyNeedlesOf, wordsOf } from '../../values/words.js';
 import { MAX_QUERY } from './find.js';
 import { countIn } from './process_words.js';
+import { Pauses } from './pauses.js';
 import {
   beginSearch,
   type Candidate,
@@ -118,7 +119,7 @@ async function searchMemory(
     entries.filter(({ count, time }) => count > most || (count === most && time >= newest))
       .length >= MAX_ENTRIES;
   const addEntries = async (candidate: Candidate, matching: number): Promise<void> => {
-    const reading = await searched.transcriptOf(candidate, call, time.signal);
+    const reading = await searched.transcriptOf(candidate, call, pauses);
     const answered = new Set<string>();
     let remaining = matching;
     for await (const event of reading?.events() ?? []) {
@@ -127,7 +128,7 @@ async function searchMemory(
         answered.add(invocationId);
       }
       const texts = ownTexts(event);
-      const own = count(await wordsInTurns(texts.join('\n'), call.pauses));
+      const own = count(await wordsInTurns(texts.join('\n'), pauses));
       if (own === 0) continue;
       if (!invocationId || answered.has(invocationId)) {
         entries.push({ entry: entryOf(event, texts), count: own, time: timestamp });
@@ -152,6 +153,7 @@ async function searchMemory(
     }
   };
   const time = limitOf(call, signal);
+  const pauses = new Pauses(time.signal);
   try {
     await time.until(read());
     requireNotAborted(signal);

@@ -1,24 +1,32 @@
+import { requireNotAborted } from '../../core/call/call.js';
+import { nextTask } from '../../core/call/scheduling.js';
+import type { UserRequest } from '../../values/model/session.js';
+
 /** The UTF-16 units of texts, read or folded, after which the loop gets a turn. They take some milliseconds. */
 const UNITS = 2 ** 16;
 
 /** Gives the loop a turn from time to time during a long work, so that others do not wait for its end. */
 export class Pauses {
+  /** Ends the work at its next turn. */
+  readonly signal: UserRequest['signal'];
   #units = 0;
 
-  /** Notes work by its UTF-16 units. Resolves after a turn of the loop if there was much since the last one. */
+  constructor(signal?: UserRequest['signal']) {
+    this.signal = signal;
+  }
+
+  /**
+   * Notes work by its UTF-16 units. Resolves after a turn of the loop if there was much since the last one.
+   *
+   * @throws SessionError `aborted` after a turn if the signal has fired
+   */
   async after(units: number): Promise<void> {
     this.#units += units;
     if (this.#units < UNITS) return;
     this.#units = 0;
-    await nextTurn();
+    await nextTask();
+    requireNotAborted(this.signal);
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (typeof setImmediate === 'function') setImmediate(resolve);
-    else setTimeout(resolve);
-  });
 }
 
 /** Returns about how many UTF-16 units a value has as JSON. */

@@ -15,7 +15,7 @@ import type { UserRequest } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { keyText, requireKey } from '../../values/model/values/ids.js';
 import { CatchUp } from './catch_up.js';
-import { Pauses } from './pauses.js';
+import type { Pauses } from './pauses.js';
 import { ProcessWords } from './process_words.js';
 import { readSession, type SessionReading } from './session_reading.js';
 import { WordRecords } from './word_records.js';
@@ -48,7 +48,6 @@ interface Candidates {
 
 /** A search in progress. */
 export interface SearchCall {
-  readonly pauses: Pauses;
   /** When the search began, as `performance.now()` counts. */
   readonly start: number;
   /** Where sessions are read first. Only a cache has a choice. */
@@ -57,7 +56,7 @@ export interface SearchCall {
 
 /** Begins a search. */
 export function beginSearch(reads?: HiddenMembers['reads']): SearchCall {
-  return { pauses: new Pauses(), start: performance.now(), reads };
+  return { start: performance.now(), reads };
 }
 
 /** Returns the limit of the reading of hits. The caller ends it. */
@@ -219,10 +218,10 @@ export class SearchedSessions {
    */
   transcriptOf(
     { appName, userId, sessionId }: Candidate,
-    { pauses, reads }: SearchCall,
-    signal: UserRequest['signal'],
+    { reads }: SearchCall,
+    pauses: Pauses,
   ): Promise<SessionReading | undefined> {
-    const request = { appName, userId, sessionId, signal };
+    const request = { appName, userId, sessionId, signal: pauses.signal };
     return readSession(this.#service, request, { view: 'transcript', reads }, pauses);
   }
 }

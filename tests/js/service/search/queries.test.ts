@@ -3,10 +3,12 @@ import { describe, it } from 'node:test';
 
 import { InMemorySessionService, openSessionService } from '../../../../js/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
+import { hasAllInTurns } from '../../../../js/service/search/event_words.js';
 import { Pauses } from '../../../../js/service/search/pauses.js';
 import { snippetOf } from '../../../../js/service/search/snippet.js';
 import { isWellFormed } from '../../../../js/values/json/text.js';
 import { fold, needlesOf, wordsOf } from '../../../../js/values/words.js';
+import { failsWith } from '../../fails_with.js';
 import { requireSearches, TEXTS } from './searches.js';
 import { wholeStorage } from '../whole_storage.js';
 
@@ -95,5 +97,12 @@ describe('A snippet', () => {
     };
     assert.match(await shown(`${'ภ'.repeat(20_000)}茶`, '茶'), /\[茶\]$/);
     assert.ok(longest > 0 && longest < 10_000, `${longest}`);
+  });
+
+  it('of a long text is given up at the end of the search', async () => {
+    const pauses = new Pauses(AbortSignal.abort());
+    const text = `${'x '.repeat(100_000)} tea`;
+    await assert.rejects(snippetOf(text, needlesOf('tea'), pauses), failsWith('aborted'));
+    await assert.rejects(hasAllInTurns(text, needlesOf('tea'), pauses), failsWith('aborted'));
   });
 });
