@@ -29,17 +29,18 @@ const MAX_READS = 4;
 const MAX_REFUSED = 20;
 
 /**
- * A place is the time and the id of a session that the caller may see, and how many of its hits were given. After 20
- * refusals it has a checksum of the last refused session too, which tells strangers neither its id nor its time.
+ * A place is the time and the id of the last session with hits that the caller may see, and how many of its hits were given.
+ * If that session and perhaps further ones are done with, it has a checksum of the last one too. The caller may not be
+ * allowed to see that one: a checksum tells neither its id nor its time.
  */
 const SEARCH_CURSOR = {
   version: 's1',
   target: 'search',
-  isPlace: ([time, sessionId, given, refused]: readonly unknown[]) =>
+  isPlace: ([time, sessionId, given, done]: readonly unknown[]) =>
     isTime(time) &&
     typeof sessionId === 'string' &&
     Number.isSafeInteger(given) &&
-    (refused === null || Number.isSafeInteger(refused)),
+    (done === null || Number.isSafeInteger(done)),
 };
 
 /** A request that was checked. */
@@ -50,7 +51,7 @@ interface TakenSearch extends HitFilter {
   readonly target: readonly unknown[];
 }
 
-type Place = readonly [time: number, sessionId: string, given: number, refused: number | null];
+type Place = readonly [time: number, sessionId: string, given: number, done: number | null];
 
 /** The place before all sessions. */
 const START: Place = [MAX_TIMESTAMP, '', 0, null];
@@ -113,10 +114,10 @@ export async function find(
   let refused = 0;
   const hits: SearchHit[] = [];
   const start = place ?? START;
-  let seen = start;
-  const [, , , last] = seen;
+  let end = start;
+  const [, , , last] = start;
   const rest = candidates.sessions.filter((session) => isSearched(session, search, place));
-  // If the refused session has changed, those before it are asked for again.
+  // If the session has changed, those before it are read again.
   const sessions =
     last === null
       ? rest
@@ -135,7 +136,7 @@ export async function find(
       return { candidate, hits: undefined };
     }
   };
-  const page = (end: Place): FindResult => {
+  const page = (): FindResult => {
     return { hits, isComplete, nextCursor: cursorText(SEARCH_CURSOR, target, end) };
   };
   const reading = readAhead(searched.withLines(look, sessions), read);
@@ -146,7 +147,7 @@ export async function find(
       if (time.hasFired || !(await time.until(next))) {
         requireNotAborted(signal);
         isComplete = false;
-        return seen === start ? { hits, isComplete } : page(seen);
+        return end === START ? { hits, isComplete } : page();
       }
       const { done, value } = await next;
       if (done) return { hits, isComplete };
@@ -156,17 +157,17 @@ export async function find(
       const isHit = found === undefined || found.length > first;
       if (isHit && maySee !== undefined && !(await maySee(sessionId))) {
         refused += 1;
-        const [time, id, given] = seen;
-        if (refused >= MAX_REFUSED) return page([time, id, given, checksumOf(candidate)]);
-        continue;
+      } else {
+        if (found === undefined) isComplete = false;
+        if (isHit) end = [lastUpdateTime, sessionId, first, null];
+        for (const hit of (found ?? []).slice(first)) {
+          hits.push(hit);
+          end = [lastUpdateTime, sessionId, end[2] + 1, null];
+          if (hits.length === limit) return page();
+        }
       }
-      if (found === undefined) isComplete = false;
-      if (isHit) seen = [lastUpdateTime, sessionId, found?.length ?? 0, null];
-      for (const [number, hit] of (found ?? []).entries()) {
-        if (number < first) continue;
-        hits.push(hit);
-        if (hits.length === limit) return page([lastUpdateTime, sessionId, number + 1, null]);
-      }
+      end = [end[0], end[1], end[2], checksumOf(candidate)];
+      if (refused >= MAX_REFUSED) return page();
     }
   } finally {
     time.abort();

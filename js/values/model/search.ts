@@ -48,7 +48,10 @@ export interface FindResult {
    * not be read, or it has more than a megabyte of words. Search again for the rest.
    */
   isComplete: boolean;
-  /** The cursor to the hits after this page. Absent if the page has fewer hits than its limit. */
+  /**
+   * The cursor to the hits after this page. A page with fewer hits than its limit has it only if the search ended before it
+   * had read all sessions.
+   */
   nextCursor?: string;
 }
 

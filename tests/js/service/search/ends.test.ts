@@ -114,6 +114,39 @@ describe('A search', () => {
     assert.deepEqual([rest.hits, rest.isComplete], [all.slice(1), true]);
   });
 
+  it('goes on after the sessions that it has read, if their events are no hits', async (t) => {
+    const service = new InMemorySessionService();
+    for (const sessionId of ['s1', 's2', 's3']) {
+      const session = await service.createSession({ ...USER, sessionId });
+      await service.appendEvent({ session, event: says('Tea') });
+    }
+    const search = sessionSearch(service);
+    const ids = (await search.find({ ...USER, query: 'tea' })).hits.map((hit) => hit.sessionId);
+    const { getSession } = service;
+    const blocked = new Promise<never>(() => undefined);
+    const read: string[] = [];
+    service.getSession = (request) => {
+      read.push(request.sessionId);
+      return request.sessionId === ids[2] ? blocked : getSession.call(service, request);
+    };
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const find = async (cursor?: string) => {
+      const first = search.find({ ...USER, query: 'tea', author: 'agent', cursor });
+      for (let turns = 0; turns < 200; turns += 1) await Promise.resolve();
+      t.mock.timers.tick(2000);
+      const { hits, isComplete, nextCursor } = await first;
+      assert.deepEqual([hits, isComplete], [[], false]);
+      return nextCursor;
+    };
+    const cursor = await find();
+    assert.deepEqual(read.splice(0), ids);
+    assert.equal(await find(cursor), cursor);
+    assert.deepEqual(read, ids.slice(2));
+    service.getSession = getSession;
+    const rest = await search.find({ ...USER, query: 'tea', author: 'agent', cursor });
+    assert.deepEqual(rest, { hits: [], isComplete: true });
+  });
+
   it('finds a file by its name, and not by the text that stands for it', async () => {
     const service = new InMemorySessionService();
     const session = await service.createSession(KEY);
