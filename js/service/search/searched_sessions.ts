@@ -20,10 +20,13 @@ import { ProcessWords } from './process_words.js';
 import { readSession, type SessionReading } from './session_reading.js';
 import { WordRecords } from './word_records.js';
 
-/** The milliseconds within which a search ends, and those of them that it waits for the index. */
+/** The milliseconds from the beginning of a search within which it ends, and within which it waits for the index. */
 const SEARCH_MS = 2000;
-const INDEX_MS = 1750;
-/** The milliseconds that a search has for its hits at least: the host may have been busy. */
+const INDEX_MS = 1500;
+/**
+ * The milliseconds that a search has for the index and for its hits at least: the host may have been busy, or the remote of a
+ * cache may have answered late. A memory waits twice for the index.
+ */
 const LEAST_MS = 250;
 /** The most needles that are looked for in rows: the statements of some databases have at most 100 parameters. */
 const MAX_NEEDLES = 90;
@@ -59,9 +62,13 @@ export function beginSearch(reads?: HiddenMembers['reads']): SearchCall {
   return { start: performance.now(), reads };
 }
 
+function remainingMs({ start }: SearchCall, end: number): number {
+  return Math.max(LEAST_MS, end - (performance.now() - start));
+}
+
 /** Returns the limit of the reading of hits. The caller ends it. */
-export function limitOf({ start }: SearchCall, signal: UserRequest['signal']): TimeLimit {
-  const limit = new TimeLimit(Math.max(LEAST_MS, SEARCH_MS - (performance.now() - start)));
+export function limitOf(call: SearchCall, signal: UserRequest['signal']): TimeLimit {
+  const limit = new TimeLimit(remainingMs(call, SEARCH_MS));
   if (signal !== undefined) limit.follow(signal);
   return limit;
 }
@@ -151,16 +158,17 @@ export class SearchedSessions {
   async #catchUp(
     owner: WordsOwner,
     rows: WordRows,
-    { reads }: SearchCall,
+    call: SearchCall,
     signal: UserRequest['signal'],
   ): Promise<boolean> {
+    const { reads } = call;
     const name = `${reads ?? ''} ${keyText(owner)}`;
     const user = this.#users.get(name) ?? new CatchUp(this.#service, owner, rows, reads);
     this.#users.set(name, user);
     const work = user.run().finally(() => {
       if (user.isIdle) this.#users.delete(name);
     });
-    if (await endsWithin(INDEX_MS, work, signal)) return work;
+    if (await endsWithin(remainingMs(call, INDEX_MS), work, signal)) return work;
     try {
       this.#waitUntil?.(work.catch(() => undefined));
     } catch (error) {

@@ -161,6 +161,33 @@ describe('A memory service', () => {
     assert.deepEqual(await found(long, () => ['today']), ['我的猫叫小白']);
   });
 
+  it('answers a long question within two seconds, although the index is not ready', async (t) => {
+    const service = await yesterday();
+    const { getSession } = service;
+    await service.createSession({ ...USER, sessionId: 'blocked' });
+    service.getSession = (request) =>
+      request.sessionId === 'blocked'
+        ? new Promise<never>(() => undefined)
+        : getSession.call(service, request);
+    let now = 0;
+    t.mock.method(performance, 'now', () => now);
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const memory = sessionSearch(service).asMemoryService();
+    const query = ['tea', ...Array.from({ length: 120 }, (_, at) => `w${at}`)].join(' ');
+    let count: number | undefined;
+    const searched = memory.searchMemory({ ...USER, query }).then(({ memories }) => {
+      count = memories.length;
+    });
+    for (; count === undefined && now < 10_000; now += 10) {
+      await new Promise((resolve) => setImmediate(resolve));
+      t.mock.timers.tick(10);
+    }
+    await searched;
+    assert.equal(count, 1);
+    // Each wait ends with a turn of the loop.
+    assert.ok(now < 2100, `${now} ms`);
+  });
+
   it('remembers neither the question itself, nor an invocation without a final answer, nor a session that is excepted', async () => {
     const service = await yesterday();
     const session = await service.createSession({ ...USER, sessionId: 'today' });
