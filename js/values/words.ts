@@ -32,11 +32,12 @@ const MOST_MARKS = 30;
 /** The sound marks of half-width Kana are letters whose form is a mark. */
 const LONG_RUN = new RegExp(`([\\p{M}\\uff9e\\uff9f]{${MOST_MARKS}})[\\p{M}\\uff9e\\uff9f]+`, 'gu');
 /**
- * What may become one sign with what precedes it: marks, letters whose form begins with one, the vowels and the last
- * consonants of Hangul syllables in each of their forms, and what is dropped.
+ * Characters that can join the preceding one: marks, letters whose form begins with one, the vowels and the last consonants
+ * of Hangul syllables in each of their forms, and signs that are dropped. Other letters of Hangul, such as ㅋ, join none.
  */
 const JOINED_RANGES = [
-  '\\p{M}\\u0e33\\u0eb3\\u1160-\\u11ff\\u3131-\\u318e\\uff9e-\\uffdc\\u{16d67}',
+  '\\p{M}\\u0e33\\u0eb3\\u1160-\\u11ff\\u3133\\u3135\\u3136\\u313a-\\u313f\\u314f-\\u3163',
+  '\\uff9e\\uff9f\\uffa3\\uffa5\\uffa6\\uffaa-\\uffaf\\uffc2-\\uffdc\\u{16d67}',
   ...MARK_RANGES,
 ];
 const STARTER = new RegExp(`(?!${classOf(JOINED_RANGES)})[^]`, 'gu');
@@ -66,7 +67,7 @@ const SCRIPT_RUN = new RegExp(`([${PAIRED}]+)|[^${PAIRED}]+`, 'gu');
 /** Endings and particles of Japanese. */
 const HIRAGANA = /^[\u3041-\u309f\u30fc]*$/;
 
-/** To be raised when other words are made of the same text. Stored words of another version are made again. */
+/** Raise it when the same text gives other words. Stored words of another version are made again. */
 export const WORDS_VERSION = 2;
 
 function classOf(ranges: readonly string[]): string {

@@ -51,6 +51,22 @@ describe('fold', () => {
     }
   });
 
+  it('joins what may become one syllable of Hangul, and no letter that begins one with the letter before', () => {
+    const forms = [0x1100, 0x3131, 0xffa1].map((start) => {
+      return Array.from({ length: 94 }, (_, at) => String.fromCodePoint(start + at));
+    });
+    const letters = [...forms.flat(), ...'가각'];
+    for (const one of letters) {
+      for (const other of letters) {
+        const text = `${one}${other}`;
+        const bySign = [...signsOf(text)].map(({ sign }) => fold(sign)).join('');
+        assert.equal(bySign, fold(text), JSON.stringify(text));
+      }
+    }
+    const signs = [...signsOf('안녕ㅋㅋㅎㅎㅇﾡﾢ')].map(({ sign }) => sign);
+    assert.deepEqual(signs, [...'안녕ㅋㅋㅎㅎㅇﾡﾢ']);
+  });
+
   it('keeps the first 30 marks of a letter, whose ordering takes the square of their number', () => {
     for (const marks of ['\u093c\u094d', '\u3099', '\u0f72\u0f74', 'ﾞ', '\u093c\u200d']) {
       const folded = fold(`क${marks.repeat(100_000)}`);
