@@ -32,7 +32,7 @@ function fileNameOf(uri: unknown): string | undefined {
 /**
  * Makes the words of a text, as {@link wordPieces}, with turns of the loop between the pieces.
  *
- * @param most the bytes of words in UTF-8 after which the rest of the text is left out
+ * @param most the bytes of words in UTF-8. If there are more, the rest of the text is left out, but not all that is beyond
  */
 export async function wordsInTurns(text: string, pauses: Pauses, most = Infinity): Promise<string> {
   let words = '';
@@ -40,7 +40,7 @@ export async function wordsInTurns(text: string, pauses: Pauses, most = Infinity
   for (const piece of wordPieces(text)) {
     words += piece;
     bytes += utf8Length(piece);
-    if (bytes >= most) break;
+    if (bytes > most) break;
     await pauses.after(piece.length);
   }
   return words;

@@ -22,7 +22,7 @@ export interface EventMark {
 export interface RowDraft {
   /** The words of each event that has any, in the order of the events. */
   readonly lines: readonly string[];
-  /** Whether words are missing. */
+  /** Whether words of older events are missing. */
   readonly isCut: boolean;
   /** The marks of the last events, in their order. */
   readonly seen: readonly EventMark[];
@@ -42,16 +42,20 @@ export async function draftOf(
   const lines: string[] = [];
   const seen: EventMark[] = [];
   let room = MAX_BYTES;
+  let isCut = false;
   for await (const event of events) {
     if (seen.length < MAX_SEEN) seen.push(markOf(event));
-    else if (room <= 0) break;
-    if (room <= 0) continue;
-    const words = await wordsInTurns(ownTexts(event).join('\n'), pauses, room + 1);
+    if (room <= 0) {
+      isCut = true;
+      if (seen.length >= MAX_SEEN) break;
+      continue;
+    }
+    const words = await wordsInTurns(ownTexts(event).join('\n'), pauses, room);
     if (words === '') continue;
     lines.push(words);
     room -= utf8Length(words) + 1;
   }
-  return { lines: lines.reverse(), isCut: room < 0, seen: seen.reverse() };
+  return { lines: lines.reverse(), isCut, seen: seen.reverse() };
 }
 
 /** Returns the draft of a row that is stored. */
@@ -103,13 +107,17 @@ export function rowOf(
   const head = title === undefined ? '' : wordsOf(title);
   const newest: string[] = [];
   let room = MAX_BYTES - utf8Length(head);
+  let isShort = isCut;
   for (let at = lines.length - 1; at >= 0 && room > 0; at -= 1) {
     const line = beginOf(lines[at]!, room);
     newest.push(line);
     room -= utf8Length(line) + 1;
-    if (line.length < lines[at]!.length) room = 0;
+    if (line.length < lines[at]!.length) {
+      isShort = true;
+      break;
+    }
   }
-  const isShort = isCut || newest.length < lines.length || room === 0;
+  if (newest.length < lines.length) isShort = true;
   const words = [isShort ? CUT + head : head, ...newest.reverse()].join('\n');
   const marks = seen.slice(-MAX_SEEN).map(({ id, text }) => `${id}.${text}`);
   return { sessionId, version, title, words, revision, eventCount, seen: marks.join(' ') };
