@@ -65,7 +65,7 @@ export class CatchUp {
   }
 
   async #renewStale(): Promise<boolean> {
-    const isStored = this.#rows.list === undefined;
+    const isInDatabase = this.#rows.list === undefined;
     let isComplete = true;
     const look = { ...this.#owner, needles: [], least: 1, isRemembered: false };
     const { sessions } = await this.#rows.look(look);
@@ -74,12 +74,12 @@ export class CatchUp {
       const some = stale.slice(start, start + READS);
       const read = await Promise.all(
         some.map(async (session) => {
-          const row = await this.#read(session, isStored);
+          const row = await this.#read(session, isInDatabase);
           // A transaction for many rows is faster. Elsewhere no session waits for a slow one.
-          return isStored || (await this.#write([row])) ? row : 'unread';
+          return isInDatabase || (await this.#write([row])) ? row : 'unread';
         }),
       );
-      if (isStored && !(await this.#write(read))) {
+      if (isInDatabase && !(await this.#write(read))) {
         // One row may be the reason. The others are written without it.
         for (const row of read) if (!(await this.#write([row]))) isComplete = false;
       }
@@ -150,7 +150,7 @@ export class CatchUp {
     if (reading === undefined) return 'gone';
     const { eventCount } = reading;
     const draft = await draftOf(reading.events(), this.#pauses);
-    // Of a copy without its older events the rest is read when there is a connection.
+    // The copy lacks older events. They are read once there is a connection.
     if (!reading.isWhole) {
       const unknown = { revision: undefined, eventCount };
       return rowOf({ ...session, version: undefined }, draft, unknown);

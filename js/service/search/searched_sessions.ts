@@ -188,7 +188,7 @@ export class SearchedSessions {
       const sessionIds = some.map(({ sessionId }) => sessionId);
       const words = await rows.read({ appName, userId, sessionIds, signal });
       for (const session of some) {
-        // Whether a session has hits whose row is forgotten meanwhile, only its events tell.
+        // The row was dropped meanwhile, so the session's events decide.
         const row = words.get(session.sessionId);
         const lines = row?.words.split('\n') ?? ['', needles.join('')];
         yield { ...session, appName, userId, lines };

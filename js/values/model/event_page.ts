@@ -19,8 +19,9 @@ export interface ListEventsRequest extends CompositeSessionKey, Abortable {
   /** Leaves out events whose stored record cannot be read. By default such an event fails the call. */
   skipCorrupt?: boolean | undefined;
   /**
-   * Which events count after rewinds and compactions; default `'raw'`. Each page of another view reads the whole
-   * history. A page may be longer than `limit`, so that a summary stays with the event before it.
+   * Which events count after rewinds and compactions; default `'raw'`. If there are any, a page of another view with
+   * `after` or `eventCount` reads the whole history, and so does `'model'` after a compaction. A page may be longer than
+   * `limit`, so that a summary stays with the event before it.
    */
   view?: HistoryView | undefined;
 }
