@@ -31,22 +31,35 @@ const MARKS = new RegExp(`${classOf(MARK_RANGES)}+`, 'gu');
 const MOST_MARKS = 30;
 /** The sound marks of half-width Kana are letters whose form is a mark. */
 const LONG_RUN = new RegExp(`([\\p{M}\\uff9e\\uff9f]{${MOST_MARKS}})[\\p{M}\\uff9e\\uff9f]+`, 'gu');
-/**
- * Characters that can join the preceding one: marks, letters whose form begins with one, the vowels and the last consonants
- * of Hangul syllables in each of their forms, and signs that are dropped. Other letters of Hangul, such as ㅋ, join none.
- */
-const JOINED_RANGES = [
-  '\\p{M}\\u0e33\\u0eb3\\u1160-\\u11ff\\u3133\\u3135\\u3136\\u313a-\\u313f\\u314f-\\u3163',
-  '\\uff9e\\uff9f\\uffa3\\uffa5\\uffa6\\uffaa-\\uffaf\\uffc2-\\uffdc\\u{16d67}',
+/** Characters that can join any preceding one: marks, letters whose form begins with one, and signs that are dropped. */
+const JOINED = classOf([
+  '\\p{M}\\u0e33\\u0eb3\\ufcf2-\\ufcf4\\ufe71\\ufe77\\ufe79\\ufe7b\\ufe7d\\ufe7f\\uff9e\\uff9f\\u{16d67}',
   ...MARK_RANGES,
-];
-const STARTER = new RegExp(`(?!${classOf(JOINED_RANGES)})[^]`, 'gu');
+]);
+/**
+ * The letters of Hangul in each of their forms: first consonants, syllables, and the vowels and last consonants that can join
+ * these. A vowel joins a consonant alone, so each letter of ㅠㅠㅠ is a sign, as of ㅋㅋㅋ.
+ */
+const FIRST = '[\\u1100-\\u115f\\u3131-\\u314e\\u3260-\\u326d\\uffa1-\\uffbe]';
+const SYLLABLE = '[\\u326e-\\u327e\\uac00-\\ud7a3]';
+const VOWEL = '[\\u1160-\\u11a7\\u314f-\\u3163\\uffc2-\\uffdc]';
+const LAST =
+  '[\\u11a8-\\u11ff\\u3133\\u3135\\u3136\\u313a-\\u313f\\uffa3\\uffa5\\uffa6\\uffaa-\\uffaf]';
+/** Ends before a letter that joins none, or after two letters of Hangul of which the second joins none further. */
+const STARTER = new RegExp(
+  `(?=(?!${JOINED}|${VOWEL}|${LAST})[^])|(?:${VOWEL}|${LAST}){2}(?!${JOINED})`,
+  'gu',
+);
 /**
  * What is folded together: a letter with all that may join it. ASCII without marks is folded letter by letter in any
  * case, so a run of it is one match.
  */
 const SIGN = new RegExp(
-  `([\\0-\\x7f]+)(?!${classOf(JOINED_RANGES)})|[^]${classOf(JOINED_RANGES)}*`,
+  [
+    `([\\0-\\x7f]+)(?!${JOINED})`,
+    `(?:${SYLLABLE}|${FIRST}${JOINED}*${VOWEL})${JOINED}*(?:${LAST}${JOINED}*)?`,
+    `[^]${JOINED}*`,
+  ].join('|'),
   'gu',
 );
 const ASCII = /^[\0-\x7f]*$/;
@@ -134,7 +147,7 @@ export function* wordPieces(text: string): Generator<string, void, undefined> {
 function pieceEnd(text: string, start: number): number {
   if (text.length - start <= PIECE) return text.length;
   STARTER.lastIndex = start + PIECE;
-  return STARTER.exec(text)?.index ?? text.length;
+  return STARTER.test(text) ? STARTER.lastIndex : text.length;
 }
 
 /** Returns the words of a text as one text, each with a blank before it. */

@@ -21,7 +21,7 @@ function* codePoints(): Generator<string> {
 }
 
 const SIGNS = [
-  ...'aßẞΣİ가각ㄱㅏﾡￂｶﾞかがकिﷺشلא .\u0e33\u05b0\u0301\u0323\u3099\u0345\u200b\u00ad\u1161\u093c\u094d',
+  ...'aßẞΣİ가각ㄱㅏﾡￂｶﾞかがकिﷺشلא .\u0e33\u05b0\u0301\u0323\u3099\u0345\u200b\u00ad\u1161\u11a8\ufe71\ufcf2\u093c\u094d',
 ];
 
 /** Returns a text of the signs, some of them many times. */
@@ -63,8 +63,8 @@ describe('fold', () => {
         assert.equal(bySign, fold(text), JSON.stringify(text));
       }
     }
-    const signs = [...signsOf('안녕ㅋㅋㅎㅎㅇﾡﾢ')].map(({ sign }) => sign);
-    assert.deepEqual(signs, [...'안녕ㅋㅋㅎㅎㅇﾡﾢ']);
+    const signs = [...signsOf('안녕ㅋㅋㅎㅇﾡﾢ안ㅠㅠ tea안ㅠ')].map(({ sign }) => sign);
+    assert.deepEqual(signs, [...'안녕ㅋㅋㅎㅇﾡﾢ안ㅠㅠ', ' tea', '안', 'ㅠ']);
   });
 
   it('keeps the first 30 marks of a letter, whose ordering takes the square of their number', () => {
@@ -94,6 +94,16 @@ describe('The words of a text', () => {
   it('come in pieces that are short even of the longest form', () => {
     const lengths = [...wordPieces('ﷺ'.repeat(100_000))].map(({ length }) => length);
     assert.ok(Math.max(...lengths) < 100_000);
+    for (const sign of 'ㅋㅠﾡￂㄳ') {
+      assert.ok([...wordPieces(sign.repeat(100_000))].length > 20, sign);
+    }
+    for (const letters of ['ㄱㅏ', 'ㄱㅏㄳ', '가\u11a8', '\u1100\u1161\u11a8', 'ㅠㄳ\u0301']) {
+      const [, ...lead] = wordsOf(letters);
+      for (let shift = 0; shift < 4; shift += 1) {
+        const text = `${'x'.repeat(shift)}${letters.repeat(3000)}`;
+        assert.equal(wordsOf(text).endsWith(lead.join('').repeat(3000)), true, letters);
+      }
+    }
   });
 
   it('are split by no soft hyphen, no space without a width, and no mark of direction', () => {
