@@ -1,12 +1,10 @@
 /** Connections of a Kysely that the user made, with a driver that is unknown here. */
 import type { ControlledTransaction } from 'kysely';
-import { loadOptional } from '../../core/wasm/loader/optional_package.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import type { Connection } from './engine/connection.js';
 import type { Engine } from './engine/engine.js';
 import { failureKind } from './engine/failure.js';
 import {
-  MAIN_FILE,
   plainQuery,
   type Query,
   readsNul,
@@ -21,7 +19,6 @@ import {
   type ServerPool,
   serverConnection,
 } from './transactions/server_runner.js';
-import { takeTurn } from './transactions/file_turns.js';
 import { type BeginQueries, COMMIT, ROLLBACK } from './transactions/transaction.js';
 
 /**
@@ -34,78 +31,10 @@ export async function connectKysely(
   engine: Engine,
   waits: Waits,
 ): Promise<Connection> {
-  const unordered = kyselyPool(database, engine);
-  // A server locks rows. Its transactions wait there.
-  const file = engine.isFile ? await findFile(unordered, engine, waits, database) : undefined;
-  const inTurns = (pool: KyselyPool): ServerPool =>
-    file === undefined ? pool : turnsOf(pool, file);
-  const pool = inTurns(unordered);
+  const pool = kyselyPool(database, engine);
   const isWhole = await requireTransactions(database, pool, engine, waits);
-  const checked = isWhole ? pool : inTurns(kyselyPool(database, engine, withoutNul));
+  const checked = isWhole ? pool : kyselyPool(database, engine, withoutNul);
   return serverConnection(checked, engine, waits, BEGIN);
-}
-
-/** Returns the path of a SQLite file, or the Kysely of a database in memory; `undefined` for one that is elsewhere. */
-async function findFile(
-  pool: ServerPool,
-  engine: Engine,
-  waits: Waits,
-  database: Database,
-): Promise<unknown> {
-  const { run } = serverConnection(pool, engine, waits, BEGIN);
-  const readFile = function* (): Steps<unknown> {
-    const [rows] = yield* together([MAIN_FILE]);
-    const [row] = rows as readonly { readonly file?: unknown }[];
-    return row?.file;
-  };
-  let file: unknown;
-  try {
-    file = await run('autocommit', readFile, {});
-  } catch (error) {
-    // A database elsewhere may refuse the query. Any other failure may pass: the next call asks again.
-    if (!isSessionError(error, 'storage_failed')) throw error;
-  }
-  if (file === '') return database;
-  const files = await loadOptional<{ existsSync(path: unknown): boolean }>('node:fs');
-  // Over HTTP it is the path at the server.
-  return files?.existsSync(file) === true ? file : undefined;
-}
-
-/** A connection that is given back, in place of being closed. */
-interface KyselyConnection extends ServerConnection {
-  /** Rolls back and gives the connection back, or neither if that fails. Never rejects. */
-  restore(undo: readonly Query[]): Promise<void>;
-}
-
-interface KyselyPool extends ServerPool {
-  connect(onQueue: () => void): Promise<KyselyConnection>;
-}
-
-/** The same pool, whose connections are given one after the other: see {@link takeTurn}. */
-function turnsOf(pool: KyselyPool, file: unknown): ServerPool {
-  return {
-    ...pool,
-    async connect(onQueue) {
-      const endTurn = await takeTurn(file, onQueue);
-      try {
-        const connection = await pool.connect(onQueue);
-        return {
-          ...connection,
-          release() {
-            connection.release();
-            endTurn();
-          },
-          destroy(undo) {
-            // Its lock is held until then.
-            void connection.restore(undo).then(endTurn);
-          },
-        };
-      } catch (error) {
-        endTurn();
-        throw error;
-      }
-    },
-  };
 }
 
 // Stand for the calls of Kysely that begin a transaction. Their text is not sent: a driver may begin by a call of its own.
@@ -138,7 +67,7 @@ function kyselyPool(
   database: Database,
   engine: Engine,
   check: Check = (values) => values,
-): KyselyPool {
+): ServerPool {
   return {
     connect: () =>
       new Promise((resolve, reject) => {
@@ -162,7 +91,7 @@ function connectionOf(
   engine: Engine,
   check: Check,
   release: () => void,
-): KyselyConnection {
+): ServerConnection {
   let answered = 0;
   let pending: Promise<unknown> = Promise.resolve();
   let transaction: ControlledTransaction<Tables> | undefined;
@@ -190,17 +119,6 @@ function connectionOf(
     }
     return [];
   };
-  const restore = async (undo: readonly Query[]): Promise<void> => {
-    await pending.catch(() => undefined);
-    for (const query of [ROLLBACK, ...undo]) {
-      try {
-        await run(query);
-      } catch (error) {
-        if (!isClean(error)) return;
-      }
-    }
-    release();
-  };
   return {
     async query(query) {
       const result = run(query);
@@ -213,9 +131,19 @@ function connectionOf(
     release,
     // Kysely cannot close the connection. The pool gets it back once it has no transaction and everything is
     // undone, or if its driver knows that it is lost.
-    restore,
     destroy(undo) {
-      void restore(undo);
+      const restore = async (): Promise<void> => {
+        await pending.catch(() => undefined);
+        for (const query of [ROLLBACK, ...undo]) {
+          try {
+            await run(query);
+          } catch (error) {
+            if (!isClean(error)) return;
+          }
+        }
+        release();
+      };
+      void restore();
     },
   };
 }

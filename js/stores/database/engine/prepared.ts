@@ -76,9 +76,6 @@ export function plainQuery(text: string): Query {
   return { statement: { query: CompiledQuery.raw(text) }, values: [] };
 }
 
-/** Gives the absolute path of a SQLite file, which was opened in the folder of that time; `''` in memory. */
-export const MAIN_FILE = plainQuery("select file from pragma_database_list where name = 'main'");
-
 const TEXT_WITH_NUL = plainQuery('select char(97, 0, 98) as text');
 
 /** Whether a driver of SQLite reads a text with NUL back. `node:sqlite` and libSQL end it at the first NUL. */

@@ -2,7 +2,7 @@ import { IN_MEMORY } from '../../engine/address.js';
 import type { Connection, ConnectOptions, TransactionRunner } from '../../engine/connection.js';
 import type { Engine } from '../../engine/engine.js';
 import { failureKind, refused } from '../../engine/failure.js';
-import { MAIN_FILE, plainQuery, type Steps, together } from '../../engine/prepared.js';
+import { plainQuery, type Steps, together } from '../../engine/prepared.js';
 import { sqliteRunner } from '../../transactions/transaction.js';
 import { openSqlite } from './sqlite_file.js';
 import { loadOptional } from '../../../../core/wasm/loader/optional_package.js';
@@ -52,6 +52,9 @@ interface FileSystem {
   statSync(path: string, options: { bigint: true }): { dev: bigint; ino: bigint };
 }
 
+/** Gives the absolute path of the file, which was opened in the folder of that time. */
+const FILE = plainQuery("select file from pragma_database_list where name = 'main'");
+
 /**
  * Remembers which file a connection has open. On most systems a file can be deleted meanwhile: SQLite then writes
  * into a file that nobody can open.
@@ -67,7 +70,7 @@ async function fileCheck(
   const [row] = await run(
     'autocommit',
     function* (): Steps<readonly { file: string }[]> {
-      const [rows] = yield* together([MAIN_FILE]);
+      const [rows] = yield* together([FILE]);
       return rows as readonly { file: string }[];
     },
     {},

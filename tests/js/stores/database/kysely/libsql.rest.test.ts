@@ -22,29 +22,6 @@ const { LibsqlDialect } = require('@libsql/kysely-libsql') as LibsqlPackage;
 const folder = newFolder();
 let count = 0;
 
-it('three services over one file of libSQL take turns, and none is refused', async () => {
-  const url = `file:${join(folder, `${++count}.db`)}`;
-  const kyselys = numbers(3).map(
-    () => new Kysely<unknown>({ dialect: new LibsqlDialect({ url }) }),
-  );
-  const services = kyselys.map(
-    (kysely) => new DatabaseSessionService({ kysely, engine: 'sqlite', timeoutMs: 3000 }),
-  );
-  const key = { appName: 'app', userId: 'u', sessionId: 's' };
-  await Promise.all(
-    services.map(async (service, at) => {
-      for (const round of numbers(15)) {
-        const session = await service.getOrCreateSession(key);
-        const events = numbers(3).map((n) => eventOf(`${at}-${round}-${n}`));
-        await Promise.all(events.map((event) => service.appendEvent({ session, event })));
-      }
-    }),
-  );
-  assert.equal((await services[0]!.getSession(key))?.events.length, 135);
-  await Promise.all(services.map((service) => service.close()));
-  await Promise.all(kyselys.map((kysely) => kysely.destroy()));
-});
-
 for (const [title, newUrl] of [
   ['a file', () => `file:${join(folder, `${++count}.db`)}`],
   ['memory', () => ':memory:'],

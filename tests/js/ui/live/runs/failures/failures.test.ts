@@ -8,18 +8,18 @@ import {
   InMemorySessionService,
   isSessionError,
   type SessionService,
-} from '../../../../../js/index.js';
-import { asAdkService, runWith } from '../../../../../js/service/adk/index.js';
+} from '../../../../../../js/index.js';
+import { asAdkService, runWith } from '../../../../../../js/service/adk/index.js';
 import {
   liveSession,
   type LiveSession,
   type LiveSessionSnapshot,
   type RunAgent,
-} from '../../../../../js/ui/live/index.js';
-import { KEY, snapshotOf } from '../stores.js';
-import { asks, echo, says, textsOf } from './agents.js';
+} from '../../../../../../js/ui/live/index.js';
+import { KEY, snapshotOf } from '../../stores.js';
+import { asks, echo, says, textsOf } from '../agents.js';
 import { AGENTS, type Expected, STORED_BY_PYTHON } from './failures.js';
-import { ServedAgent } from './served.js';
+import { ServedAgent } from '../served.js';
 
 /** A page that asks, and pages that are opened after the run. */
 interface Pages {

@@ -11,8 +11,8 @@ import {
   SequentialAgent,
 } from '@google/adk';
 
-import type { NewEvent } from '../../../../../js/index.js';
-import { says } from './agents.js';
+import type { NewEvent } from '../../../../../../js/index.js';
+import { says } from '../agents.js';
 
 /** What a run is known as afterwards. */
 export interface Expected {

@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import Sqlite from 'better-sqlite3';
 
-import type { NewEvent } from '../../../../../js/index.js';
-import { isSessionError } from '../../../../../js/index.js';
-import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
+import type { NewEvent } from '../../../../../../js/index.js';
+import { isSessionError } from '../../../../../../js/index.js';
+import { DatabaseSessionService } from '../../../../../../js/service/database/index.js';
 import {
   errorText,
   liveSession,
   type LiveSession,
   type LiveSessionSnapshot,
-} from '../../../../../js/ui/live/index.js';
-import { newFolder } from '../../../../new_folder.js';
-import { SQLITE_SERVICE_TABLES } from '../../../stores/database/tables/sqlite_service_tables.js';
-import { KEY } from '../stores.js';
-import { asks, echo } from './agents.js';
+} from '../../../../../../js/ui/live/index.js';
+import { newFolder } from '../../../../../new_folder.js';
+import { SQLITE_SERVICE_TABLES } from '../../../../stores/database/tables/sqlite_service_tables.js';
+import { KEY } from '../../stores.js';
+import { asks, echo } from '../agents.js';
 import { type Expected, STORED_BY_PYTHON } from './failures.js';
 
 const OWNER = 'app_name varchar(128) not null, user_id varchar(128) not null';
