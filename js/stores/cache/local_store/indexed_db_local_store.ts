@@ -57,10 +57,6 @@ export class IndexedDbLocalStore<
   readonly #transactions = new Set<Transaction>();
   /** How often the page was frozen since the storage was opened. */
   #hideCount = 0;
-  /** Whether the last transaction that may write was aborted because there was no room, over the same connection. */
-  #wasWithoutRoom = false;
-  /** The transactions behind one without room. */
-  readonly #behindFull = new WeakSet<Transaction>();
 
   /** @param onDeleted called when the browser has closed the database, or somebody deletes it */
   constructor(onDeleted: () => void, database?: LocalDatabase<StoreName>) {
@@ -127,10 +123,7 @@ export class IndexedDbLocalStore<
     const requests = new IndexedDbTransaction(transaction);
     const forget = (): void => void this.#transactions.delete(transaction);
     // Its failure is handled below. Without a pending request, an abort would be an unhandled rejection.
-    transaction.done.then(forget, () => {
-      forget();
-      if (isWithoutRoom(transaction.error ?? requests.failure)) this.#wasWithoutRoom = true;
-    });
+    transaction.done.then(forget, forget);
     let result: T;
     try {
       result = await work(requests);
@@ -139,8 +132,7 @@ export class IndexedDbLocalStore<
       if (!(error instanceof DOMException)) throw error;
       // A transaction that has ended refuses requests before it tells the reason.
       await transaction.done.catch(() => undefined);
-      const refused = this.#behindFull.has(transaction) ? refusedPut(error) : undefined;
-      throw transaction.error ?? requests.failure ?? refused ?? error;
+      throw transaction.error ?? requests.failure ?? error;
     }
     if (mode === 'readonly') return result;
     try {
@@ -160,14 +152,7 @@ export class IndexedDbLocalStore<
       const { signal } = this.#ended;
       await raceSignal(signal, untilShown());
       const database = await raceSignal(signal, this.#open());
-      const transaction = database.transaction([...this.#given.stores], mode, {
-        durability: 'relaxed',
-      });
-      if (mode === 'readwrite' && this.#wasWithoutRoom) {
-        this.#behindFull.add(transaction);
-        this.#wasWithoutRoom = false;
-      }
-      return transaction;
+      return database.transaction([...this.#given.stores], mode, { durability: 'relaxed' });
     };
     try {
       return await begin();
@@ -236,7 +221,6 @@ export class IndexedDbLocalStore<
     const limit = new TimeLimit(OPENING_MS, () => blockedOpening(this.#given));
     try {
       const database = await limit.race(opening);
-      this.#wasWithoutRoom = false;
       turnLogOver();
       return database;
     } catch (error) {
@@ -273,7 +257,13 @@ class IndexedDbTransaction implements LocalTransaction<string> {
 
   /** Later requests see the value. If it cannot be put, the transaction fails, so nobody has to wait. */
   put(store: string, key: LocalKey, value: unknown): Promise<void> {
-    const stored = this.#transaction.objectStore(store).put!(value, [...key]);
+    const target = this.#transaction.objectStore(store);
+    let stored: Promise<unknown>;
+    try {
+      stored = target.put!(value, [...key]);
+    } catch (error) {
+      throw refusedPut(error as DOMException) ?? error;
+    }
     stored.catch((error: DOMException) => {
       // The requests behind the one that failed are aborted.
       if (error.name !== 'AbortError') this.failure ??= error;
@@ -306,7 +296,10 @@ function isWithoutRoom(error: unknown): boolean {
   return (Object(error) as { readonly name?: string }).name === 'QuotaExceededError';
 }
 
-/** Firefox refuses puts of the transaction behind one without room, over the same connection. */
+/**
+ * Firefox refuses puts of the transaction behind one without room, over the same connection. A transaction that has ended
+ * refuses to give an object store, so no other put fails with this name.
+ */
 function refusedPut({ name, message }: DOMException): DOMException | undefined {
   return name === 'InvalidStateError' ? new DOMException(message, 'QuotaExceededError') : undefined;
 }

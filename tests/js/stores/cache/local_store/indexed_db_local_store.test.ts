@@ -38,6 +38,7 @@ class Transaction extends EventTarget {
     if (mode === 'readwrite') isFull = false;
   }
   objectStore() {
+    if ((latePuts -= 1) >= 0) throw new DOMException('has finished', 'InvalidStateError');
     const never = (): Promise<never> =>
       new Promise((_, reject) => void this.#failures.push(reject));
     const write = (name: string): Promise<void> => {
@@ -49,7 +50,6 @@ class Transaction extends EventTarget {
       get: () => (doesRead ? Promise.resolve('a value') : never()),
       put: () => {
         if (!this.#mayPut) throw new DOMException('only deletes', 'InvalidStateError');
-        if ((latePuts -= 1) >= 0) throw new DOMException('has finished', 'InvalidStateError');
         if ((fullPuts -= 1) < 0) return write('put');
         isFull = true;
         return this.#fail(new DOMException('no room', 'QuotaExceededError'));
