@@ -174,22 +174,6 @@ describe('A page over adk api_server', { timeout: 180_000 }, () => {
     assert.deepEqual(linesOf(end).slice(-2), ['=order', 'it is here']);
   });
 
-  it('shows what the agent threw, at status 200', async () => {
-    for (const replies of [
-      [[partial('o'), { fail: 'no tea left' }]],
-      [[calls({ name: 'lose', args: {} })]],
-    ]) {
-      const page = open();
-      const { id } = await page.ask(replies);
-      const { run } = await page.settled();
-      assert.equal(run?.status, 'failed');
-      assert.equal(run.messageId, id);
-      const error = run.error as Error & { code: string; cause: Error };
-      assert.equal(error.code, 'run_failed');
-      assert.match(error.cause.message, /RuntimeError: no tea left/);
-    }
-  });
-
   it('leaves a message unsent that the server refuses, and retries it once it is asked to', async () => {
     const page = open();
     await page.ask([[says('one')]]);

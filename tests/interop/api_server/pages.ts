@@ -72,11 +72,12 @@ export class Page {
     return this.chat.ask(userContent(scriptOf(replies)));
   }
 
-  /** Waits until nothing runs and what stands there is shown. */
+  /** Waits until nothing runs and what stands there is shown. The half answer of a failed run stays a draft. */
   async settled(): Promise<LiveSessionSnapshot> {
     return this.until(({ run, drafts }) => {
       const isOver = run?.status !== 'running' && run?.status !== 'queued';
-      return isOver && drafts.length === 0 && this.seen.at(-1) === this.snapshot;
+      const isStored = drafts.length === 0 || run?.status === 'failed';
+      return isOver && isStored && this.seen.at(-1) === this.snapshot;
     });
   }
 
