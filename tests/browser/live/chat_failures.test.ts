@@ -1,21 +1,13 @@
 // The page of examples/chat_node, whose server has a model that fails: what fails is shown, and can be mended.
 
 import assert from 'node:assert/strict';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import type { Plugin } from 'esbuild';
 
-import { InMemorySessionService } from '../../../js/index.js';
-import { nodeListener, sessionHandler } from '../../../js/server/index.js';
 import type { RunAgent } from '../../../js/ui/live/index.js';
-import { httpServer } from '../../http_server.js';
-import { root } from '../../toolchain/environment.mjs';
 import { type Browser, BROWSERS, openBrowser } from '../browser.js';
 import { click, say, shows, until } from '../chat_page.js';
-import { bundleForPage } from '../page_script.js';
 import type { Scenarios, Tab } from '../tab.js';
+import { type ChatSite, serveChat } from './chat_site.js';
 
 const says = (text: string) => ({ role: 'model', parts: [{ text }] });
 const QUOTA = { author: 'guide', errorCode: '429', errorMessage: 'The quota is used up.' };
@@ -34,23 +26,6 @@ const agent: RunAgent = async function* ({ message, signal }) {
   } else yield { author: 'guide', content: says(`You said: ${text}`) };
 };
 
-const ENTRIES: Readonly<Record<string, string>> = {
-  'adk-session-wasm': 'js/index.js',
-  'adk-session-wasm/live': 'js/ui/live/index.js',
-  'adk-session-wasm/react': 'js/ui/react/index.js',
-  'adk-session-wasm/remote': 'js/service/remote/index.js',
-};
-const compiled = join(import.meta.dirname, '../../..');
-
-const entries: Plugin = {
-  name: 'entries of the package',
-  setup(build) {
-    build.onResolve({ filter: /^adk-session-wasm/ }, ({ path }) => ({
-      path: join(compiled, ENTRIES[path]!),
-    }));
-  },
-};
-
 const MAIN = `
 import { SessionProvider } from 'adk-session-wasm/react';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
@@ -64,49 +39,14 @@ const chat = createElement(Chat);
 createRoot(document.getElementById('root')).render(createElement(SessionProvider, { ...key, turns: true }, chat));
 `;
 
-/** Serves the page and its sessions. */
-async function serveChat() {
-  const script = await bundleForPage({
-    stdin: { contents: MAIN, resolveDir: root, loader: 'ts' },
-    jsx: 'automatic',
-    define: { 'process.env.NODE_ENV': '"production"' },
-    plugins: [entries],
-  });
-  const style = readFileSync(join(root, 'examples/chat_node/src/style.css'), 'utf8');
-  const page = `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>${style}</style><div id="root"></div><script type="module" src="/main.js"></script>`; // prettier-ignore
-  const service = new InMemorySessionService({ artifacts: true });
-  const handler = sessionHandler(service, {
-    basePath: '/api',
-    authorize: () => true,
-    run: agent,
-    onError: () => undefined,
-    maxArtifactBytes: 1000,
-  });
-  const sessions = nodeListener(handler);
-  const server = httpServer((request, response) => {
-    if (request.url?.startsWith('/api')) return void sessions(request, response);
-    const isScript = request.url === '/main.js';
-    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
-    response.end(isScript ? script : page);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const close = async () => {
-    server.closeAllConnections();
-    server.close();
-    await handler.close({ graceMs: 0 });
-  };
-  return { origin, close };
-}
-
 const ALERTS = 'main p[role=alert]';
 
 for (const name of BROWSERS) {
   describe(`A chat whose model fails, in ${name},`, () => {
     let browser: Browser;
-    let site: Awaited<ReturnType<typeof serveChat>>;
+    let site: ChatSite;
     before(async () => {
-      site = await serveChat();
+      site = await serveChat(MAIN, { authorize: () => true, run: agent, maxArtifactBytes: 1000 });
       browser = await openBrowser(name);
     });
     after(async () => {
@@ -126,22 +66,11 @@ for (const name of BROWSERS) {
       await say(page, text);
       await shows(page, ALERTS, [alert]);
       await shows(page, 'li p', shown);
-      await picture(session);
+      await site.picture(browser, session);
       await page.leave();
       const again = await open(session);
       await shows(again, ALERTS, [alert]);
       await again.leave();
-    }
-
-    async function picture(session: string): Promise<void> {
-      const folder = process.env.PICTURES;
-      if (folder === undefined) return;
-      for (const width of [1100, 420]) {
-        await browser.debug('Emulation.setDeviceMetricsOverride', { width, height: 600, deviceScaleFactor: 1, mobile: false }); // prettier-ignore
-        const { data } = await browser.debug<{ data: string }>('Page.captureScreenshot');
-        writeFileSync(join(folder, `${session}_${width}.png`), Buffer.from(data, 'base64'));
-      }
-      await browser.debug('Emulation.clearDeviceMetricsOverride');
     }
 
     it('says that there is no answer if the agent throws, without what it threw', async () => {
@@ -165,7 +94,7 @@ for (const name of BROWSERS) {
       await shows(page, 'li p', ['user wait', 'guide Half of']);
       await click(page, 'form button', 'Stop');
       await shows(page, 'li p', ['user wait', 'guide Half of (stopped)']);
-      await picture('stop');
+      await site.picture(browser, 'stop');
       await say(page, 'hi');
       await shows(page, 'li p', ['user wait', 'guide Half of (stopped)', 'user hi', 'guide You said: hi']); // prettier-ignore
       await shows(page, ALERTS, []);
@@ -187,7 +116,7 @@ for (const name of BROWSERS) {
         return [text.value, file.files.length, form.querySelector('button').disabled];
       })()`);
       assert.deepEqual(left, ['with a file', 1, false]);
-      await picture('file');
+      await site.picture(browser, 'file');
       await page.leave();
     });
   });
