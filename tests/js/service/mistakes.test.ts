@@ -3,12 +3,15 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { InMemorySessionService, isSessionError } from '../../../js/index.js';
+import { InMemorySessionService, injectSessionState, isSessionError } from '../../../js/index.js';
+import { CachedSessionService } from '../../../js/service/cache/index.js';
+import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { RemoteSessionService } from '../../../js/service/remote/index.js';
 import { sessionHandler } from '../../../js/server/index.js';
 import { liveSession } from '../../../js/ui/live/index.js';
 
 const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+const OTHER = { appName: 'shop', userId: 'ada' };
 const service = new InMemorySessionService();
 const session = await service.createSession(KEY);
 const append = (event: unknown): Promise<unknown> =>
@@ -73,6 +76,34 @@ const MISTAKES: Readonly<Record<string, readonly [() => unknown, string]>> = {
     'The options must be an object',
   ],
   'a client without a URL': [() => construct({}), 'url must be a whole http or https URL'],
+  'a path in place of the address of a database': [
+    () => new DatabaseSessionService('chat.db'),
+    'url must be sqlite:PATH',
+  ],
+  'a cache whose remote is a URL': [
+    () => new CachedSessionService({ remote: 'http://localhost', owner: 'ada' } as never),
+    'remote must be a session service',
+  ],
+  'a cache without an owner': [
+    () => new CachedSessionService({ remote: service, owner: undefined } as never),
+    'owner must be well-formed text',
+  ],
+  'a Date as a filter': [
+    () => service.getSession({ ...KEY, config: { afterTimestamp: new Date() as never } }),
+    'config.afterTimestamp must be a number; it is an instance of Date',
+  ],
+  'a function in a state': [
+    () => service.createSession({ ...OTHER, state: { pour: () => 1 } }),
+    'pour is a function, which JSON does not have',
+  ],
+  'an instruction without a context': [
+    () => injectSessionState('Serve {topic}', undefined as never),
+    'an instruction needs a context with a state',
+  ],
+  'a question to nobody': [
+    () => liveSession(service, KEY).ask({ role: 'user', parts: [{ text: 'Tea?' }] }),
+    'Neither the page nor a server has an agent',
+  ],
 };
 
 for (const [title, [act, start]] of Object.entries(MISTAKES)) {
