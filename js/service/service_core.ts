@@ -144,7 +144,7 @@ export class ServiceCore implements Core {
       const creation = this.takeNew(request, true);
       const made = { id, appName, userId, state: { ...state }, events: [], lastUpdateTime: 0 };
       const handle = known ?? made;
-      this.handles.factsOf(handle).creation = creation;
+      this.handles.factsOf(handle).willCreate(creation);
       return handle;
     };
   }

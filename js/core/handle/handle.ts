@@ -1,7 +1,8 @@
 /**
  * Handles: the session objects that callers hold, and what a service knows of each.
  *
- * The folder changes no handle. `js/service/append/handle_update.ts` does, after a commit.
+ * The folder changes no session. `js/service/append/handle_update.ts` does, after a commit, and has the facts of the handle
+ * changed.
  */
 import { kindOf } from '../../values/errors/describe.js';
 import { invalid, invalidValue } from '../../values/errors/invalid.js';
@@ -12,80 +13,7 @@ import type { Event } from '../../values/model/event/event.js';
 import { requireId } from '../../values/model/values/ids.js';
 import type { CompositeSessionKey, Session } from '../../values/model/session.js';
 import type { HistoryView } from '../../values/model/values/read_options.js';
-import type { CreateWrite, HandlePosition } from '../write.js';
-
-/** The data that a service keeps about a handle that it gave out or has appended through. */
-export interface HandleFacts {
-  /** The revision at which the session was created; NaN while it is not known. */
-  createdRevision: number;
-  /** The revision of the last change that the handle has. */
-  revision: number;
-  /**
-   * The handle has every change up to this revision, or was notified of it. Unused while
-   * `createdRevision` is NaN.
-   */
-  knownUntil: number;
-  /** Changes after `knownUntil` that the handle has: those of its own appends. */
-  laterChanges: LaterChanges | undefined;
-  /** The session's time at `revision`; NaN while it is not known. */
-  lastUpdateTime: number;
-  /**
-   * The id of the handle's first event when it was read with all of its events; `''` if it had
-   * none. While the handle still begins with that event, it lacks no older one. `undefined` for a
-   * handle read with a window.
-   */
-  firstEventId: string | undefined;
-  /**
-   * The time in ms of `config.afterTimestamp`, if the handle was read with it: the handle was read without older
-   * events.
-   */
-  readonly afterTimestamp: number | undefined;
-  /** Whether an append through the handle gave the session a title, if it had none. */
-  isTitled: boolean;
-  /** The view that the handle was read with. No marker is put on a handle with another one than `'raw'`. */
-  readonly view: HistoryView;
-  /** Whether an event was appended since the handle was read, after which other events may belong to the view. */
-  isViewStale: boolean;
-  /** The session that the first append through the handle creates, if there is none. Only a cache does so. */
-  creation: CreateWrite | undefined;
-}
-
-/** Returns the position of a handle. */
-export function positionOf(
-  { lastEventId }: HandleSnapshot,
-  { createdRevision: created, revision, creation }: HandleFacts,
-): HandlePosition {
-  // Nothing was read that could be stale.
-  if (creation !== undefined) return { kind: 'latest' };
-  return Number.isNaN(created)
-    ? { kind: 'lastEvent', lastEventId }
-    : { kind: 'revision', created, revision };
-}
-
-/** The revisions and the time of the session that a handle is made from. */
-export interface HandleHead {
-  readonly created: number;
-  readonly revision: number;
-  readonly lastUpdateTime: number;
-}
-
-/** Which events of a session a handle is made with. */
-export interface HandleWindow {
-  /** Whether these are all events of the session. */
-  readonly isWhole: boolean;
-  /** The time in ms of `config.afterTimestamp`, if the session was read with it. */
-  readonly afterTimestamp?: number | undefined;
-  /** The view that the session was read with; default `'raw'`. */
-  readonly view?: HistoryView;
-}
-
-/** Changes that a handle has although it lacks earlier ones, with their revisions. */
-export interface LaterChanges {
-  /** Revisions by event id. */
-  readonly events: Map<string, number>;
-  /** Revisions by key of the state. */
-  readonly keys: Map<string, number>;
-}
+import { HandleFacts, type HandleHead, type HandleWindow } from './handle_facts.js';
 
 /**
  * What one service knows of its handles, keyed by the handle's `state` object.
@@ -103,19 +31,7 @@ export class Handles {
   factsOf(session: Session): HandleFacts {
     let facts = this.#factsAt(session.state);
     if (facts === undefined) {
-      facts = {
-        createdRevision: NaN,
-        revision: 0,
-        knownUntil: 0,
-        lastUpdateTime: NaN,
-        firstEventId: undefined,
-        afterTimestamp: undefined,
-        isTitled: false,
-        laterChanges: undefined,
-        view: 'raw',
-        isViewStale: false,
-        creation: undefined,
-      };
+      facts = new HandleFacts();
       this.#facts.set(rawOf(session.state), facts);
     }
     return facts;
@@ -151,24 +67,13 @@ export class Handles {
    */
   open<S extends object>(
     { appName, userId, sessionId }: CompositeSessionKey,
-    { created, revision, lastUpdateTime }: HandleHead,
+    head: HandleHead,
     state: Partial<S>,
     events: Event[],
-    { isWhole, afterTimestamp, view = 'raw' }: HandleWindow,
+    window: HandleWindow,
   ): Session<S> {
-    this.#facts.set(state, {
-      createdRevision: created,
-      revision,
-      knownUntil: revision,
-      lastUpdateTime,
-      firstEventId: isWhole ? (events[0]?.id ?? '') : undefined,
-      afterTimestamp,
-      isTitled: false,
-      laterChanges: undefined,
-      view,
-      isViewStale: false,
-      creation: undefined,
-    });
+    this.#facts.set(state, new HandleFacts(head, window, events));
+    const { lastUpdateTime } = head;
     return { id: sessionId, appName, userId, state, events, lastUpdateTime };
   }
 }

@@ -32,7 +32,7 @@ import type { ServiceFeed } from '../../core/watch/service_feed.js';
 import { afterCommit, type Call } from '../../core/call/call.js';
 import type { Calls } from '../../core/call/calls.js';
 import type { HiddenMembers } from '../../values/model/diagnostic.js';
-import { positionOf, snapshotHandle } from '../../core/handle/handle.js';
+import { snapshotHandle } from '../../core/handle/handle.js';
 import { requireKey } from '../../values/model/values/ids.js';
 import { type EventSnapshot, snapshotEvent } from '../../values/model/event/snapshot.js';
 import { isStored } from '../../values/model/event/stored.js';
@@ -293,7 +293,7 @@ export class Appender {
     const ready: ReadyAppend = {
       kind,
       key,
-      position: positionOf(session, facts),
+      position: facts.positionBehind(session.lastEventId),
       runRevision,
       stale,
       expectedRevision,
@@ -307,7 +307,7 @@ export class Appender {
     return {
       ready,
       written(appended) {
-        facts.creation = undefined;
+        facts.exists();
         applyWritten(isWhole ? handle : { ...handle, events }, ready, appended);
         if (beginsRun) beginRun(runs, key, snapshots, appended);
         else if (runRevision !== undefined) goOn(runs, key, snapshots, appended);

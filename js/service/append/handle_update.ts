@@ -25,13 +25,14 @@ import { isViewSummary } from '../../values/model/event/stored.js';
 import type { Event, EventActions } from '../../values/model/event/event.js';
 import { setMember } from '../../values/members.js';
 import type { Session } from '../../values/model/session.js';
-import { applySnapshot, type EventSnapshot } from '../../values/model/event/snapshot.js';
+import { applySnapshot } from '../../values/model/event/snapshot.js';
 import type { Appended, MissedEvent, UnchangedEvent } from '../../core/storage/store.js';
 import type { ReadyAppend } from '../../core/write.js';
 import type { StalePolicy } from '../../core/wasm/protocol.js';
 import { hasUnstoredWrite } from '../../values/state/write_order.js';
 import { insertEvents, indexOfId, putEvent } from '../../core/handle/event_index.js';
-import type { HandleFacts, HandleSnapshot } from '../../core/handle/handle.js';
+import type { HandleSnapshot } from '../../core/handle/handle.js';
+import type { HandleFacts } from '../../core/handle/handle_facts.js';
 import { type EventToStore, withoutKeys, type StateWriter } from './state_writer.js';
 import { writeKey } from '../../values/state/keys.js';
 import type { ObservingHandle } from './waiting_appends.js';
@@ -51,7 +52,7 @@ export function applyWritten(
   const { facts } = handle;
   const { texts } = appended;
   updateHandle(texts === undefined ? handle : takeStoredTexts(handle, texts), stale, appended);
-  if (firstTitle !== undefined) facts.isTitled = true;
+  if (firstTitle !== undefined) facts.titled();
 }
 
 /**
@@ -107,12 +108,10 @@ function updateHandle(
   let last = revision - written;
   setTime(session, lastUpdateTime);
   let isGiven = true;
-  // A handle that we did not give out counts as having everything stored up to `since`, even events
-  // outside of its window.
-  if (Number.isNaN(facts.createdRevision)) facts.knownUntil = since;
+  facts.startAt(since);
   try {
     if (missed.length > 0) applyMissed(session, facts, since, missed, appended.state);
-    if (merges) facts.knownUntil = last;
+    if (merges) facts.caughtUp(last);
   } catch {
     isGiven = false;
   }
@@ -124,17 +123,18 @@ function updateHandle(
   }
   if (!isGiven) return;
   try {
-    if (facts.firstEventId === '') facts.firstEventId = session.events[0]?.id ?? '';
+    facts.grown(session.events);
   } catch {
     return;
   }
-  facts.createdRevision = appended.created;
-  if (merges || written > 0) facts.revision = revision;
-  // A handle that refuses to be stale has seen everything up to the retried event.
-  else if (stale === 'reject')
-    facts.revision = Math.max(facts.revision, since, ...earlier.values());
-  else facts.revision = revisionAfter(Math.max(facts.revision, since), unchanged);
-  facts.lastUpdateTime = lastUpdateTime;
+  const seen = Math.max(facts.revision, since);
+  let next = revision;
+  if (!merges && written === 0) {
+    // A handle that refuses to be stale has seen everything up to the retried event.
+    next =
+      stale === 'reject' ? Math.max(seen, ...earlier.values()) : revisionAfter(seen, unchanged);
+  }
+  facts.moved({ created: appended.created, revision: next, lastUpdateTime });
 }
 
 const NONE: ReadonlyMap<number, number> = new Map();
@@ -190,23 +190,8 @@ function give(
   } catch {
     isGiven = false;
   }
-  if (isGiven) noteGiven(facts, snapshot, storedAt);
+  if (isGiven) facts.given(snapshot, storedAt);
   return isGiven;
-}
-
-/** Notes that the handle has the changes written at a revision. */
-function noteGiven(facts: HandleFacts, { id, delta }: EventSnapshot, revision: number): void {
-  if (revision <= facts.knownUntil + 1) {
-    facts.knownUntil = Math.max(facts.knownUntil, revision);
-    return;
-  }
-  facts.laterChanges ??= { events: new Map(), keys: new Map() };
-  const { events, keys } = facts.laterChanges;
-  const note = (map: Map<string, number>, name: string): void => {
-    map.set(name, Math.max(revision, map.get(name) ?? 0));
-  };
-  note(events, id);
-  for (const key of Object.keys(delta)) note(keys, key);
 }
 
 /**
@@ -228,7 +213,8 @@ function setTime({ given, id, state }: HandleSnapshot, time: number): void {
 function isShown(session: Session, facts: HandleFacts, event: Event): boolean {
   if (facts.view === 'raw') return true;
   const isNoEvent = isMarker(event);
-  facts.isViewStale ||= isNoEvent || (facts.view === 'model' && touchesSummary(session, event));
+  const changesOthers = facts.view === 'model' && touchesSummary(session, event);
+  if (isNoEvent || changesOthers) facts.outdatesView();
   return !isNoEvent;
 }
 
@@ -305,7 +291,7 @@ function insertMissed(
     // An event that was replaced has a later revision. It may lie outside of the handle's window.
     const isLacked = seq > since || (revision === seq && belongs(seq, event));
     // It may be a call without a response, or the response to a call that was left out.
-    if (isLacked && facts.view === 'model') facts.isViewStale ||= hasCallParts(event);
+    if (isLacked && facts.view === 'model' && hasCallParts(event)) facts.outdatesView();
     if (isLacked && isShown(session, facts, event)) lacked.push(event);
     return isLacked || isNew;
   });

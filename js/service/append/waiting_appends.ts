@@ -1,7 +1,8 @@
 /** The calls that wait in one queue, and the writes that they are combined into. */
 import { abortedError, type Call, requireNotAborted } from '../../core/call/call.js';
 import { onAbort } from '../../core/call/time_limit.js';
-import type { HandleFacts, HandleSnapshot } from '../../core/handle/handle.js';
+import type { HandleSnapshot } from '../../core/handle/handle.js';
+import type { HandleFacts } from '../../core/handle/handle_facts.js';
 import type { EventSnapshot } from '../../values/model/event/snapshot.js';
 import type { Appended } from '../../core/storage/store.js';
 import type { AppendWrite, ReadyAppend } from '../../core/write.js';

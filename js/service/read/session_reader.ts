@@ -32,7 +32,8 @@ import { ownerOf, type StateOwner } from '../../core/storage/scopes.js';
 import { type Call, takeOptions } from '../../core/call/call.js';
 import type { NewSession } from '../../core/write.js';
 import { replaceEvents } from '../../core/handle/event_index.js';
-import type { HandleFacts, HandleSnapshot, HandleWindow } from '../../core/handle/handle.js';
+import type { HandleSnapshot } from '../../core/handle/handle.js';
+import type { HandleFacts, HandleWindow } from '../../core/handle/handle_facts.js';
 import type { ReaderParts } from './reader_parts.js';
 import { MissingFunctionCalls } from './window.js';
 import { parseTexts } from '../../core/storage/stored_events.js';
@@ -162,8 +163,7 @@ export class SessionReader {
         // Another append through the handle was stored after the read.
         if ((this.#parts.handles.revisionOf(read.state) ?? 0) < facts.revision) continue;
         replaceEvents(session, read.events);
-        if (isWhole) facts.firstEventId = read.events[0]?.id ?? '';
-        facts.isViewStale = false;
+        facts.renewed(read.events);
       } catch {
         return;
       }

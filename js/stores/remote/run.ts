@@ -192,7 +192,7 @@ class HandleUpdates {
     this.#replaceEvents(this.#window(read.events));
     const stored = JSON.parse(stateText) as Record<string, unknown>;
     for (const key of Object.keys({ ...state, ...stored })) this.#write(key, stored[key]);
-    if (facts.firstEventId === '') facts.firstEventId = events[0]?.id ?? '';
+    facts.grown(events);
     setMember(given, 'lastUpdateTime', lastUpdateTime);
   }
 

@@ -1,10 +1,6 @@
 import { requireNotAborted, takeRequest } from '../../core/call/call.js';
-import {
-  type HandleFacts,
-  type Handles,
-  type HandleSnapshot,
-  snapshotHandle,
-} from '../../core/handle/handle.js';
+import { type Handles, type HandleSnapshot, snapshotHandle } from '../../core/handle/handle.js';
+import type { HandleFacts } from '../../core/handle/handle_facts.js';
 import { invalid } from '../../values/errors/invalid.js';
 import { writeJson } from '../../values/json/write.js';
 import type { Content } from '../../values/model/event/content.js';
