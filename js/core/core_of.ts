@@ -99,6 +99,10 @@ export interface Core {
   /** Present if the sessions are on a server, which may have an agent. */
   readonly serverAgent?: ServerAgent | undefined;
   readonly publisher: { readonly feed: SharedFeed };
+  /**
+   * Stands for the storage: all services of this realm over it have the same object. The runs of a server belong to it.
+   */
+  readonly sharedStorage: object;
   /** Notes that a live session is storing what its user has written. Signing out waits until it has. */
   noteStoring(work: Promise<unknown>): void;
   readonly deletable: {

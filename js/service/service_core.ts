@@ -121,6 +121,10 @@ export class ServiceCore implements Core {
     return this.#parts.serverAgent;
   }
 
+  get sharedStorage(): object {
+    return this.#parts.sharedStorage ?? this.publisher.feed;
+  }
+
   get unsentSessions(): Core['unsentSessions'] {
     return this.#parts.unsentSessions;
   }

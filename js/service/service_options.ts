@@ -108,4 +108,6 @@ export interface ServiceParts extends DefaultArtifacts {
   readonly closeStorage?: () => void | Promise<void>;
   /** The feed that services over the same storage share. Absent: a feed of the service's own. */
   readonly feed?: Feed;
+  /** See `Core`. Absent: the feed. */
+  readonly sharedStorage?: object | undefined;
 }

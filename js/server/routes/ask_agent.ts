@@ -17,7 +17,8 @@ import { isId } from '../../values/model/values/ids.js';
 import { eventsIn, filesIn } from '../requests/call_body.js';
 import type { RouteCall } from '../requests/route.js';
 import { admitMessage } from '../rights/client_append.js';
-import type { ServerMessage, ServerRuns } from '../runs/server_runs.js';
+import type { ServerMessage } from '../runs/server_run.js';
+import type { ServerRuns } from '../runs/server_runs.js';
 
 /** A message of a client, whose id names its run. */
 export type ClientMessage = NewEvent & { readonly id: string };

@@ -13,7 +13,7 @@ import { HEARTBEAT_MS, HttpRefusal } from '../http/responses.js';
 import { statusOf } from '../../values/errors/public_error.js';
 import { answersIn } from '../rights/client_event.js';
 import { publicView } from '../rights/public_view.js';
-import type { RunFailure, ServerRun } from '../runs/server_runs.js';
+import type { RunFailure, ServerRun } from '../runs/server_run.js';
 import { answeredMessage, type ClientMessage, requireRuns, runsOf } from './ask_agent.js';
 import { stateIn } from '../requests/call_body.js';
 import { TEXT } from '../requests/parameters.js';

@@ -17,6 +17,7 @@ import type { SessionServiceOptions } from '../service_options.js';
 import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
 import { StoredSessionService } from '../stored_session_service.js';
+import { sharedDatabase } from './shared_database.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import {
   ADDRESS_RULES,
@@ -176,6 +177,7 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
       ...partsOver(facts, load),
       openArtifacts,
       rules,
+      sharedStorage: sharedDatabase(database),
       // The files alone may have loaded the storage.
       closing: (timeoutMs: number | undefined) =>
         void loading?.then((storage) => storage.closing(timeoutMs)).catch(() => undefined),

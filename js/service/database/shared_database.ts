@@ -1,0 +1,22 @@
+import type { DatabaseToOpen } from '../../stores/database/database_storage.js';
+import { isDurable } from '../../stores/database/engine/address.js';
+
+/** Stands for all addresses beside the pools, connections and drivers that programs give. */
+const ADDRESSES = {};
+
+/** By what the database was given as: an object for each of its sets of tables. */
+const databases = new WeakMap<object, Map<string, object>>();
+
+/** Returns the object that stands for the tables of a database; `undefined` for a database in memory. See `Core`. */
+export function sharedDatabase({ from, names }: DatabaseToOpen): object | undefined {
+  if ('address' in from && !isDurable(from.address)) return undefined;
+  const given = 'kysely' in from ? from.kysely : 'sqlite' in from ? from.sqlite : undefined;
+  const owner = given ?? ('driver' in from ? from.driver : ADDRESSES);
+  const address = 'address' in from ? [from.address.kind, from.address.location] : [];
+  const tables = JSON.stringify([...address, names.schema, names.prefix]);
+  const known = databases.get(owner) ?? new Map<string, object>();
+  databases.set(owner, known);
+  const shared = known.get(tables) ?? {};
+  known.set(tables, shared);
+  return shared;
+}
