@@ -12,6 +12,7 @@ import {
 } from '../../../js/server/index.js';
 import { DatabaseSessionService } from '../../../js/service/database/index.js';
 import { isAbort } from '../../../js/values/model/event/waiting.js';
+import { inOtherProcess } from '../../js/server/other_process.js';
 import { APP } from '../cache/device.js';
 import { type Answering, Network } from '../cache/network.js';
 import { type Actor, type World } from '../cache/world.js';
@@ -176,7 +177,7 @@ export class Server implements Answering {
     const service = this.#servers.takeService();
     const process = (this.#process = new Process());
     world.actor = process;
-    process.handler = sessionHandler(service, {
+    process.handler = sessionHandler(inOtherProcess(service), {
       authorize: (_, { action }) => (refusedUntil.get(action) ?? 0) <= world.now,
       run: script.isRunner ? agents.runner(service) : agents.run,
       maxRunMs: MAX_RUN_MS,

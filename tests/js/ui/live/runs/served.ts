@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 
 import { httpServer } from '../../../../http_server.js';
 import { InMemorySessionService, type SessionService } from '../../../../../js/index.js';
+import { inOtherProcess } from '../../../server/other_process.js';
 import { nodeListener, sessionHandler } from '../../../../../js/server/index.js';
 import { CachedSessionService, MemoryLocalStore } from '../../../../../js/service/cache/index.js';
 import {
@@ -51,7 +52,7 @@ export function scripted() {
   return { run, say, answer, asked };
 }
 
-/** A handler behind Node's http. It can be closed, and opened again at the same address. */
+/** A handler behind Node's http. It can be closed, and opened again at the same address, as another process. */
 export class ServedAgent {
   readonly service = new InMemorySessionService();
   #run: RunAgent | undefined;
@@ -77,7 +78,7 @@ export class ServedAgent {
     const authorize = () => (this.isSignedIn ? (true as const) : ('unauthenticated' as const));
     const onError = (error: unknown): void => void this.errors.push(error);
     const options = { authorize, onError, ...(run && { run }), ...limits };
-    const handler = sessionHandler(this.service, options);
+    const handler = sessionHandler(inOtherProcess(this.service), options);
     this.#handlers.push(handler);
     const listener = nodeListener(handler);
     const server = (this.#server = httpServer((request, response) => {
