@@ -212,9 +212,9 @@ async function rewindAndAnswer(
   // A rewind that is sent again begins nothing.
   if (events.length > 0) return rewindFor(call, write, {});
   let rewound: Rewound | undefined;
-  const admit = async (): Promise<AdmittedMessage> => {
+  const admit = async (mark: string): Promise<AdmittedMessage> => {
     const running = () => runs.underWay(key);
-    rewound = await rewindFor(call, write, { running, idempotencyKey: newEventId() });
+    rewound = await rewindFor(call, write, { running, idempotencyKey: mark });
     // Another process has stored it, and runs the agent.
     if (!rewound.isNew) throw storedAlreadyError(messageId);
     return { message: copyEvent(rewound.message!), isStored: true };

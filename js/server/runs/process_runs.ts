@@ -2,6 +2,7 @@ import { coreOf } from '../../core/core_of.js';
 import { KeyedQueue } from '../../core/call/scheduling.js';
 import type { RunReport, ServerRunId } from '../../core/run_report.js';
 import { newEventId } from '../../values/model/event/create_event.js';
+import { textOfMark } from '../../values/model/event/metadata.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import type { ServerRun } from './server_run.js';
 
@@ -22,6 +23,7 @@ export class ProcessRuns {
   /** Another start of the server has other runs. */
   readonly #start = newEventId();
   #count = 0;
+  #admitted = 0;
 
   get size(): number {
     return this.runs.size + this.successors.size;
@@ -32,10 +34,16 @@ export class ProcessRuns {
     return { start: this.#start, number: this.#count };
   }
 
-  /** Draws the id of a run. */
+  /** Draws the id of a run whose message is stored. */
   count(): ServerRunId {
     this.#count += 1;
     return this.lastId;
+  }
+
+  /** Draws the mark of a message that is admitted now. */
+  newMark(): string {
+    this.#admitted += 1;
+    return textOfMark({ start: this.#start, number: this.#admitted, began: Date.now() });
   }
 
   /** Returns the run of a session, and the one that is to follow it. */

@@ -31,8 +31,12 @@ export interface ServerMessage {
   readonly key: CompositeSessionKey;
   readonly messageId: string;
   readonly streaming: boolean;
-  /** Prepares the message by the rights of its request, again if others have changed the session. */
-  readonly admit: () => Promise<AdmittedMessage>;
+  /**
+   * Prepares the message by the rights of its request, again if others have changed the session.
+   *
+   * @param mark the mark of the run, for an append that this function itself makes
+   */
+  readonly admit: (mark: string) => Promise<AdmittedMessage>;
   /** Gets what the agent throws, and what fails in the run. */
   readonly onError: (error: unknown) => void;
   /** Called with each partial event of an answer, and with each whole event, once it is stored. */
@@ -46,6 +50,14 @@ const STOPPED: Readonly<Partial<Record<StopReason, RunFailure>>> = {
   deleted: { code: 'not_found', message: 'The session was deleted during the run.' },
 };
 
+/** The start of a process, which numbers its runs. */
+interface Start {
+  /** Draws the id of a run whose message is stored. */
+  count(): ServerRunId;
+  /** Draws the mark of a message that is admitted now. */
+  newMark(): string;
+}
+
 /**
  * The run of a message on the server. It belongs to its session, and goes on when the request that began it has ended.
  */
@@ -58,24 +70,29 @@ export class ServerRun {
   readonly ended: Promise<RunFailure | undefined>;
   readonly #run: LocalRun;
   readonly #asked: ServerMessage;
-  readonly #count: () => ServerRunId;
+  readonly #start: Start;
   #runId: ServerRunId | undefined;
 
   /**
-   * @param count draws the id of a run
+   * @param start has this run
    * @param onChange called after each change of the run
    */
   constructor(
     { service, agent, maxRunMs }: RunSettings,
     asked: ServerMessage,
-    count: () => ServerRunId,
+    start: Start,
     onChange: (run: ServerRun) => void,
   ) {
     this.messageId = asked.messageId;
     this.#asked = asked;
-    this.#count = count;
+    this.#start = start;
+    const admit = async (): Promise<AdmittedMessage> => {
+      const mark = start.newMark();
+      return { ...(await asked.admit(mark)), mark };
+    };
     this.#run = new LocalRun({
       ...asked,
+      admit,
       service,
       agent,
       maxRunMs,
@@ -100,7 +117,7 @@ export class ServerRun {
   /** Which run of the server it is, once its message is stored. */
   get runId(): ServerRunId | undefined {
     if (this.#run.report === undefined) return undefined;
-    return (this.#runId ??= this.#count());
+    return (this.#runId ??= this.#start.count());
   }
 
   /** The run as it is now. `undefined` until its message is stored. */

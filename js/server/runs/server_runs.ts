@@ -89,8 +89,8 @@ export class ServerRuns {
    */
   beginBehind(message: ServerMessage): ServerRun {
     const { key, admit } = message;
-    const admitAlone = async (): Promise<AdmittedMessage> => {
-      const admitted = await admit();
+    const admitAlone = async (mark: string): Promise<AdmittedMessage> => {
+      const admitted = await admit(mark);
       // The rewind has ended the run before, if this process knew that its message is stored.
       await endsWithin(END_MS, this.#all.runs.get(keyText(key))?.stop('cancelled'));
       return admitted;
@@ -114,8 +114,8 @@ export class ServerRuns {
     if (others.length === 0 && isFull) {
       throw refusal('too_many_runs', 'Too many agents run. Try again later.');
     }
-    const count = (): ServerRunId => this.#all.count();
-    const run = new ServerRun(this.#settings, message, count, (run) => this.#changed(name, run));
+    const onChange = (run: ServerRun): void => this.#changed(name, run);
+    const run = new ServerRun(this.#settings, message, this.#all, onChange);
     begun.set(name, run);
     this.#own.add(run);
     const { waitUntil } = this.#settings;

@@ -53,7 +53,7 @@ type HandleRequest = Pick<
   AppendEventRequest,
   'session' | 'expectedRevision' | 'expectedEvents' | 'run'
 > &
-  Pick<HiddenMembers, 'idempotencyKey' | 'firstTitle'>;
+  Pick<HiddenMembers, 'idempotencyKey' | 'firstTitle' | 'endEvents'>;
 
 /** The parts that an {@link Appender} works with. */
 interface AppenderParts extends Pick<ReaderParts, 'callStore' | 'handles'> {
@@ -107,15 +107,15 @@ export class Appender {
     newEvents: readonly NewEvent[],
     call: Call,
   ): MaybePromise<readonly EventToStore[]> {
-    const { expectedRevision, expectedEvents, idempotencyKey, run } = request;
+    const { expectedRevision, expectedEvents, idempotencyKey, endEvents, run } = request;
     const session = snapshotHandle(request.session);
     const expected = optionalCount('expectedRevision', expectedRevision);
     // The snapshots set the missing members.
-    const events = newEvents as readonly Event[];
+    const events = (endEvents ? [...endEvents, ...newEvents] : newEvents) as readonly Event[];
     const { handles, autoTitle } = this.#parts;
     const facts = handles.factsOf(session);
     const mayTitle = autoTitle && !facts.isTitled && !session.hasTitle;
-    const givenRules = appendRulesOf(events);
+    const givenRules = appendRulesOf(newEvents);
     if (givenRules === undefined) refuseFrameworkEvents(events);
     const { writer, stale } = givenRules ?? this.#parts.rules;
     const taken: EventToStore[] = [];

@@ -1,5 +1,6 @@
 import type { SessionErrorCode } from '../errors/errors.js';
 import type { ArtifactMethod } from './artifact.js';
+import type { NewEvent } from './event/event.js';
 import type { HostAbortSignal } from './host.js';
 import type { MethodsWith } from './service_methods.js';
 import type { ReadPolicy } from './values/read_options.js';
@@ -92,6 +93,11 @@ export interface HiddenMembers extends WriteIdentity {
    * begins in this process: see `RunRevisions`. `js/service/runs/agent/run_storage.ts` gives it.
    */
   readonly idempotencyKey?: string | undefined;
+  /**
+   * Of an append with an idempotency key: the events that end another run, which are stored before the message, in the
+   * same step.
+   */
+  readonly endEvents?: readonly NewEvent[] | undefined;
   /** Of an append: the title that the client gives a session without one. That of the service's `autoTitle` precedes. */
   readonly firstTitle?: string | undefined;
 }

@@ -1,7 +1,7 @@
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import { invalid, sessionNotFound } from '../../../values/errors/invalid.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
-import type { Event } from '../../../values/model/event/event.js';
+import type { Event, NewEvent } from '../../../values/model/event/event.js';
 import { withContent } from '../../../values/model/event/place_files.js';
 import type { HiddenMembers } from '../../../values/model/diagnostic.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
@@ -27,6 +27,10 @@ export interface AdmittedMessage {
   readonly session?: Session | undefined;
   /** The event with the first call that the message answers. */
   readonly callEventId?: string | undefined;
+  /** On a server: the idempotency key of the append, which says what runs the message; see `RunMark`. */
+  readonly mark?: string | undefined;
+  /** See `HiddenMembers`. */
+  readonly endEvents?: readonly NewEvent[] | undefined;
 }
 
 /** A run of an agent. */
@@ -197,21 +201,28 @@ export async function openHandle({
  * other fails. If the storage's answer is lost, the append is repeated. It recognises its own event by the key, which
  * only the stored text has.
  *
- * @param admitted the revision at which the message was admitted, which the session must still have, and its title
+ * @param admitted the revision at which the message was admitted, which the session must still have, its title, its mark
+ *   and the end events of another run
  * @throws SessionError `already_exists` if the message is stored; any error of `appendEvent`
  */
 export async function storeMessageOnce(
   service: Appends,
   session: Session,
   message: Event,
-  { expectedRevision, firstTitle }: Pick<AdmittedMessage, 'expectedRevision' | 'firstTitle'> = {},
+  {
+    expectedRevision,
+    firstTitle,
+    mark = newEventId(),
+    endEvents,
+  }: Pick<AdmittedMessage, 'expectedRevision' | 'firstTitle' | 'mark' | 'endEvents'> = {},
 ): Promise<void> {
   const request: AppendEventRequest & HiddenMembers = {
     session,
     event: message,
     expectedRevision,
     firstTitle,
-    idempotencyKey: newEventId(),
+    idempotencyKey: mark,
+    endEvents,
   };
   try {
     await service.appendEvent<Event>(request as AppendEventRequest<StateShape, Event>);

@@ -9,6 +9,8 @@ import {
   openSessionService,
   type SessionService,
 } from '../../../../js/index.js';
+import { abortEvents } from '../../../../js/service/runs/agent/end_events.js';
+import { markOf, textOfMark } from '../../../../js/values/model/event/metadata.js';
 import { storeMessageOnce } from '../../../../js/service/runs/agent/run_storage.js';
 import { KEY, overStorages } from '../fixture.js';
 
@@ -41,6 +43,44 @@ overStorages('The append of a message with an idempotency key', (open) => {
     const outcomes = await Promise.allSettled(attempts);
     const made = outcomes.filter(({ status }) => status === 'fulfilled');
     assert.equal(made.length, 1);
+    await service.close();
+  });
+
+  it('tells the mark of a server to those who read the message through the service', async () => {
+    const service = await open();
+    await service.createSession(KEY);
+    const mark = textOfMark({ start: 'a-1', number: 3, began: 1700 });
+    const session = (await service.getSession(KEY))!;
+    await storeMessageOnce(service, session, message(), { mark });
+    const config = { numRecentEvents: 1, view: 'transcript' } as const;
+    const [stored] = (await service.getSession({ ...KEY, config }))!.events;
+    assert.deepEqual(markOf(stored!), { start: 'a-1', number: 3, began: 1700 });
+    assert.equal(stored!.customMetadata, undefined);
+    await service.close();
+  });
+
+  it('stores the end events of another run before it, in the same step', async () => {
+    const service = await open();
+    await service.createSession(KEY);
+    const other = await storeOnce(service, { ...message(), id: 'm0', invocationId: 'i0' });
+    const session = (await service.getSession(KEY))!;
+    const endEvents = abortEvents([], 'i0', 'guide');
+    const admitted = { endEvents, expectedRevision: service.revisionOf(session) };
+    await assert.rejects(
+      storeMessageOnce(service, session, message(), { endEvents, expectedRevision: 1 }),
+      (error) => isSessionError(error, 'stale_session'),
+    );
+    await storeMessageOnce(service, session, message(), admitted);
+    const { events } = (await service.getSession(KEY))!;
+    assert.deepEqual(
+      events.map(({ invocationId, errorCode }) => errorCode ?? invocationId),
+      ['i0', 'INVOCATION_ABORTED', 'i'],
+    );
+    const late = { author: 'guide', invocationId: 'i0', content: { parts: [{ text: 'late' }] } };
+    await assert.rejects(
+      service.appendEvent({ session: other, event: late }),
+      (error) => isSessionError(error, 'stale_session') && error.staleReason === 'cancelled',
+    );
     await service.close();
   });
 
