@@ -11,6 +11,7 @@ import {
   IndexedDbSessionService,
   type IndexedDbSessionServiceOptions,
 } from './indexed_db_session_service.js';
+import type { OwnStorageOptions } from './over_storage.js';
 import type { SessionServiceOptions } from './service_options.js';
 import type { StoredSessionService } from './stored_session_service.js';
 
@@ -23,15 +24,24 @@ type DatabaseOption = Exclude<keyof IndexedDbSessionServiceOptions, keyof Sessio
  */
 export type OpenSessionServiceOptions<S extends object = StateShape> =
   | (SessionServiceOptions<S> & {
-      /** `'memory'`, or a storage of your own. */
-      storage: 'memory' | Storage;
+      /** Memory. */
+      storage: 'memory';
+      /** Only a storage of your own may have a channel. */
+      channel?: undefined;
     } & Partial<Record<DatabaseOption, undefined>>)
+  | (SessionServiceOptions<S> &
+      OwnStorageOptions & {
+        /** A storage of your own. */
+        storage: Storage;
+      } & Partial<Record<DatabaseOption, undefined>>)
   | (IndexedDbSessionServiceOptions<S> & {
       /**
        * `'indexeddb'`: the browser's database. `'auto'`: that database if there is one, else
        * memory.
        */
       storage: 'indexeddb' | 'auto';
+      /** Only a storage of your own may have a channel. */
+      channel?: undefined;
     });
 
 /** A session service, with the files of its sessions if it has the option `artifacts`. */

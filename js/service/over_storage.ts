@@ -4,10 +4,22 @@ import { checkedStorage } from '../core/storage/driver/checked_storage.js';
 import { RowStore } from '../core/storage/driver/row_store.js';
 import type { OwnStorage, ReportFailure, StorageFacts } from '../core/storage/store.js';
 import type { Storage } from '../core/storage/storage.js';
+import { Feed } from '../core/watch/feed.js';
+import { ProcessFeed, takeOwnChannel } from '../core/watch/process_feed.js';
 import { feedOfStorage } from '../core/watch/shared_feeds.js';
+import type { OwnChannel } from '../values/model/channel.js';
 import { ServiceCore } from './service_core.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';
+
+/** The options of a service over a storage of the user's own, in addition to those of every service. */
+export interface OwnStorageOptions {
+  /**
+   * Connects the processes that share the storage. Each then tells the others what it changes, at once. The first service
+   * over a storage object decides. Default: none.
+   */
+  channel?: OwnChannel | undefined;
+}
 
 const VERBS = ['create', 'append', 'read', 'list', 'delete'] as const;
 
@@ -17,13 +29,19 @@ const VERBS = ['create', 'append', 'read', 'list', 'delete'] as const;
  */
 export function overStorage<S extends object = StateShape>(
   storage: Storage,
-  options: SessionServiceOptions<S>,
+  { channel: given, ...options }: SessionServiceOptions<S> & OwnStorageOptions,
 ): StoredSessionService<S> {
   requireStorage(storage);
+  const channel = given === undefined ? undefined : takeOwnChannel(given);
   const parts = partsOver(storage, checkedStorage(storage));
   const closing = storage.closing && parts.closing;
   const closeStorage = () => closeLast(storage);
-  const feed = feedOfStorage(storage);
+  const feed = (report: ReportFailure | undefined): Feed =>
+    feedOfStorage(storage, () => {
+      if (channel === undefined) return new Feed();
+      const { open, secret } = channel;
+      return new ProcessFeed({ open, readSecret: () => Promise.resolve(secret), report });
+    });
   const core = new ServiceCore({ ...parts, closing, closeStorage, feed }, options);
   // Not before the options are accepted: a service that does not exist is never closed.
   USERS.set(storage, (USERS.get(storage) ?? 0) + 1);

@@ -178,7 +178,8 @@ export class ServiceCore implements Core {
     this.lists = new SessionLists(readerParts);
     this.pages = new EventPages(readerParts);
     // After the checks of all options: a service that does not exist never releases the feed.
-    this.publisher = new ServiceFeed(parts.feed);
+    const { feed } = parts;
+    this.publisher = new ServiceFeed(typeof feed === 'function' ? feed(this.#report) : feed);
     this.appender = new Appender({
       calls: this.calls,
       handles,

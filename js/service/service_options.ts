@@ -106,8 +106,11 @@ export interface ServiceParts extends DefaultArtifacts {
   readonly closing?: ((timeoutMs: number | undefined) => void) | undefined;
   /** Called once the service's calls have settled. */
   readonly closeStorage?: () => void | Promise<void>;
-  /** The feed that services over the same storage share. Absent: a feed of the service's own. */
-  readonly feed?: Feed;
+  /**
+   * The feed that services over the same storage share, or a function that makes or finds it. Absent: a feed of the
+   * service's own.
+   */
+  readonly feed?: Feed | ((report: ReportFailure | undefined) => Feed) | undefined;
   /** See `Core`. Absent: the feed. */
   readonly sharedStorage?: object | undefined;
 }

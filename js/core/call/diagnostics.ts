@@ -1,3 +1,4 @@
+import { messageOf } from '../../values/errors/describe.js';
 import { isSessionError, type SessionErrorCode } from '../../values/errors/errors.js';
 import { requireFunction } from '../../values/errors/option_values.js';
 import type {
@@ -67,7 +68,8 @@ export class Diagnostics {
 
   /** Reports what failed outside of a call. */
   tell(kind: StorageDiagnostic['kind'], error: unknown): void {
-    this.#report({ kind, storage: this.#storage.kind, code: codeOf(error) });
+    const message = kind === 'channel' ? { message: messageOf(error) } : {};
+    this.#report({ kind, storage: this.#storage.kind, code: codeOf(error), ...message });
   }
 
   /** A listener that throws must not fail the call. */

@@ -3,16 +3,20 @@ import type { Notice } from '../../values/model/notice.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateOwner } from '../storage/scopes.js';
 import { NOTICE_MESSAGES } from './notice_messages.js';
+import { StateRevisions, type WrittenState } from './state_revisions.js';
 import type { TabChannel, TabPort } from './tab_channel.js';
 import type { Watcher } from './watcher.js';
 
 /**
  * Delivers notices of changes to all watchers of one storage in this realm. All services over that storage
- * publish to it. Over IndexedDB, a channel also connects it with the other tabs.
+ * publish to it. Over IndexedDB, a channel also connects it with the other tabs; over a database that several
+ * processes share, with those that have the option `channel`.
  */
 export class Feed {
   /** The runs of the storage, which its services remember. */
   readonly runRevisions = new RunRevisions();
+  /** When its shared states were last written. */
+  readonly stateRevisions = new StateRevisions();
   readonly #watchers = new Set<Watcher>();
   readonly #port: TabPort<Notice> | undefined;
   #serviceCount = 0;
@@ -21,7 +25,7 @@ export class Feed {
   /** See `SharedFeed`. */
   writes = 0;
 
-  /** @param channel connects the other tabs */
+  /** @param channel connects the other tabs, or the other processes */
   constructor(channel?: TabChannel) {
     this.channelName = channel?.name;
     this.#port = channel?.port(NOTICE_MESSAGES, this);
@@ -46,7 +50,12 @@ export class Feed {
 
   release(): void {
     this.#serviceCount -= 1;
-    if (this.#serviceCount === 0) this.#port?.close();
+    if (!this.isUsed) this.#port?.close();
+  }
+
+  /** Whether a service has the feed. */
+  protected get isUsed(): boolean {
+    return this.#serviceCount > 0;
   }
 
   /** Delivers notices to the watcher from now on, until it has ended. */
@@ -54,12 +63,22 @@ export class Feed {
     this.#watchers.add(watcher);
     watcher.onEnd(() => {
       this.#watchers.delete(watcher);
-      if (this.#watchers.size === 0) this.#port?.listen(false);
+      if (this.#watchers.size === 0) this.listen(false);
     });
-    this.#port?.listen(true);
+    this.listen(true);
   }
 
-  /** Publishes committed changes, here and in other tabs. */
+  /** Sets whether notices of other tabs or processes are wanted. */
+  protected listen(isListening: boolean): void {
+    this.#port?.listen(isListening);
+  }
+
+  /** Notes that a service of this realm has written a shared state. */
+  noteState(state: WrittenState): void {
+    this.stateRevisions.note(state);
+  }
+
+  /** Publishes committed changes, here and in other tabs and processes. */
   publish(notices: readonly Notice[]): void {
     if (notices.length === 0) return;
     this.deliver(notices);
@@ -74,7 +93,7 @@ export class Feed {
     for (const watcher of this.#watchers) watcher.push(notices);
   }
 
-  /** Called when notices of other tabs may have been missed. */
+  /** Called when notices of other tabs or processes may have been missed. */
   missed(): void {
     this.deliver([{ type: 'resync' }]);
   }

@@ -5,7 +5,6 @@
  */
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { IS_OF_USER, NARROWEST_FIRST, type SharedScope } from '../../values/state/scope.js';
-import { putLast } from '../../values/bounded_map.js';
 import { ownerOf, type StateOwner } from '../storage/scopes.js';
 import type { Results, SharedRevisions } from '../storage/store.js';
 import type { ReadyWrite, WriteKind } from '../write.js';
@@ -22,9 +21,6 @@ import type {
 } from '../../values/model/notice.js';
 import { stateNotice, requireWatchKeys, Watcher } from './watcher.js';
 
-/** The most owners of shared states whose last written revision is remembered. */
-const MAX_OWNERS = 10_000;
-
 /**
  * Connects one service with a {@link Feed}. It publishes the results of the core as notices, and ends its
  * watchers when the service is closed. It costs almost nothing while nobody listens.
@@ -32,8 +28,6 @@ const MAX_OWNERS = 10_000;
 export class ServiceFeed {
   readonly feed: Feed;
   readonly #watchers = new Set<Watcher>();
-  /** The revision at which this service last wrote a shared state, 0 if it deleted it. */
-  readonly #stateRevisions = new Map<string, number>();
   #isClosed = false;
 
   constructor(feed = new Feed()) {
@@ -142,14 +136,6 @@ export class ServiceFeed {
     this.feed.publish([stateNotice(appName, userId, [scope])]);
   }
 
-  /**
-   * Returns the revision at which this service last wrote a shared state, 0 if it deleted it; `undefined` if it has not
-   * written it while anybody received notices.
-   */
-  writtenRevision(scope: SharedScope, owner: StateOwner): number | undefined {
-    return this.#stateRevisions.get(stateKey(scope, owner));
-  }
-
   /** @returns the scopes that changed */
   #noteStates(names: StateOwner, shared: SharedRevisions): SharedScope[] {
     const scopes = NARROWEST_FIRST.filter((scope) => shared[scope] > 0);
@@ -158,7 +144,8 @@ export class ServiceFeed {
   }
 
   #noteState(scope: SharedScope, names: StateOwner, revision: number): void {
-    putLast(this.#stateRevisions, stateKey(scope, names), revision, MAX_OWNERS);
+    const { appName, userId } = ownerOf(scope, names);
+    this.feed.noteState({ scope, appName, userId, revision });
   }
 }
 
@@ -169,9 +156,4 @@ type Publishers = {
 /** Returns the members of a key alone: a notice goes to the program. */
 function namesOf({ appName, userId, sessionId }: CompositeSessionKey): CompositeSessionKey {
   return { appName, userId, sessionId };
-}
-
-function stateKey(scope: SharedScope, names: StateOwner): string {
-  const { appName, userId } = ownerOf(scope, names);
-  return JSON.stringify([scope, appName, userId]);
 }

@@ -26,11 +26,13 @@ export function feedOfChannel(name: string, host?: TabHost): Feed {
 }
 
 /**
- * Returns the feed of a storage, shared by all services of this realm over that object. Other writers to it
- * are not known here.
+ * Returns the feed of a storage, shared by all services of this realm over that object. Without a channel, other writers
+ * to it are not known here.
+ *
+ * @param make makes the feed for the first service
  */
-export function feedOfStorage(storage: object): Feed {
+export function feedOfStorage(storage: object, make: () => Feed): Feed {
   let feed = storageFeeds.get(storage);
-  if (feed === undefined) storageFeeds.set(storage, (feed = new Feed()));
+  if (feed === undefined) storageFeeds.set(storage, (feed = make()));
   return feed;
 }

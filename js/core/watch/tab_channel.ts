@@ -1,9 +1,16 @@
-/** Messages between the tabs that share a database: one channel for each database, with messages of several kinds. */
+/**
+ * Messages between the tabs, or the server processes, that share a database: one channel for each database, with messages
+ * of several kinds.
+ */
 import { isObject } from '../../values/json/rules.js';
 import type { HostBroadcastChannel, HostEventTarget } from '../../values/model/host.js';
 
 /** The part of a `BroadcastChannel` that is used here. */
-export type TabBroadcast = Pick<HostBroadcastChannel, 'postMessage' | 'close' | 'onmessage'>;
+export interface TabBroadcast extends Pick<HostBroadcastChannel, 'postMessage' | 'close'> {
+  onmessage: ((message: MessageEvent<unknown>) => void) | null;
+  /** Called when messages may have been missed. Absent: none are. */
+  onmissed?: (() => void) | null;
+}
 
 /** The functions that the channel needs from its host; tests replace them. */
 export interface TabHost {
@@ -28,7 +35,7 @@ const FORMAT_VERSION = 1;
 /** A kind of messages. Its messages are values that can be cloned. */
 export interface TabKind<Message> {
   /** The member of what is sent that has the messages of this kind. */
-  readonly name: 'notices' | 'runs' | 'cache';
+  readonly name: 'notices' | 'states' | 'runs' | 'cache';
   /** Reduces messages that are sent together. Keeps everything that a receiver has to know. */
   merge(messages: readonly Message[]): readonly Message[];
   /**
@@ -207,8 +214,12 @@ export class TabChannel {
     if (!isPersisted(event)) return;
     this.#isAway = false;
     this.update();
-    for (const { listener } of this.#listening()) listener.missed();
+    this.#missed();
   };
+
+  #missed(): void {
+    for (const { listener } of this.#listening()) listener.missed();
+  }
 
   #listening(): readonly TabPort<unknown>[] {
     return [...this.#ports].filter((port) => port.isListening);
@@ -230,8 +241,12 @@ export class TabChannel {
 
   #openChannel(): void {
     if (this.name === undefined) return;
+    if (this.#channel !== undefined) return;
     try {
-      this.#channel ??= this.#host.open?.(this.name);
+      this.#channel = this.#host.open?.(this.name);
+      if (this.#channel !== undefined && 'onmissed' in this.#channel) {
+        this.#channel.onmissed = () => this.#missed();
+      }
     } catch {
       // Ignored: the host refuses channels, see the class.
     }

@@ -40,7 +40,7 @@ interface Attempt {
 /** A shared state that is asked for. */
 interface AskedState {
   readonly owner: StateOwner;
-  /** The revision at which this service had written it. */
+  /** The revision at which it was last written, as far as this service knows. */
   readonly written: number | undefined;
 }
 
@@ -54,8 +54,8 @@ export interface ForeignListener {
 
 /**
  * Finds changes that other programs make in a database, while somebody listens: asks at most once a second which
- * sessions and states have later times. Changes of this service are known by their revisions. Over other storages
- * it does nothing.
+ * sessions and states have later times. Changes of this service, and those that a channel has told, are known by their
+ * revisions. Over other storages it does nothing.
  */
 export class ForeignChanges {
   readonly #core: ServiceCore;
@@ -66,7 +66,7 @@ export class ForeignChanges {
   #isSupported = true;
   /** Whether feeds have begun although nothing was answered. */
   #hasMissed = false;
-  /** The last known revision of each session: that of a notice of this service, or of an answer. */
+  /** The last known revision of each session: that of a notice, or of an answer. */
   readonly #sessions = new Map<string, number>();
   /** The revisions of shared states, by user; the app's stands under ''. */
   readonly #states = new Map<string, number>();
@@ -105,7 +105,7 @@ export class ForeignChanges {
     this.#running = undefined;
   }
 
-  /** Notes a notice of this service. @returns whether it tells something new */
+  /** Notes a notice of this service, or of another process by the channel. @returns whether it tells something new */
   note(notice: Notice): boolean {
     if (!this.#isSupported || !('scopes' in notice)) return true;
     const isNewState = notice.scopes.some((scope) => !this.#hasToldOwn(scope, notice));
@@ -119,7 +119,7 @@ export class ForeignChanges {
    * answer of the storage.
    */
   #hasToldOwn(scope: SharedScope, names: StateOwner): boolean {
-    const written = this.#core.publisher.writtenRevision(scope, names);
+    const written = this.#core.publisher.feed.stateRevisions.of(scope, names);
     // All deletions have the revision 0, so the one that was told may be an earlier one.
     if (written === undefined || written === 0) return false;
     return this.#toldStates.get(ownerOf(scope, names).userId ?? '') === written;
@@ -204,7 +204,7 @@ export class ForeignChanges {
   }
 
   #writtenRevision(owner: StateOwner): number | undefined {
-    return this.#core.publisher.writtenRevision(scopeOf(owner), owner);
+    return this.#core.publisher.feed.stateRevisions.of(scopeOf(owner), owner);
   }
 
   #statesIn({ app, users }: ChangedRows, asked: readonly AskedState[]): Notice[] {

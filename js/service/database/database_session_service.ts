@@ -13,11 +13,13 @@ import {
 import { DATABASE_TRAITS } from '../../stores/database/database_traits.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import { partsOver } from '../over_storage.js';
-import type { SessionServiceOptions } from '../service_options.js';
+import type { ServiceParts, SessionServiceOptions } from '../service_options.js';
 import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
 import { StoredSessionService } from '../stored_session_service.js';
 import { sharedDatabase } from './shared_database.js';
+import type { OpenChannel } from '../../values/model/channel.js';
+import { ProcessFeed, takeChannel } from '../../core/watch/process_feed.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import {
   ADDRESS_RULES,
@@ -38,9 +40,19 @@ import { requireTableNames } from '../../stores/database/tables/table_names.js';
 import { DEFAULT_TIMEOUT_MS, Waits } from '../../stores/database/engine/waits.js';
 import type { Database } from '../../stores/database/tables/tables.js';
 
+/** The option of every database that several processes may share. */
+export interface ChannelOption {
+  /**
+   * Connects the processes that share the tables, such as {@link postgresChannel}. Each then tells the others what it
+   * changes, at once, also deletions, titles and labels. All processes need it. Default: none. Then a server asks the
+   * database once a second for the appends and states of others.
+   */
+  channel?: OpenChannel | undefined;
+}
+
 /** Options for a database that the service opens itself, in addition to the options of every service. */
 export interface DatabaseOptions<S extends object = StateShape>
-  extends SessionServiceOptions<S>, TableOptions {
+  extends SessionServiceOptions<S>, TableOptions, ChannelOption {
   /**
    * The failures that a resolved call survives. `'strict'` (default): a power loss, if the disk really
    * flushes. `'relaxed'`: the end of the program; the last moments before a power loss may be lost, on
@@ -70,7 +82,7 @@ export interface DatabaseUrlOptions<S extends object = StateShape> extends Datab
 
 /** Options for a Kysely of yours. The service uses it, and leaves its settings and its closing to you. */
 export interface DatabaseKyselyOptions<S extends object = StateShape>
-  extends SessionServiceOptions<S>, TableOptions {
+  extends SessionServiceOptions<S>, TableOptions, ChannelOption {
   /** A `Kysely` of any tables: these members are the same whatever tables it declares. */
   kysely: Pick<Kysely<unknown>, 'destroy' | 'getExecutor'>;
   /** The dialect of the database, and its error codes. */
@@ -88,7 +100,7 @@ export interface DatabaseKyselyOptions<S extends object = StateShape>
  * closing to you.
  */
 export interface DatabaseHandleOptions<S extends object = StateShape>
-  extends SessionServiceOptions<S>, TableOptions {
+  extends SessionServiceOptions<S>, TableOptions, ChannelOption {
   /**
    * A database of `better-sqlite3`, `node:sqlite`, `bun:sqlite` or `libsql`, or the `ctx.storage` of a Durable Object. If
    * it waits for locks, it blocks the thread: open it with a timeout of 0. An embedded replica of `libsql` blocks the
@@ -102,7 +114,7 @@ export interface DatabaseHandleOptions<S extends object = StateShape>
 
 /** Options for a database that takes a list of statements at once. */
 export interface DatabaseDriverOptions<S extends object = StateShape>
-  extends SessionServiceOptions<S>, TableOptions {
+  extends SessionServiceOptions<S>, TableOptions, ChannelOption {
   /** Sends the statements. It is yours: the service does not close it. */
   driver: OptimisticDriver;
   /** The dialect of the database, and its error codes. */
@@ -173,8 +185,11 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
       const { DatabaseHome } = await loadWithKysely(database.kind, code);
       return new DatabaseHome(load, newEventId);
     };
+    const open = options.channel === undefined ? undefined : takeChannel(options.channel);
+    const readSecret = async (): Promise<string> => (await load()).channelSecret();
     const parts = {
       ...partsOver(facts, load),
+      feed: open && ((report) => new ProcessFeed({ open, readSecret, report })),
       openArtifacts,
       rules,
       sharedStorage: sharedDatabase(database),
@@ -182,7 +197,7 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
       closing: (timeoutMs: number | undefined) =>
         void loading?.then((storage) => storage.closing(timeoutMs)).catch(() => undefined),
       closeStorage: async () => (await loading?.catch(() => undefined))?.close(),
-    };
+    } satisfies ServiceParts;
     super(new ServiceCore(parts, options));
   }
 }

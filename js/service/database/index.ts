@@ -6,6 +6,7 @@
 export { D1SessionService, type D1Database, type D1Options } from './d1_session_service.js';
 export { DatabaseSessionService } from './database_session_service.js';
 export type {
+  ChannelOption,
   DatabaseDriverOptions,
   DatabaseHandleOptions,
   DatabaseKyselyOptions,

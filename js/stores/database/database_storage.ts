@@ -15,6 +15,7 @@
  * | the words of a session, for searches | a row of our table `adk_session_wasm_search` |
  * | `mutation` | a row of our table `adk_session_wasm_mutations` |
  * | `floor` | a row of `adk_internal_metadata` that Python ignores, or of a table of our own |
+ * | the name of the channel between processes | another row there, which the first program with a channel writes |
  *
  * - Every write raises `update_time`, if only by a microsecond. Python tells by it that a session which it
  *   holds is stale. It equals `lastUpdateTime` if that is later than every time before, and not in the future.
@@ -74,6 +75,7 @@ import type { Waits } from './engine/waits.js';
 import { ENGINES } from './engines/engines.js';
 import { connectHandle } from './engines/sqlite/handle.js';
 import { statementsOver, type VerbContext } from './statements/verb_context.js';
+import { readChannelSecret } from './tables/channel_secret.js';
 import { FirstEvents } from './tables/markers.js';
 import type { Layout } from './tables/layout.js';
 import { checkIds, fitsKey } from './tables/limits.js';
@@ -243,6 +245,17 @@ export class DatabaseStorage implements OwnStorage {
     (mode, steps, signal) => this.#run(mode, () => steps(this.#context), { signal }),
     (owner) => fitsKey(this.#engine, owner),
   );
+
+  /**
+   * Returns 32 hexadecimal digits that the programs over these tables share: a part of their channel's name.
+   *
+   * @throws SessionError `storage_unavailable` if the database can only be read
+   */
+  async channelSecret(): Promise<string> {
+    const refusal = this.#isOpen ? undefined : await this.#untilOpened(undefined);
+    if (refusal !== undefined) throw refusal;
+    return readChannelSecret(this.transact);
+  }
 
   /** Runs the steps of a caller in one transaction. */
   transact: FileDatabase['transact'] = (mode, steps, call) =>

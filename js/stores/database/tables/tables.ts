@@ -150,6 +150,8 @@ export const METADATA = {
   version: 'schema_version',
   /** Ours, which Python ignores. The value is the highest revision that was ever deleted. */
   floor: 'adk_session_wasm_floor',
+  /** Ours. The value is the secret part of the name of the channel between processes: 32 hexadecimal digits. */
+  channel: 'adk_session_wasm_channel',
 } as const;
 
 /** Formats a floor with a fixed length, so that texts compare as the numbers do. */

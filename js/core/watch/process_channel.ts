@@ -1,0 +1,177 @@
+/**
+ * The channel between the server processes that share a database. The texts carry what tabs tell each other, and who sends
+ * them.
+ */
+import { putLast } from '../../values/bounded_map.js';
+import { SessionError } from '../../values/errors/errors.js';
+import { isObject } from '../../values/json/rules.js';
+import { isPromise } from '../../values/members.js';
+import type { OpenChannel, ProcessChannel } from '../../values/model/channel.js';
+import { newEventId } from '../../values/model/event/create_event.js';
+import { isId } from '../../values/model/values/ids.js';
+import { backgroundTimer } from '../call/lifetime.js';
+import { backoff } from '../call/scheduling.js';
+import type { ReportFailure } from '../storage/store.js';
+import type { TabBroadcast, TabHost } from './tab_channel.js';
+
+/** How a channel is opened. */
+export interface ChannelSettings {
+  readonly open: OpenChannel;
+  /** Returns the 32 hexadecimal digits that the processes of the storage share. */
+  readonly readSecret: () => Promise<string>;
+  /** Absent: nobody listens to diagnostics. */
+  readonly report: ReportFailure | undefined;
+}
+
+/** The most texts that wait until the channel is open. */
+const MAX_WAITING = 1000;
+
+/** The most senders whose last number is remembered. */
+const MAX_SENDERS = 1000;
+
+/** The pauses between attempts to open the channel, in milliseconds. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 30_000];
+
+/** The least time between two reports of refused texts, in milliseconds. */
+const REPORT_MS = 60_000;
+
+/** Returns what opens the channel. All that it opens belongs to one start of the process. */
+export function processHost(settings: ChannelSettings): TabHost {
+  const sender = { start: newEventId(), number: 0 };
+  return { open: () => new ProcessConnection(settings, sender) };
+}
+
+/** One start of a process, and the number of its last text. */
+interface Sender {
+  readonly start: string;
+  number: number;
+}
+
+/** A text of a process. */
+interface ProcessText extends Readonly<Sender> {
+  readonly data: unknown;
+}
+
+/** Returns what a text says; `undefined` if no process of this package has sent it, or a part of it is lost. */
+function decodeText(text: unknown): ProcessText | undefined {
+  if (typeof text !== 'string') return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!Array.isArray(value) || value.length !== 3) return undefined;
+    const [start, number, data] = value as unknown[];
+    if (!isId(start) || !isNumber(number) || !isObject(data)) return undefined;
+    return { start, number, data };
+  } catch {
+    return undefined;
+  }
+}
+
+function isNumber(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+/**
+ * The channel of one process, as {@link TabChannel} uses it. It is opened once its name is known. Texts that are posted
+ * before wait for that.
+ *
+ * Each text has the start of its sender and a number. So the process knows its own texts, which some channels return, and
+ * finds lost ones: the numbers of a sender then have a gap. Texts that are forged, cut or repeated are counted and dropped.
+ */
+export class ProcessConnection implements TabBroadcast {
+  onmessage: ((message: MessageEvent<unknown>) => void) | null = null;
+  /** Called when texts may have been missed. */
+  onmissed: (() => void) | null = null;
+  readonly #settings: ChannelSettings;
+  readonly #sender: Sender;
+  /** The number of the last text of each other process. */
+  readonly #heard = new Map<string, number>();
+  #channel: ProcessChannel | undefined;
+  #waiting: string[] = [];
+  #isClosed = false;
+  #refused = 0;
+  #reportTime = -Infinity;
+
+  constructor(settings: ChannelSettings, sender: Sender) {
+    this.#settings = settings;
+    this.#sender = sender;
+    void this.#open();
+  }
+
+  postMessage(data: unknown): void {
+    const number = this.#sender.number + 1;
+    const text = JSON.stringify([this.#sender.start, number, data]);
+    this.#sender.number = number;
+    if (this.#channel !== undefined) return this.#send(this.#channel, text);
+    this.#waiting.push(text);
+    // The others find the gap.
+    if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#channel?.close();
+  }
+
+  async #open(): Promise<void> {
+    for (let failures = 0; ; failures += 1) {
+      // A channel that is only closed after this sends what waits.
+      if (this.#isClosed && (failures > 0 || this.#waiting.length === 0)) return;
+      try {
+        const secret = await this.#settings.readSecret();
+        return this.#use(this.#settings.open(`adk_session_wasm_${secret}`));
+      } catch (error) {
+        if (failures === 0) this.#settings.report?.('channel', error);
+        const pause = backoff(failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+        await new Promise<void>((resolve) => backgroundTimer(resolve, pause));
+      }
+    }
+  }
+
+  #use(channel: ProcessChannel): void {
+    this.#channel = channel;
+    channel.onmessage = ({ data }) => this.#receive(data);
+    if ('onfailure' in channel) channel.onfailure = (error) => this.#fail(error);
+    if ('onmissed' in channel) channel.onmissed = () => this.onmissed?.();
+    // Until now nothing was heard.
+    else this.onmissed?.();
+    for (const text of this.#waiting.splice(0)) this.#send(channel, text);
+    if (this.#isClosed) channel.close();
+  }
+
+  #send(channel: ProcessChannel, text: string): void {
+    try {
+      const sent = channel.postMessage(text);
+      if (isPromise(sent)) sent.then(undefined, (error: unknown) => this.#fail(error));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#settings.report?.('channel', error);
+  }
+
+  #receive(given: unknown): void {
+    const text = decodeText(given);
+    if (text === undefined) return this.#refuse();
+    const { start, number, data } = text;
+    if (start === this.#sender.start) return;
+    const last = this.#heard.get(start);
+    if (last !== undefined && number <= last) return this.#refuse();
+    putLast(this.#heard, start, number, MAX_SENDERS);
+    this.onmessage?.({ data } as MessageEvent<unknown>);
+    // After its content: what is read again then includes it.
+    if (last !== undefined && number > last + 1) this.onmissed?.();
+  }
+
+  /** Counts a text that is dropped, and reports how many there were. */
+  #refuse(): void {
+    this.#refused += 1;
+    const now = performance.now();
+    if (now - this.#reportTime < REPORT_MS) return;
+    const message = `The channel has dropped ${this.#refused} texts that were forged, cut or repeated.`;
+    this.#fail(new SessionError('corrupt_record', message));
+    this.#refused = 0;
+    this.#reportTime = now;
+  }
+}
