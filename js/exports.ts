@@ -66,7 +66,7 @@ export type { ChangesSince } from './values/model/event_page.js';
 export type { DeleteSessionsRequest } from './values/model/session_list.js';
 export type { SessionInfo } from './values/model/session_info.js';
 export type { Notice, Notices } from './values/model/notice.js';
-export type { OpenChannel, OwnChannel, ProcessChannel } from './values/model/channel.js';
+export type { OpenChannel, OwnChannel, ProcessChannel } from './core/watch/open_channel.js';
 export type { StorageInfo } from './values/model/storage_info.js';
 export type { Diagnostic } from './values/model/diagnostic.js';
 export { State } from './values/state/state.js';

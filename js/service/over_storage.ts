@@ -7,7 +7,7 @@ import type { Storage } from '../core/storage/storage.js';
 import { Feed } from '../core/watch/feed.js';
 import { ProcessFeed, takeOwnChannel } from '../core/watch/process_feed.js';
 import { feedOfStorage } from '../core/watch/shared_feeds.js';
-import type { OwnChannel } from '../values/model/channel.js';
+import type { OwnChannel } from '../core/watch/open_channel.js';
 import { ServiceCore } from './service_core.js';
 import type { ServiceParts, SessionServiceOptions } from './service_options.js';
 import { StoredSessionService } from './stored_session_service.js';

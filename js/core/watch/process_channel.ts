@@ -3,10 +3,11 @@
  * them.
  */
 import { putLast } from '../../values/bounded_map.js';
-import { SessionError } from '../../values/errors/errors.js';
+import { messageOf } from '../../values/errors/describe.js';
+import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { isObject } from '../../values/json/rules.js';
 import { isPromise } from '../../values/members.js';
-import type { OpenChannel, ProcessChannel } from '../../values/model/channel.js';
+import type { OpenChannel, ProcessChannel } from './open_channel.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import { isId } from '../../values/model/values/ids.js';
 import { backgroundTimer } from '../call/lifetime.js';
@@ -120,7 +121,7 @@ export class ProcessConnection implements TabBroadcast {
         const secret = await this.#settings.readSecret();
         return this.#use(this.#settings.open(`adk_session_wasm_${secret}`));
       } catch (error) {
-        if (failures === 0) this.#settings.report?.('channel', error);
+        if (failures === 0) this.#fail(error);
         const pause = backoff(failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
         await new Promise<void>((resolve) => backgroundTimer(resolve, pause));
       }
@@ -147,8 +148,12 @@ export class ProcessConnection implements TabBroadcast {
     }
   }
 
+  /** Reports what fails. The error of another's channel may quote a password, which a `SessionError` masks. */
   #fail(error: unknown): void {
-    this.#settings.report?.('channel', error);
+    const { report } = this.#settings;
+    if (isSessionError(error)) return report?.('channel', error);
+    const message = `The channel failed: ${messageOf(error)}`;
+    report?.('channel', new SessionError('storage_failed', message, { cause: error }));
   }
 
   #receive(given: unknown): void {

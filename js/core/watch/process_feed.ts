@@ -2,7 +2,7 @@
 import { invalid } from '../../values/errors/invalid.js';
 import { requireFunction, requireObject } from '../../values/errors/option_values.js';
 import { isObject } from '../../values/json/rules.js';
-import type { OpenChannel, OwnChannel } from '../../values/model/channel.js';
+import type { OpenChannel, OwnChannel } from './open_channel.js';
 import { isId } from '../../values/model/values/ids.js';
 import { NARROWEST_FIRST } from '../../values/state/scope.js';
 import { isRevision } from '../storage/checked_rows.js';

@@ -18,7 +18,7 @@ import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
 import { StoredSessionService } from '../stored_session_service.js';
 import { sharedDatabase } from './shared_database.js';
-import type { OpenChannel } from '../../values/model/channel.js';
+import type { OpenChannel } from '../../core/watch/open_channel.js';
 import { ProcessFeed, takeChannel } from '../../core/watch/process_feed.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import {

@@ -13,6 +13,7 @@ export type {
   DatabaseOptions,
   DatabaseUrlOptions,
 } from './database_session_service.js';
+export { postgresChannel } from '../../stores/database/engines/postgresql/postgres_channel.js';
 export type { TableOptions } from '../../stores/database/table_options.js';
 export type { SqliteHandle } from '../../stores/database/engine/sqlite_handle.js';
 export type {

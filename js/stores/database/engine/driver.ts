@@ -8,14 +8,20 @@ import type { Engine } from './engine.js';
  *
  * @throws SessionError `storage_unavailable` with the package to install
  */
-export async function loadDriver<Module>(engine: Engine): Promise<Module> {
+export async function loadDriver<Module>(
+  engine: Pick<Engine, 'kind' | 'name' | 'driver'>,
+): Promise<Module> {
   const module = await loadOptional<Module>(engine.driver);
   if (module === undefined) throw missingDriver(engine);
   return module;
 }
 
 /** Makes the `storage_unavailable` error for a driver that is not installed. */
-export function missingDriver({ kind, name, driver }: Engine): SessionError {
+export function missingDriver({
+  kind,
+  name,
+  driver,
+}: Pick<Engine, 'kind' | 'name' | 'driver'>): SessionError {
   const message = `The driver for ${name} is not installed; run: npm install ${driver}`;
   return new SessionError('storage_unavailable', message, { storage: kind });
 }

@@ -233,7 +233,7 @@ describe('The channel between processes', () => {
     assert.ok(pauses[0]! <= 1100 && pauses[3]! >= 4000, String(pauses));
     assert.deepEqual(
       told.map((diagnostic) => diagnostic.kind === 'channel' && diagnostic.message),
-      ['no connection'],
+      ['The channel failed: no connection'],
     );
     assert.deepEqual(notices, []);
   });
@@ -257,7 +257,7 @@ describe('The channel between processes', () => {
     await arrived();
     assert.deepEqual(
       told.map((diagnostic) => diagnostic.kind === 'channel' && diagnostic.message),
-      ['at once', 'later'],
+      ['The channel failed: at once', 'The channel failed: later'],
     );
   });
 

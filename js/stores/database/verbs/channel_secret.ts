@@ -4,7 +4,7 @@ import type { FileDatabase } from '../artifacts/database_home.js';
 import { OwnFailure } from '../engine/failure.js';
 import { runOnce, type Steps } from '../engine/prepared.js';
 import type { VerbContext } from '../statements/verb_context.js';
-import { METADATA, readMetadata } from './tables.js';
+import { METADATA, readMetadata } from '../tables/tables.js';
 
 /**
  * Returns the secret that the metadata have. The first program writes it: of two that do so at once, both read the one
