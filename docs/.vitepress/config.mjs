@@ -15,7 +15,7 @@ const PAGES = {
     'artifacts',
     'concurrent_writes',
   ],
-  Storages: ['storages', 'writing_a_storage'],
+  Storages: ['storages', 'writing_a_storage', 'channels'],
   'Server and screen': ['server', 'live', 'runs', 'api_server', 'cache', 'chat'],
   Reference: [
     'errors',

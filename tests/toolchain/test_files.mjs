@@ -15,6 +15,7 @@ const NEEDS = Object.entries({
   postgresql: /\bPOSTGRES_PROGRAMS\b/,
   mariadb: /\bMARIADBD\b/,
   pgbouncer: /\bPGBOUNCER\b/,
+  redis: /\bREDIS_SERVER\b/,
   python: /\bADK_PYTHON\b/,
   chromium: /\bwebDrivers\b/,
   'rust-wasm': /\bwasmEnv\b/,

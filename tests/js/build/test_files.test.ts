@@ -42,6 +42,10 @@ it('A test needs what its modules name, and nothing else', () => {
     ['tests/js/core/wasm/slim.test.ts', ['package']],
     ['tests/js/stores/database/sqlite_service.test.ts', ['sqlite']],
     ['tests/js/stores/database/verbs/rows_read.test.ts', ['mariadb', 'pgbouncer', 'postgresql']],
+    [
+      'tests/js/examples/redis_channel.rest.test.ts',
+      ['mariadb', 'pgbouncer', 'postgresql', 'redis'],
+    ],
     ['tests/interop/vertex/events.rest.test.ts', ['package', 'python']],
     ['tests/browser/loading/loading.test.ts', ['chromium', 'package']],
     ['tests/browser/indexed_db/webkit.test.ts', ['chromium', 'package', 'webkit']],

@@ -78,6 +78,11 @@ set_up_pgbouncer() {
   provide PGBOUNCER "$(first_of pgbouncer)"
 }
 
+set_up_redis() {
+  have redis-server || debian_packages redis-server
+  provide REDIS_SERVER "$(first_of redis-server)"
+}
+
 # google-adk for Python in a virtual environment, for the tests that run both sides on one database or one server. The
 # versions are exact, even those of the models: they decide which data a database may contain (js/values/python/pydantic_models.ts).
 set_up_python() {
@@ -125,7 +130,7 @@ if [ "$wanted" != '  ' ] && [ -e "$paths" ]; then cp "$paths" "$new"; fi
 # apt-get waits for the network and cargo for the processor, so they run in parallel. apt-get takes a lock.
 failed=0
 {
-  set_up rust-wasm chromium firefox webkit postgresql mariadb pgbouncer python &
+  set_up rust-wasm chromium firefox webkit postgresql mariadb pgbouncer redis python &
   jobs=$!
   set_up wasm-bindgen geckodriver &
   for job in $! $jobs; do wait "$job" || failed=1; done

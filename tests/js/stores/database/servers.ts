@@ -28,7 +28,7 @@ export interface Server {
 }
 
 /** The path of a program. */
-function program(name: string): string {
+export function program(name: string): string {
   const path = hostEnv()[name];
   if (path === undefined) throw new Error(`no ${name}: run tests/toolchain/setup/setup.sh`);
   return path;
@@ -51,7 +51,7 @@ export async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-interface Recipe {
+export interface Recipe {
   readonly name: string;
   readonly user: string;
   /** Creates the data files, and returns what makes the command that serves them. */
@@ -60,7 +60,7 @@ interface Recipe {
   isUp(port: number): Promise<boolean>;
 }
 
-async function startServer(recipe: Recipe): Promise<Server> {
+export async function startServer(recipe: Recipe): Promise<Server> {
   const { name, user } = recipe;
   const folder = mkdtempSync(join(tmpdir(), `adk-session-wasm-${name}-`));
   const ids = owner(user);
