@@ -1,16 +1,23 @@
 /** The secret part of the name of the channel between the programs that share the tables. */
 import { sql } from 'kysely';
-import type { FileDatabase } from '../artifacts/database_home.js';
+import type { StorageCall } from '../../../values/model/diagnostic.js';
 import { OwnFailure } from '../engine/failure.js';
 import { runOnce, type Steps } from '../engine/prepared.js';
 import type { VerbContext } from '../statements/verb_context.js';
 import { METADATA, readMetadata } from '../tables/tables.js';
 
+/** Runs steps in one transaction, which may be repeated. */
+type Transact = <T>(
+  mode: 'read' | 'write',
+  steps: (context: VerbContext) => Steps<T>,
+  call: StorageCall,
+) => T | Promise<T>;
+
 /**
  * Returns the secret that the metadata have. The first program writes it: of two that do so at once, both read the one
  * that was stored.
  */
-export async function readChannelSecret(transact: FileDatabase['transact']): Promise<string> {
+export async function readChannelSecret(transact: Transact): Promise<string> {
   const read = (context: VerbContext) =>
     readMetadata(context.database, context.layout.metadata, METADATA.channel);
   const stored = await transact('read', read, {});

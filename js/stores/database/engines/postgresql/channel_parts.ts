@@ -26,7 +26,7 @@ export function partsOfText(sender: string, number: number, text: string): strin
   const bytes = new TextEncoder().encode(text);
   const decoder = new TextDecoder();
   const pieces: string[] = [];
-  for (let start = 0; start < bytes.length; ) {
+  for (let start = 0; start < bytes.length;) {
     let end = Math.min(start + MAX_BYTES - HEAD_BYTES, bytes.length);
     // A character stays whole.
     while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;

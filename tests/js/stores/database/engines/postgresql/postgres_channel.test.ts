@@ -14,7 +14,13 @@ import { SessionError } from '../../../../../../js/values/errors/errors.js';
 import { kinds, listen } from '../../../../core/watch/notices.js';
 import { failsWith } from '../../../../fails_with.js';
 import { APP, KEY } from '../../../../service/fixture.js';
-import { emptied, postgresRows, type Server, startPgBouncer, startPostgres } from '../../servers.js';
+import {
+  emptied,
+  postgresRows,
+  type Server,
+  startPgBouncer,
+  startPostgres,
+} from '../../servers.js';
 
 let server: Server;
 let url: string;
@@ -206,7 +212,10 @@ describe('The channel of PostgreSQL', () => {
     let passedMs = 0;
     const address = 'postgresql://adk:s3cret@127.0.0.1:1/adk';
     const { channel, errors } = opened(postgresChannel(address));
-    const connect = t.mock.method(pg.Client.prototype as { connect(): Promise<void> }, 'connect');
+    const connect = t.mock.method(
+      pg.Client.prototype as unknown as { connect(): Promise<void> },
+      'connect',
+    );
     connect.mock.mockImplementation(() => {
       connects.push(passedMs);
       return Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
