@@ -173,7 +173,7 @@ export function step(name, kind, command, needs = []) {
 
 /** Rust's tests for wasm, on a page of a browser. @param {keyof typeof webDrivers} browser @param {string[]} needs @returns {Step} */
 function wasmTests(browser, needs) {
-  const { driver, capabilities } = webDrivers[browser];
+  const { driver, capabilities, packFlags } = webDrivers[browser];
   const command = (/** @type {NodeJS.ProcessEnv} */ env) => {
     // The test runner uses the first driver in the environment.
     for (const other of Object.values(webDrivers))
@@ -183,19 +183,25 @@ function wasmTests(browser, needs) {
     mkdirSync(folder, { recursive: true });
     env.WASM_BINDGEN_TEST_WEBDRIVER_JSON = join(folder, `${browser}.json`);
     writeFileSync(env.WASM_BINDGEN_TEST_WEBDRIVER_JSON, JSON.stringify(capabilities(env)));
-    env.WASM_BINDGEN_TEST_TIMEOUT = '300';
-    env.WASM_BINDGEN_TEST_ONLY_WEB = '1';
-    env.CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER = 'wasm-bindgen-test-runner';
     // WebKitGTK's compilers sometimes break large modules without it (four of fifteen runs trapped in safe Rust).
     env.CARGO_PROFILE_DEV_OPT_LEVEL ??= '1';
     Object.assign(env, browserHome(env));
+    if (packFlags !== undefined) {
+      const flags = ['--headless', ...packFlags(env), '--mode', 'no-install'];
+      return ['wasm-pack', 'test', ...flags, 'src/wasm'];
+    }
+    env.WASM_BINDGEN_TEST_ONLY_WEB = '1';
+    env.CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER = 'wasm-bindgen-test-runner';
     // By name, because Cargo would otherwise run the documentation's examples, which need the host.
-    const tests = ['--test', 'wasm', '--test', 'indexed_db'];
-    const command = `cargo test ${wasm32} --workspace --all-features`;
-    return [...command.split(' '), ...tests];
+    return `cargo test ${wasm32} --package adk-session-wasm --all-features --test wasm`.split(' ');
   };
-  const tools = ['rust-wasm', 'wasm-bindgen', ...needs];
-  return { name: `wasm-${browser}`, kind: 'cargo', command, needs: tools };
+  const runner = packFlags === undefined ? 'wasm-bindgen' : 'wasm-pack';
+  return {
+    name: `wasm-${browser}`,
+    kind: 'cargo',
+    command,
+    needs: ['rust-wasm', 'wasm-bindgen', runner, ...needs],
+  };
 }
 
 /**

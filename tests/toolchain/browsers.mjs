@@ -9,13 +9,15 @@ import { root } from './environment.mjs';
  * @typedef {{
  *   driver: string,
  *   capabilities: (env: NodeJS.ProcessEnv) => Record<string, unknown>,
- * }} WebDriverOptions
+ *   packFlags?: (env: NodeJS.ProcessEnv) => string[],
+ * }} WebDriverOptions `packFlags`: with which wasm-pack takes this browser
  */
 
 /** @type {Record<'chromium' | 'firefox' | 'webkit', WebDriverOptions>} */
 export const webDrivers = {
   chromium: {
     driver: 'CHROMEDRIVER',
+    packFlags: (env) => ['--chrome', '--chromedriver', env.CHROMEDRIVER ?? ''],
     capabilities: (env) => ({
       'goog:chromeOptions': {
         binary: env.CHROMIUM_BINARY,
@@ -36,13 +38,14 @@ export const webDrivers = {
   },
   firefox: {
     driver: 'GECKODRIVER',
+    packFlags: (env) => ['--firefox', '--geckodriver', env.GECKODRIVER ?? ''],
     capabilities: (env) => ({
       'moz:firefoxOptions': { binary: env.FIREFOX_BINARY, args: ['-headless'] },
     }),
   },
   webkit: {
     driver: 'SAFARIDRIVER',
-    // Safari has no options.
+    // Safari has no options. Of wasm-pack none fits: it asks for Apple's Safari.
     capabilities: (env) =>
       env.WEBKIT_BINARY
         ? { 'webkitgtk:browserOptions': { binary: env.WEBKIT_BINARY, args: ['--automation'] } }

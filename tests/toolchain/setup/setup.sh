@@ -42,6 +42,9 @@ set_up_geckodriver() {
   provide GECKODRIVER "$(first_of geckodriver)"
 }
 
+# Its package of npm loads a binary from another server too.
+set_up_wasm_pack() { cargo_tool wasm-pack 0.15.1 wasm-pack; }
+
 # wasm-bindgen-test-runner supports WebKit as Safari. On Linux, WebKitGTK is the same WebKit.
 set_up_webkit() {
   if have safaridriver; then
@@ -132,7 +135,7 @@ failed=0
 {
   set_up rust-wasm chromium firefox webkit postgresql mariadb pgbouncer redis python &
   jobs=$!
-  set_up wasm-bindgen geckodriver &
+  set_up wasm-bindgen wasm-pack geckodriver &
   for job in $! $jobs; do wait "$job" || failed=1; done
 } >>"$new"
 rm -rf "$root/target/tools-build"
