@@ -15,15 +15,17 @@ const PAGES = {
     'artifacts',
     'concurrent_writes',
   ],
-  Storages: ['storages', 'writing_a_storage', 'channels'],
-  'Server and screen': ['server', 'live', 'runs', 'api_server', 'cache', 'chat'],
+  Storages: ['storages', 'writing_a_storage', 'storage_in_rust', 'channels'],
+  'Server and screen': ['server', 'live', 'runs', 'cache', 'chat', 'assistant_ui', 'inspector'],
   Reference: [
     'errors',
     'http_protocol',
+    'api_server',
     'compatibility',
     'performance',
     'performance_of_features',
     'migration',
+    'from_adk_rust',
   ],
 };
 

@@ -253,32 +253,32 @@ export const verbCases: readonly VerbCase[] = [
   },
   {
     name: 'verbs: list, if it lists parts, returns a page and the sessions after a place',
-    hint: see('Parts of lists'),
+    hint: see('Optional verbs'),
     run: listsParts,
   },
   {
     name: 'verbs: readPage, if there is one, returns the events beside an event, in their order',
-    hint: see('Pages of events'),
+    hint: see('Optional verbs'),
     run: readsPages,
   },
   {
     name: 'verbs: readEvents, if there is one, returns the events with the ids that are stored',
-    hint: see('Events by their ids'),
+    hint: see('Optional verbs'),
     run: readsEvents,
   },
   {
     name: 'verbs: readMarkers, if there is one, returns the markers and the first events that they name',
-    hint: see('Markers'),
+    hint: see('Optional verbs'),
     run: readsMarkers,
   },
   {
     name: 'verbs: deleteUnchanged, if there is one, deletes only a session that is as it was listed',
-    hint: see('Deleting what is unchanged'),
+    hint: see('Optional verbs'),
     run: deletesUnchanged,
   },
   {
     name: 'verbs: appendMany, if there is one, decides and stores appends to several sessions',
-    hint: see('Groups of appends'),
+    hint: see('Optional verbs'),
     run: storesGroups,
   },
 ];

@@ -67,10 +67,10 @@ describe('A Rust crate outside the package', () => {
   });
 
   it(
-    'has it beside the crate adk-session with the renaming of migration.md, and not without',
+    'has it beside the crate adk-session with the renaming of docs/from_adk_rust.md, and not without',
     { timeout: 600_000 },
     () => {
-      const page = readFileSync(join(root, 'docs', 'migration.md'), 'utf8');
+      const page = readFileSync(join(root, 'docs', 'from_adk_rust.md'), 'utf8');
       const [, documented = ''] = /^```toml\n(.*?)^```$/ms.exec(page) ?? [];
       const folder = newFolder();
       const write = (file: string, text: string) => {

@@ -17,7 +17,7 @@ export interface Call extends StorageCall {
   readonly reads?: ReadPolicy | undefined;
   /** The store that a cache had when the call began. The call keeps it if the local data is forgotten meanwhile. */
   readonly store?: object | undefined;
-  /** The creation that follows this read if there is no session. Only a cache uses it. Only a cache needs it. */
+  /** The creation that follows this read if there is no session. Only a cache uses it. */
   readonly creation?: object | undefined;
   /** What the call tells the diagnostics. Absent: nobody listens. */
   readonly facts?: CallFacts | undefined;

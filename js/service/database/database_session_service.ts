@@ -56,8 +56,8 @@ export interface DatabaseOptions<S extends object = StateShape>
   /**
    * The failures that a resolved call survives. `'strict'` (default): a power loss, if the disk really
    * flushes. `'relaxed'`: the end of the program; the last moments before a power loss may be lost, on
-   * PostgreSQL also those before a crash of the server. On MariaDB only the server can set this, so
-   * they refuse `'relaxed'`.
+   * PostgreSQL also those before a crash of the server. Only a server of
+   * MariaDB can set this for itself, so a service over MariaDB refuses `'relaxed'`.
    */
   durability?: 'strict' | 'relaxed' | undefined;
   /**

@@ -20,8 +20,8 @@ import type { Sender } from './sending/sender.js';
 import type { CacheContext } from './copies/context.js';
 
 /**
- * Changes of one session or shared state that the remote does not have: one that it has refused, with those that wait
- * for that one, or all that wait for the remote alone.
+ * Changes of one session or shared state that the remote does not have. Either a refused change, with the changes that
+ * wait for it, or all changes that wait only for the remote.
  */
 export interface OutboxEntry {
   /** The session or the shared state. */

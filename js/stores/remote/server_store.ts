@@ -1,7 +1,7 @@
 /**
  * Sessions on a server, over HTTP: on the handler of `adk-session-wasm/server`, or on `adk api_server` of google-adk.
  *
- * `run/` streams the runs of an api server. A handler runs its agent by itself: its feed reports the run, and
+ * `run.ts` streams the runs of an api server. A handler runs its agent by itself: its feed reports the run, and
  * `run_reports.ts` keeps the reports.
  *
  * `js/stores/http/protocol.ts` has what the handler and this folder agree on. The folder knows no class of services.

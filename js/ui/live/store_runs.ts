@@ -73,8 +73,8 @@ export class StoreRuns {
   }
 
   /**
-   * The agent of the server. `undefined` if the page has one, without a server, and once the server has said that it
-   * has none.
+   * Returns the agent of the server. `undefined` if the page has an agent, if there is no server, and once the server
+   * has said that it has no agent.
    */
   serverAgent(service: SessionService): ServerAgent | undefined {
     const agent = this.#agent === undefined ? coreOf(service)?.serverAgent : undefined;

@@ -52,9 +52,9 @@ function project(): string {
   return page;
 }
 
-/** Writes the examples of docs/live.md beside the page. Returns their files. */
+/** Writes the examples of docs/assistant_ui.md beside the page. Returns their files. */
 function writeGuide(page: string): string[] {
-  const guide = readFileSync(join(root, 'docs/live.md'), 'utf8');
+  const guide = readFileSync(join(root, 'docs/assistant_ui.md'), 'utf8');
   const model = `import type { ChatModelAdapter } from '@assistant-ui/react';
 export declare const model: ChatModelAdapter;`;
   writeFileSync(join(page, 'model.ts'), model);

@@ -1,4 +1,4 @@
-// Each program that a page of docs/ builds step by step, followed to the letter in an empty folder, with the package as npm packs it.
+// Each program that README.md or a page of docs/ builds step by step, followed to the letter in an empty folder, with the package as npm packs it.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -11,13 +11,14 @@ import { follow, stepsOf } from './guide.js';
 
 const PATIENCE = { timeout: 240_000 };
 
+const TRY_IT = { page: '../README.md', section: 'Try it' };
 const IN_A_PAGE = { page: 'start.md', section: 'In a page' };
 const IN_NODE = { page: 'start.md', section: 'In Node' };
 const WITH_ADK = { page: 'start.md', section: 'With @google/adk' };
 const BESIDE_PYTHON = { page: 'migration.md', section: 'Beside Python' };
 
 it('Every guide has files and commands', () => {
-  for (const guide of [IN_A_PAGE, IN_NODE, WITH_ADK, BESIDE_PYTHON]) {
+  for (const guide of [TRY_IT, IN_A_PAGE, IN_NODE, WITH_ADK, BESIDE_PYTHON]) {
     const kinds = stepsOf(guide).map(({ kind }) => kind);
     assert.ok(kinds.includes('file'), guide.section);
     assert.ok(kinds.filter((kind) => kind === 'command').length > 2, guide.section);
@@ -25,6 +26,10 @@ it('Every guide has files and commands', () => {
 });
 
 describe('The guide', () => {
+  it('"Try it" of README.md prints what it says', PATIENCE, async () => {
+    await follow(TRY_IT);
+  });
+
   it('"In Node" prints what it says', PATIENCE, async () => {
     await follow(IN_NODE);
   });

@@ -38,18 +38,32 @@ it('The example chat_node has a server of 80 lines and a page of 415', () => {
   assert.ok(count <= 415, `${count} lines`);
 });
 
-it('The guide "Chat" has the files of the example chat_node', () => {
-  const files = stepsOf(GUIDE).flatMap((step) => (step.kind === 'file' ? [step] : []));
-  for (const { name, text } of files) {
-    assert.equal(text, readFileSync(join(root, 'examples/chat_node', name), 'utf8'), name);
-  }
-  const others = ['README.md', 'package.json', 'tsconfig.json'];
-  assert.deepEqual(
-    [...files.map(({ name }) => name), ...others].sort(),
-    filesOfExample('chat_node')
-      .map((file) => file.replaceAll('\\', '/'))
-      .sort(),
+it('The page "Chat" copies the files of the example chat_node, and quotes them', () => {
+  const files = filesOfExample('chat_node').map((file) => file.replaceAll('\\', '/'));
+  const commands = stepsOf(GUIDE).flatMap((step) =>
+    step.kind === 'command' ? [step.command] : [],
   );
+  const [, copied = ''] = /examples\/chat_node\/\{([^}]+)\}/.exec(commands.join('\n')) ?? [];
+  const others = ['README.md', 'package.json', 'tsconfig.json'];
+  const isCopied = (file: string) =>
+    copied.split(',').some((name) => `${file}/`.startsWith(`${name}/`));
+  assert.deepEqual(files.filter((file) => !isCopied(file)).sort(), others);
+
+  // Prettier takes the indentation of a quote away.
+  const flat = (text: string) => text.replace(/^ +/gm, '');
+  const program = files.map((file) =>
+    flat(readFileSync(join(root, 'examples/chat_node', file), 'utf8')),
+  );
+  const page = readFileSync(join(root, 'docs/chat.md'), 'utf8');
+  const quotes = [...page.matchAll(/^```(?:typescript|tsx)\n(.*?)^```$/gms)].map(
+    ([, text = '']) => text,
+  );
+  assert.ok(quotes.length > 4);
+  for (const quote of quotes)
+    assert.ok(
+      program.some((text) => text.includes(flat(quote))),
+      quote,
+    );
 });
 
 describe('The guide "Chat" makes a page that', { timeout: 300_000 }, () => {

@@ -32,7 +32,7 @@ export class ChatSite {
   /** Follows the guide, and starts its server. */
   static async build(): Promise<ChatSite> {
     // The server is started below.
-    const instead = (command: string): boolean => command.includes('server.ts');
+    const instead = (command: string): boolean => command.includes('tsx server.ts');
     const folder = await follow(GUIDE, { packages: PACKAGES.map(installPackages), instead });
     const site = new ChatSite(folder, String(await freePort()));
     await site.start();

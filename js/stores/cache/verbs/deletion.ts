@@ -120,7 +120,9 @@ export async function removeUnsent(
   return [...left.filter((mutation) => !released.includes(mutation)), ...moved];
 }
 
-/** Returns a mutation that replaces what the removed ones would have replaced, if it was to replace their event. */
+/**
+ * If a mutation replaces the event of removed mutations, returns one that replaces what those would have replaced.
+ */
 function withoutPrevious(mutation: Mutation, removed: readonly Mutation[]): Mutation {
   if (!isOfEvent(mutation)) return mutation;
   let result = mutation;

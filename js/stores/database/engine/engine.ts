@@ -274,7 +274,7 @@ export interface Engine {
   readonly isFile: boolean;
   /** Opens the file, or makes the pool that will connect. @param location the path or the URL of an `Address` */
   readonly connect: (location: string, options: ConnectOptions) => Promise<Connection>;
-  /** Kysely's parts that write this dialect of SQL. Its driver is not used: connections are those of `connections/`. */
+  /** Kysely's parts that write this dialect of SQL. Its driver is not used: `connect` opens the connections. */
   readonly dialect: Pick<Dialect, 'createAdapter' | 'createIntrospector' | 'createQueryCompiler'>;
   /** What reads the tables of `@google/adk`'s own service, whose columns have other types. */
   readonly ofAdk: Partial<Pick<EngineQueries, 'time' | 'json' | 'eventOrder'>>;

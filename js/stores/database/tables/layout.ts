@@ -75,8 +75,7 @@ export const SQLITE_LAYOUT: Layout = {
 };
 
 /**
- * Times are whole milliseconds: numbers on SQLite, with a time zone on PostgreSQL, cut to seconds on MariaDB
- * and MariaDB. Only the JSON of an event has its exact time on every engine.
+ * Times are whole milliseconds: numbers on SQLite, with a time zone on PostgreSQL, cut to seconds on MariaDB. Only the JSON of an event has its exact time on every engine.
  */
 export const ADK_LAYOUT: Layout = {
   ...DATABASE_LAYOUT,

@@ -1,4 +1,4 @@
-// The page of the tests with the real assistant-ui: the chat of docs/live.md, and one with images and tools.
+// The page of the tests with the real assistant-ui: the chat of docs/assistant_ui.md, and one with images and tools.
 
 import {
   AssistantRuntimeProvider,
