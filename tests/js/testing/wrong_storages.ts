@@ -345,7 +345,7 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
     'compares only times and session ids in a list after a place',
     () => listing((row, after) => row.sessionId !== after.sessionId),
     'verbs: list, if it lists parts, returns a page and the sessions after a place',
-    /but should be \["\uffff of user"\]\n {2}hint: Parts of lists/,
+    /but should be \["\uffff of user"\]\n {2}hint: Optional verbs/,
   ],
   [
     'has a deleteUnchanged that compares before it locks',
@@ -365,7 +365,7 @@ export const WRONG: [name: string, make: () => Storage, testCase: string, messag
       return { ...storage, deleteUnchanged };
     },
     'verbs: deleteUnchanged, if there is one, deletes only a session that is as it was listed',
-    /it deleted a session to which an append was stored meanwhile\n {2}hint: Deleting what is unchanged/,
+    /it deleted a session to which an append was stored meanwhile\n {2}hint: Optional verbs/,
   ],
   [
     'returns no events',
