@@ -5,6 +5,18 @@ export interface Played {
   readonly trace: readonly string[];
 }
 
+/** Plays a script. If its promises never settle, the program ends, and prints the script. */
+export async function playOrPrint<Script, Result>(
+  script: Script,
+  play: (script: Script) => Promise<Result>,
+): Promise<Result> {
+  const print = (): void => console.log(`SCRIPT='${JSON.stringify(script)}' never ends`);
+  process.on('exit', print);
+  const played = await play(script);
+  process.off('exit', print);
+  return played;
+}
+
 /**
  * Describes a failure by the shortest script that repeats it.
  *

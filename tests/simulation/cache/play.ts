@@ -99,7 +99,7 @@ export class Play {
     } finally {
       for (const tab of play.tabs.values()) tab.crash();
       world.uninstall();
-      await server.close();
+      await server.close().catch((error: unknown) => world.fail(inspect(error)));
       process.off('unhandledRejection', onError).off('uncaughtException', onError);
     }
     return world;

@@ -7,7 +7,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { describeShortest } from '../shortest_script.js';
+import { describeShortest, playOrPrint } from '../shortest_script.js';
 import { call } from './calls.js';
 import { historyScriptOf } from './history_steps.js';
 import { Play } from './play.js';
@@ -95,5 +95,5 @@ async function run(script: Script): Promise<World> {
   // The wasm is compiled in real time.
   if (!isWarm) await Play.run(scriptOf(0), call, settle);
   isWarm = true;
-  return Play.run(script, call, settle);
+  return playOrPrint(script, (script) => Play.run(script, call, settle));
 }

@@ -23,6 +23,10 @@ const SEEDS = [
   54,
   // A retried message of a session that was deleted and made again asked the remote for ever.
   ...[21440, 22321],
+  // A server was killed during a rewind: its service could not be closed, and the program ended.
+  ...[2035, 2351],
+  // The half answer of a failed run was taken for a draft that never ends.
+  157_600_070,
 ];
 
 await checkRuns(SEEDS, true);

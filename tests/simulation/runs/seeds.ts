@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { World } from '../cache/world.js';
-import { describeShortest } from '../shortest_script.js';
+import { describeShortest, playOrPrint } from '../shortest_script.js';
 import { play } from './play.js';
 import { type Script, scriptOf } from './steps.js';
 
@@ -69,5 +69,5 @@ async function run(script: Script): Promise<World> {
   // Parts of the package are loaded, and the wasm is compiled, in real time.
   if (!isWarm) for (let seed = 0; seed < 8; seed += 1) await play(scriptOf(seed));
   isWarm = true;
-  return play(script);
+  return playOrPrint(script, play);
 }

@@ -39,6 +39,8 @@ class Process implements Actor {
   die = (): void => undefined;
   readonly death = new Promise<undefined>((resolve) => (this.die = () => resolve(undefined)));
   handler!: SessionHandler;
+
+  constructor(readonly service: Service) {}
 }
 
 /** A request under way that may write. */
@@ -59,7 +61,11 @@ export class Servers {
   /** Reads the storage beside the servers. */
   readonly #reader: Service;
   readonly #getSession: Service['getSession'];
-  readonly #services: Service[];
+  readonly #services: readonly Service[];
+  /** The number of processes that have begun. */
+  #starts = 0;
+  /** The services of killed processes, whose calls may never end. */
+  readonly #abandoned = new Set<Service>();
   readonly #latency: Random;
 
   constructor(
@@ -99,7 +105,7 @@ export class Servers {
 
   /** The service of a new process. */
   takeService(): Service {
-    return this.script.isSqlite ? this.#services.pop()! : this.#services[0]!;
+    return this.#services[this.script.isSqlite ? this.#starts++ : 0]!;
   }
 
   /** All stored events, those that were undone too. */
@@ -111,10 +117,17 @@ export class Servers {
     return (await this.#getSession({ ...KEY, config: { view: 'transcript' } }))?.events;
   }
 
-  /** Cuts the connections of all pages to a server that is killed. */
+  /** Notes that the process of a service was killed. */
+  abandon(service: Service): void {
+    this.#abandoned.add(service);
+  }
+
   async close(): Promise<void> {
+    const abandoned = new Set(this.#abandoned);
     for (const server of this.all) server.kill();
-    for (const service of new Set([this.#reader, ...this.#services])) await service.close();
+    for (const service of new Set([this.#reader, ...this.#services])) {
+      await service.close(abandoned.has(service) ? { timeoutMs: 0 } : {});
+    }
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true });
   }
 
@@ -175,7 +188,7 @@ export class Server implements Answering {
     if (this.isRunning) return;
     const { world, agents, refusedUntil, script } = this.#servers;
     const service = this.#servers.takeService();
-    const process = (this.#process = new Process());
+    const process = (this.#process = new Process(service));
     world.actor = process;
     process.handler = sessionHandler(inOtherProcess(service), {
       authorize: (_, { action }) => (refusedUntil.get(action) ?? 0) <= world.now,
@@ -190,6 +203,7 @@ export class Server implements Answering {
     if (process === undefined) return;
     process.isDead = true;
     process.die();
+    this.#servers.abandon(process.service);
   }
 
   async handle(request: Request, body: string): Promise<Response | undefined> {
