@@ -21,7 +21,7 @@ export default {
     'typescript',
   ],
   validation: {
-    // An entry exports what users write. Other types are named through these.
+    // tests/packaging/api_report.test.ts has the rules for types that no entry exports.
     notExported: false,
     invalidLink: true,
     notDocumented: true,

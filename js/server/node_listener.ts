@@ -6,9 +6,6 @@ import { jsonResponse } from './http/responses.js';
 import { streamOf } from './http/streams.js';
 import type { HostRequest, HostResponse } from '../values/model/host.js';
 
-/** A {@link SessionHandler}, or a function around one. */
-type WebHandler = (request: HostRequest) => Promise<HostResponse>;
-
 /** The part of Node's `IncomingMessage` that {@link nodeListener} uses. */
 export interface NodeRequest extends AsyncIterable<Uint8Array> {
   /** The method. */
@@ -50,7 +47,7 @@ export interface NodeResponse {
 const REQUESTS_MS = 5;
 
 /**
- * Makes a listener for `node:http`, `node:https` and Express out of a handler.
+ * Makes a listener for `node:http`, `node:https` and Express out of a handler, or of a function around one.
  *
  * Node itself ends a request whose body takes longer than `requestTimeout`, by default 300 seconds. With `0`, an upload may
  * go on as long as its bytes come: the handler ends one that stands still. Then set `headersTimeout` too, which is off
@@ -69,7 +66,7 @@ const REQUESTS_MS = 5;
  * ```
  */
 export function nodeListener(
-  handler: WebHandler,
+  handler: (request: HostRequest) => Promise<HostResponse>,
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   requireFunction('handler', handler);
   const turns = new TurnLimit(REQUESTS_MS);
@@ -96,7 +93,10 @@ export function nodeListener(
 }
 
 /** A handler around ours may throw. A rejection would end the process. */
-async function respond(handler: WebHandler, request: Request): Promise<Response> {
+async function respond(
+  handler: Parameters<typeof nodeListener>[0],
+  request: Request,
+): Promise<Response> {
   try {
     return await handler(request);
   } catch {

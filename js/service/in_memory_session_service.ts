@@ -10,8 +10,8 @@ import type {
   Session,
 } from '../values/model/session.js';
 import type {
-  ListSessionsPageRequest,
   ListSessionsRequest,
+  ListSessionsTotalRequest,
   ListSessionsResponse,
   SessionsPage,
 } from '../values/model/session_list.js';
@@ -115,9 +115,9 @@ export class InMemorySessionService<S extends object = StateShape> extends Store
   }
 
   /** Like `listSessions`, but synchronous. */
-  listSessionsSync(request: ListSessionsRequest<keyof S & string>): ListSessionsResponse<S>;
-  listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S>;
-  listSessionsSync(request: ListSessionsPageRequest<keyof S & string>): SessionsPage<S> {
+  listSessionsSync(request: ListSessionsTotalRequest<keyof S & string>): ListSessionsResponse<S>;
+  listSessionsSync(request: ListSessionsRequest<keyof S & string>): SessionsPage<S>;
+  listSessionsSync(request: ListSessionsRequest<keyof S & string>): SessionsPage<S> {
     return this.#runNow(request, (request, call) =>
       this.#core.callMemory(call, (store) => this.#core.lists.listNow<S>(request, call, store)),
     );

@@ -12,8 +12,8 @@ import type { WriteIdentity } from '../values/model/diagnostic.js';
 import type {
   DeleteSessionsOptions,
   DeleteSessionsRequest,
-  ListSessionsPageRequest,
   ListSessionsRequest,
+  ListSessionsTotalRequest,
   ListSessionsResponse,
   SessionsPage,
   SessionsRequest,
@@ -121,9 +121,11 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
     );
   }
 
-  listSessions(request: ListSessionsRequest<keyof S & string>): Promise<ListSessionsResponse<S>>;
-  listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>>;
-  listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>> {
+  listSessions(
+    request: ListSessionsTotalRequest<keyof S & string>,
+  ): Promise<ListSessionsResponse<S>>;
+  listSessions(request: ListSessionsRequest<keyof S & string>): Promise<SessionsPage<S>>;
+  listSessions(request: ListSessionsRequest<keyof S & string>): Promise<SessionsPage<S>> {
     return this.#call('listSessions', request, async ({ labels, stateKeys, ...rest }, call) => {
       const own = { ...rest, labels: ownMembers(labels), stateKeys: ownMembers(stateKeys) };
       return this.#core.lists.list(own, call);
@@ -134,7 +136,7 @@ export class StoredSessionService<S extends object = StateShape> implements Sess
     request: SessionsRequest<keyof S & string>,
   ): AsyncGenerator<Session<S>, void, undefined> {
     const core = this.#core;
-    const list = (page: ListSessionsPageRequest) =>
+    const list = (page: ListSessionsRequest) =>
       core.calls.run('listSessions', page, (page, call) => core.lists.list<S>(page, call, true));
     return core.calls.walk(request, (request) => walkSessions<S>(request, list, core.clock));
   }

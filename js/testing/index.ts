@@ -7,7 +7,7 @@ import { cases } from './cases.js';
 import { type OpenStorage, runCase } from './run_case.js';
 import { verbCases } from './verb_cases.js';
 
-export type { OpenStorage } from './run_case.js';
+export type { OpenedStorage, OpenStorage } from './run_case.js';
 
 /** A requirement, stated as a sentence, and its test. */
 export interface ConformanceCase {

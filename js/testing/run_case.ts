@@ -24,7 +24,9 @@ import { CaseExecution } from './case_execution.js';
 export type OpenStorage = (
   options: Pick<SessionServiceOptions, 'clock' | 'stale' | 'autoTitle'>,
 ) => OpenedStorage | Promise<OpenedStorage>;
-type OpenedStorage = 'memory' | Storage | SessionService;
+
+/** What the suite tests: memory, a storage, or a service over one. */
+export type OpenedStorage = 'memory' | Storage | SessionService;
 
 /**
  * Milliseconds after which a step has failed, also on a slow machine. A verb that never settles would stop the test

@@ -1,9 +1,9 @@
-// api.md has the public API as users' compilers see it, so that a review sees each change of it.
+// api.md has the public API as users' compilers see it, so that a review sees each change of it. Callers can name its types.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
 
@@ -55,10 +55,12 @@ function textOf(symbol: ts.Symbol): string {
   return texts.join('\n').replaceAll(/^export (?!default)/gm, '');
 }
 
-/** What the declarations of a symbol name, of the package. */
+/** What the declarations of a symbol name, of the package. No caller sees their protected members. */
 function namedBy(symbol: ts.Symbol): ts.Symbol[] {
   const found: ts.Symbol[] = [];
   const visit = (node: ts.Node): void => {
+    const modifiers = ts.canHaveModifiers(node) ? ts.getModifiers(node) : undefined;
+    if (modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ProtectedKeyword)) return;
     const named = ts.isIdentifier(node) ? checker.getSymbolAtLocation(node) : undefined;
     if (named !== undefined) found.push(resolved(named));
     ts.forEachChild(node, visit);
@@ -91,13 +93,46 @@ function reExport(symbol: ts.Symbol): string {
   return `export { ${names} } from '${exported.get(resolved(symbol))}';`;
 }
 
-/** The types that the exports' declarations name and no entry exports. */
-function sectionOfOthers(): string {
+/** What the exports' declarations name and no entry exports. */
+function unexported(): ts.Symbol[] {
   const reached = new Set(exported.keys());
   for (const symbol of reached) for (const each of namedBy(symbol)) reached.add(each);
-  const others = sortedByName([...reached].filter((symbol) => !exported.has(symbol)));
-  return block('Types that these name, which no entry exports', others.map(textOf));
+  return sortedByName([...reached].filter((symbol) => !exported.has(symbol)));
 }
+
+/** Types from which the compiler computes other types. Nobody writes or holds one. */
+const COMPUTING = new Set([
+  'AnyMembers',
+  'ChangeValues',
+  'ChannelListener',
+  'DatabaseOption',
+  'FilledField',
+  'MethodName',
+  'MethodUse',
+  'MethodsWith',
+  'NamedKey',
+  'OwnMembers',
+  'ProviderContext',
+  'SetField',
+  'StateKey',
+  'StateValue',
+  'Widened',
+]);
+
+/** Why a caller needs no name for a type that no entry exports. */
+const RULES: Readonly<Record<string, (symbol: ts.Symbol) => boolean>> = {
+  'It is a value: only its type is read.': ({ flags }) => (flags & ts.SymbolFlags.Type) === 0,
+  'It stands for a type of the DOM, which the caller has.': ({ name }) => name.startsWith('Host'),
+  'It has the shape of a type of @assistant-ui/react, which the caller has.': (symbol) =>
+    fileOf(symbol).includes('/ui/assistant_ui/'),
+  'It has the shape of a type of @google/adk, which the caller has.': ({ name }) =>
+    /^Adk(ReadonlyContext|LoadArtifactRequest)$/.test(name),
+  'It is a class: callers hold instances of the exported classes that extend it.': ({ flags }) =>
+    (flags & ts.SymbolFlags.Class) !== 0,
+  'The compiler computes other types from it.': ({ name }) => COMPUTING.has(name),
+};
+
+const fileOf = (symbol: ts.Symbol): string => declarationsOf(symbol)[0]!.getSourceFile().fileName;
 
 function sortedByName(symbols: readonly ts.Symbol[]): ts.Symbol[] {
   return [...symbols].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -107,9 +142,42 @@ function block(title: string, lines: readonly string[]): string {
   return `## ${title}\n\n\`\`\`ts\n${lines.join('\n\n')}\n\`\`\`\n`;
 }
 
+const sections = Object.entries(exports).map(([path, target]) => sectionOf(path, target));
+
+describe('A type that a signature of an entry names', () => {
+  const others = unexported();
+  const rules = Object.values(RULES);
+
+  it('is exported by an entry, unless a rule says why no caller needs its name', () => {
+    const lacking = others.filter((symbol) => !rules.some((rule) => rule(symbol)));
+    assert.deepEqual(
+      lacking.map((symbol) => `${symbol.name} of ${fileOf(symbol)}`),
+      [],
+    );
+  });
+
+  it('has no rule that applies to none', () => {
+    const unused = rules.filter((rule) => !others.some(rule));
+    assert.deepEqual(unused.map(String), []);
+    const names = new Set(others.map(({ name }) => name));
+    assert.deepEqual(
+      [...COMPUTING].filter((name) => !names.has(name)),
+      [],
+    );
+  });
+});
+
+it('The first entry exports fewer than 75 values', () => {
+  const entry = program.getSourceFile(typesOf(exports['.']!)!)!;
+  const names = checker.getExportsOfModule(checker.getSymbolAtLocation(entry)!);
+  const values = names.filter((each) => (resolved(each).flags & ts.SymbolFlags.Value) !== 0);
+  assert.ok(values.length > 10 && values.length < 75, `${values.length}`);
+});
+
 it('api.md has what the entries export', async () => {
-  const sections = Object.entries(exports).map(([path, target]) => sectionOf(path, target));
-  const text = [HEAD, ...sections, sectionOfOthers()].join('\n');
+  const others = unexported().map(textOf);
+  sections.push(block('Types that these name, which no entry exports', others));
+  const text = [HEAD, ...sections].join('\n');
   const options = await resolveConfig(REPORT);
   const formatted = await format(text, { ...options, filepath: REPORT });
   if (process.env.UPDATE !== undefined) writeFileSync(REPORT, formatted);

@@ -2,19 +2,17 @@
 
 import {
   type ChangesSince,
+  type CloseOptions,
   type Event,
   type EventsPage,
+  type EventsRequest,
   InMemorySessionService,
+  type ListChangesRequest,
   type ListEventsRequest,
   type Session,
   type SessionService,
+  type StoredEvent,
 } from '../../js/index.js';
-import type {
-  ListChangesRequest,
-  StoredEvent,
-  EventsRequest,
-} from '../../js/values/model/event_page.js';
-import type { CloseOptions } from '../../js/values/model/storage_info.js';
 import { describe, is, it } from './expect.js';
 
 interface Shop {

@@ -20,7 +20,9 @@ import {
   Invocation,
   isFinalResponse,
   isSessionError,
+  type OnDataLoss,
   openSessionService,
+  type Placeholder,
   type ReadonlyContext,
   requestPersistence,
   resolveInstruction,
@@ -30,12 +32,10 @@ import {
   type SessionServiceOptions,
   State,
   StateSchemaError,
+  type StorageUsage,
   storageUsage,
   Template,
 } from '../../js/index.js';
-import type { OnDataLoss } from '../../js/service/indexed_db_session_service.js';
-import type { StorageUsage } from '../../js/core/storage/persistence.js';
-import type { Placeholder } from '../../js/service/template/scanner.js';
 import * as main from '../../js/index.js';
 import * as slim from '../../js/slim.js';
 // The sources lack the cases, which the build makes.

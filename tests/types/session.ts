@@ -1,6 +1,8 @@
 import {
+  type Abortable,
   type AppendEventRequest,
   type AppendEventsRequest,
+  type AppRequest,
   type BaseSessionService,
   type ChangesSince,
   type CompositeSessionKey,
@@ -8,18 +10,22 @@ import {
   createEvent,
   type CreateSessionRequest,
   type DeleteSessionRequest,
+  type DeleteSessionsOptions,
   type DeleteSessionsRequest,
   type Event,
   type EventActions,
   type EventsPage,
+  type EventsRequest,
   type GetEventsRequest,
   type StoredEvents,
   type GetSessionConfig,
   type GetSessionRequest,
   InMemorySessionService,
   Invocation,
+  type ListChangesRequest,
   type ListEventsRequest,
   type ListSessionsRequest,
+  type ListSessionsTotalRequest,
   type ListSessionsResponse,
   type NewEvent,
   type SessionsPage,
@@ -30,14 +36,15 @@ import {
   type StorageInfo,
   type SessionChanges,
   type SessionInfo,
+  type SessionInfoRequest,
   type SessionService,
+  type SessionsRequest,
+  type TokenUsage,
   type UpdateStateRequest,
+  type UserRequest,
+  type WatchOptions,
+  type WatchRequest,
 } from '../../js/index.js';
-import type { ListChangesRequest, EventsRequest } from '../../js/values/model/event_page.js';
-import type { DeleteSessionsOptions, SessionsRequest } from '../../js/values/model/session_list.js';
-import type { WatchOptions, WatchRequest } from '../../js/values/model/notice.js';
-import type { Abortable, AppRequest, UserRequest } from '../../js/values/model/session.js';
-import type { SessionInfoRequest, TokenUsage } from '../../js/values/model/session_info.js';
 import { VertexAiSessionService } from '../../js/service/vertex/index.js';
 import { compiled, describe, is, it } from './expect.js';
 import { key, service, type Shop } from './shop.js';
@@ -337,7 +344,7 @@ describe('SessionService', () => {
         createSession = (request: CreateSessionRequest): Promise<Session> => this.#inner.createSession(request); // prettier-ignore
         getSession = (request: GetSessionRequest): Promise<Session | undefined> => this.#inner.getSession(request); // prettier-ignore
         getOrCreateSession = (request: CreateSessionRequest): Promise<Session> => this.#inner.getOrCreateSession(request); // prettier-ignore
-        listSessions = (request: ListSessionsRequest): Promise<ListSessionsResponse> => this.#inner.listSessions(request); // prettier-ignore
+        listSessions = (request: ListSessionsTotalRequest): Promise<ListSessionsResponse> => this.#inner.listSessions(request); // prettier-ignore
         sessions = (request: SessionsRequest) => this.#inner.sessions(request);
         deleteSession = (request: DeleteSessionRequest): Promise<void> => this.#inner.deleteSession(request); // prettier-ignore
         deleteSessions = (request: DeleteSessionsRequest, options?: DeleteSessionsOptions): Promise<number> => this.#inner.deleteSessions(request, options); // prettier-ignore
@@ -396,6 +403,15 @@ describe('SessionService', () => {
       await service.deleteSessions({ appName: 'shop', sessionId: 's1' });
       return count;
     }
+  });
+
+  it('lists by a request with labels, whose result may lack the total', async () => {
+    const request: ListSessionsRequest<keyof Shop> = { ...key, labels: { pinned: 'yes' } };
+    is<SessionsPage<Shop>>()(await service.listSessions(request));
+    const total: ListSessionsTotalRequest<keyof Shop> = { ...key, limit: 1, page: 2 };
+    is<ListSessionsResponse<Shop>>()(await service.listSessions(total));
+    // @ts-expect-error a list by labels has no total
+    const neither: ListSessionsTotalRequest = { ...key, labels: { pinned: 'yes' } };
   });
 
   it("has the ADK's names of requests", async () => {

@@ -9,6 +9,7 @@ import {
   Invocation,
   type JsonValue,
   openSessionService,
+  type ReadableState,
   type ReadonlyContext,
   type Session,
   type SessionServiceOptions,
@@ -17,7 +18,6 @@ import {
   type StateShape,
   ToolContext,
 } from '../../js/index.js';
-import type { ReadableState } from '../../js/values/state/state.js';
 import { DatabaseSessionService } from '../../js/service/database/index.js';
 import { getSessionServiceFromUri } from '../../js/service/uri/index.js';
 import { VertexAiSessionService } from '../../js/service/vertex/index.js';

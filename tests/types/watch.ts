@@ -5,9 +5,9 @@ import {
   type Notices,
   type Session,
   type SessionService,
+  type SharedScope,
+  type StopWatching,
 } from '../../js/index.js';
-import type { StopWatching } from '../../js/values/model/notice.js';
-import type { SharedScope } from '../../js/values/state/scope.js';
 import { describe, is, it } from './expect.js';
 
 const APP = { appName: 'app' };

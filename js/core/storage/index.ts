@@ -11,6 +11,7 @@ export type {
   StorageDeleteRequest,
   StorageDeleteUnchangedRequest,
   StorageDescribeRequest,
+  StorageEventsRequest,
   StorageListRequest,
   StorageMarkersRequest,
   StoragePageRequest,
@@ -23,6 +24,7 @@ export type {
   Deleted,
   EventRow,
   Found,
+  FoundEvents,
   Listing,
   MarkerRows,
   PageRows,
@@ -33,5 +35,6 @@ export type {
 } from './rows.js';
 export type { ChangedRequest, ChangedRows, StateRevision } from './storage.js';
 export type { ListTime, TimedPlace } from './list_place.js';
+export type { StoredScope } from '../../values/state/scope.js';
 export type { Expiry } from '../../values/model/description.js';
 export type { StorageCall, MutationId } from '../../values/model/diagnostic.js';

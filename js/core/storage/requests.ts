@@ -1,11 +1,16 @@
 /** The requests of a {@link Storage}. */
-import type { StorageCall, WriteIdentity } from '../../values/model/diagnostic.js';
+import type { MutationId, StorageCall } from '../../values/model/diagnostic.js';
 import type { StoredScope } from '../../values/state/scope.js';
 import type { ListTime, TimedPlace } from './list_place.js';
 import type { Changes, Found, StorageKey } from './rows.js';
 
 /** The request of a write: the rows that the decision needs. */
-export interface StorageWriteRequest extends StorageCall, WriteIdentity {
+export interface StorageWriteRequest extends StorageCall {
+  /**
+   * Which write this is, for a storage that keeps mutations: it applies each write once. Any other storage
+   * ignores it.
+   */
+  readonly mutation?: MutationId | undefined;
   /** The key of a session. For `append` also the key of a user or an app, to change its state alone. */
   readonly key: StorageKey;
   /**
@@ -135,40 +140,40 @@ export interface StorageListRequest extends StorageCall {
  * The request of a deletion. Deleting something that is not stored is not an error. Fail if
  * the storage does not know `what`: a later version may delete something else.
  */
-export type StorageDeleteRequest = DeleteTarget & StorageCall & WriteIdentity;
-
-/** What a deletion deletes. */
-export type DeleteTarget =
-  | {
-      /** One session with its events. */
-      readonly what: 'session';
-      /** The key of the session. */
-      readonly key: Required<StorageKey>;
-      /**
-       * Deletes only the session that was created at this revision. Only for a storage that `keepsMutations`.
-       *
-       * @internal
-       */
-      readonly created?: number | undefined;
-    }
-  | {
-      /** The user's sessions and state. */
-      readonly what: 'user';
-      /** The key of the user. */
-      readonly key: Required<Omit<StorageKey, 'sessionId'>>;
-    }
-  | {
-      /** The user's state alone. */
-      readonly what: 'userState';
-      /** The key of the user. */
-      readonly key: Required<Omit<StorageKey, 'sessionId'>>;
-    }
-  | {
-      /** The app's state alone. */
-      readonly what: 'appState';
-      /** The key of the app. */
-      readonly key: Pick<StorageKey, 'appName'>;
-    };
+export type StorageDeleteRequest = StorageCall &
+  Pick<StorageWriteRequest, 'mutation'> &
+  (
+    | {
+        /** One session with its events. */
+        readonly what: 'session';
+        /** The key of the session. */
+        readonly key: Required<StorageKey>;
+        /**
+         * Deletes only the session that was created at this revision. Only for a storage that `keepsMutations`.
+         *
+         * @internal
+         */
+        readonly created?: number | undefined;
+      }
+    | {
+        /** The user's sessions and state. */
+        readonly what: 'user';
+        /** The key of the user. */
+        readonly key: Required<Omit<StorageKey, 'sessionId'>>;
+      }
+    | {
+        /** The user's state alone. */
+        readonly what: 'userState';
+        /** The key of the user. */
+        readonly key: Required<Omit<StorageKey, 'sessionId'>>;
+      }
+    | {
+        /** The app's state alone. */
+        readonly what: 'appState';
+        /** The key of the app. */
+        readonly key: Pick<StorageKey, 'appName'>;
+      }
+  );
 
 /** The request to delete a session with its events, if it is still as it was listed. */
 export interface StorageDeleteUnchangedRequest extends StorageCall {
@@ -184,7 +189,7 @@ export interface StorageDeleteUnchangedRequest extends StorageCall {
  * The request to change the title and the labels of a session. An absent member stays as it is. An empty text
  * removes it.
  */
-export interface StorageDescribeRequest extends StorageCall, WriteIdentity {
+export interface StorageDescribeRequest extends StorageCall, Pick<StorageWriteRequest, 'mutation'> {
   /** The key of the session. */
   readonly key: Required<StorageKey>;
   /** The new title. */

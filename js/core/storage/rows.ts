@@ -74,7 +74,7 @@ export interface EventRow {
  * The rows that a write read. A row is `undefined` if it is not stored. Rows of user and app that were not
  * requested may be left out.
  */
-export interface Found extends SharedRows {
+export interface Found {
   /** The session, if it is stored. */
   readonly session?: SessionRow | undefined;
   /** The state of the user, if it is stored and was requested. */
@@ -100,7 +100,7 @@ export interface Found extends SharedRows {
  * The changes to write: whole rows that replace the stored ones. A row that is `undefined` stays unchanged. A
  * write may hold all four members at once, and happens completely or not at all.
  */
-export interface Changes extends SharedRows {
+export interface Changes {
   /** The new row of the session. */
   readonly session?: SessionRow | undefined;
   /** The new row of the user's state. */
@@ -112,7 +112,7 @@ export interface Changes extends SharedRows {
 }
 
 /** The rows that a read returned. A row is `undefined` if it is not stored, or if the key does not reach it. */
-export interface Rows extends SharedRows {
+export interface Rows {
   /** The session, if it is stored. */
   readonly session?: SessionRow | undefined;
   /** The state of the user, if it is stored. */

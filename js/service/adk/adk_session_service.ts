@@ -20,8 +20,8 @@ import type {
   GetSessionRequest,
 } from '../../values/model/session.js';
 import type {
-  ListSessionsPageRequest,
   ListSessionsRequest,
+  ListSessionsTotalRequest,
 } from '../../values/model/session_list.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import {
@@ -32,11 +32,11 @@ import {
 import { runWith } from './run_with.js';
 import { FrameworkStateWriter } from './framework_state_writer.js';
 import { runPlanNow } from '../../core/storage/reads/read_plan.js';
-import { type ReadOptions, RunnerReads } from './runner_reads.js';
+import { type RunnerReadOptions, RunnerReads } from './runner_reads.js';
 import { acceptToolConfirmations } from './tool_confirmations.js';
 
 /** The options of {@link AsAdkService}. */
-export interface AdkServiceOptions extends ReadOptions {
+export interface AdkServiceOptions extends RunnerReadOptions {
   /**
    * The policy of an append through a stale handle; see `SessionServiceOptions`. Default `'append'`: a
    * running turn must not see events of others before it ends.
@@ -51,9 +51,9 @@ export interface FrameworkInMemorySessionService extends FrameworkSessionService
   /** Synchronous version of `getSession`. */
   getSessionSync(request: GetSessionRequest): Session | undefined;
   /** Synchronous version of `listSessions`. */
-  listSessionsSync(request: ListSessionsRequest): ListSessionsResponse;
+  listSessionsSync(request: ListSessionsTotalRequest): ListSessionsResponse;
   /** Synchronous version of `listSessions` without the total. */
-  listSessionsSync(request: ListSessionsPageRequest): FrameworkSessionsPage;
+  listSessionsSync(request: ListSessionsRequest): FrameworkSessionsPage;
   /** Synchronous version of `deleteSession`. */
   deleteSessionSync(request: DeleteSessionRequest): void;
 }
@@ -61,7 +61,7 @@ export interface FrameworkInMemorySessionService extends FrameworkSessionService
 /** The class of this package's `IndexedDbSessionService` as a service of the framework. */
 export interface FrameworkIndexedDbSessionServiceClass {
   /** @throws SessionError `invalid_argument` if an option is invalid */
-  new (options?: IndexedDbSessionServiceOptions & ReadOptions): FrameworkSessionService;
+  new (options?: IndexedDbSessionServiceOptions & RunnerReadOptions): FrameworkSessionService;
   /** Deletes a database with all its data, for example at a logout. */
   deleteDatabase(name?: string, options?: DeleteDatabaseOptions): Promise<void>;
 }
@@ -73,7 +73,7 @@ export interface AdkSessionServices {
    */
   readonly InMemorySessionService: {
     /** @throws SessionError `invalid_argument` if an option is invalid */
-    new (options?: SessionServiceOptions & ReadOptions): FrameworkInMemorySessionService;
+    new (options?: SessionServiceOptions & RunnerReadOptions): FrameworkInMemorySessionService;
     /** What all instances inherit. */
     readonly prototype: FrameworkInMemorySessionService;
   };
@@ -86,7 +86,7 @@ export interface AdkSessionServices {
    * reports the same errors. The default of `stale` is `'append'`.
    */
   readonly openSessionService: (
-    options: OpenSessionServiceOptions & ReadOptions,
+    options: OpenSessionServiceOptions & RunnerReadOptions,
   ) => Promise<FrameworkSessionService>;
   /** Makes any service one of the framework's. */
   readonly asAdkService: AsAdkService;
@@ -159,7 +159,7 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
     readonly #memory: MemoryService;
     readonly #reads: RunnerReads;
 
-    constructor(options: SessionServiceOptions & ReadOptions = {}) {
+    constructor(options: SessionServiceOptions & RunnerReadOptions = {}) {
       const memory = new MemoryService(options);
       const reads = new RunnerReads(options);
       super(memory, rulesOf(options), reads);
@@ -178,9 +178,9 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
       );
     }
 
-    listSessionsSync(request: ListSessionsRequest): ListSessionsResponse;
-    listSessionsSync(request: ListSessionsPageRequest): FrameworkSessionsPage;
-    listSessionsSync(request: ListSessionsPageRequest): FrameworkSessionsPage {
+    listSessionsSync(request: ListSessionsTotalRequest): ListSessionsResponse;
+    listSessionsSync(request: ListSessionsRequest): FrameworkSessionsPage;
+    listSessionsSync(request: ListSessionsRequest): FrameworkSessionsPage {
       return this.#memory.listSessionsSync(request);
     }
 
@@ -190,7 +190,7 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   }
 
   class IndexedDbSessionService extends Over {
-    constructor(options: IndexedDbSessionServiceOptions & ReadOptions = {}) {
+    constructor(options: IndexedDbSessionServiceOptions & RunnerReadOptions = {}) {
       super(new DatabaseService(options), rulesOf(options), new RunnerReads(options));
     }
 
@@ -200,7 +200,7 @@ export function adkSessionService(Base: typeof BaseSessionService): AdkSessionSe
   }
 
   async function openSessionService(
-    options: OpenSessionServiceOptions & ReadOptions,
+    options: OpenSessionServiceOptions & RunnerReadOptions,
   ): Promise<FrameworkSessionService> {
     const all = takeRequest(options);
     return new Over(await openService(all), rulesOf(all), new RunnerReads(all));

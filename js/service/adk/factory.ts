@@ -18,3 +18,4 @@ export type {
   FrameworkSessionService,
   FrameworkSessionsPage,
 } from './framework_session_service.js';
+export type { RunnerReadOptions } from './runner_reads.js';

@@ -14,8 +14,8 @@ import { runPlan } from '../../core/storage/reads/read_plan.js';
 import { ModelFiles } from './model_files.js';
 import type { RunnerReads } from './runner_reads.js';
 import type {
-  ListSessionsPageRequest,
   ListSessionsRequest,
+  ListSessionsTotalRequest,
   SessionsPage,
   SessionsRequest,
 } from '../../values/model/session_list.js';
@@ -67,9 +67,9 @@ export interface FrameworkSessionService extends BaseSessionService, OwnMembers 
   getSession(request: GetSessionRequest): Promise<Session | undefined>;
   /** Gets or creates the session in one atomic step; the framework's own method is not atomic. */
   getOrCreateSession(request: CreateSessionRequest): Promise<Session>;
-  listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse>;
+  listSessions(request: ListSessionsTotalRequest): Promise<ListSessionsResponse>;
   /** Lists a page of sessions; `withTotal: false` leaves the total out. */
-  listSessions(request: ListSessionsPageRequest): Promise<FrameworkSessionsPage>;
+  listSessions(request: ListSessionsRequest): Promise<FrameworkSessionsPage>;
   /** Iterates over the sessions of a list, page by page. */
   sessions(request: SessionsRequest): AsyncGenerator<Session, void, undefined>;
   /** Deletes the session. Resolves even if it does not exist. The app's and the user's state stay. */

@@ -6,6 +6,7 @@ import type { Part } from '../../values/model/event/content.js';
 import { filesOf, type MessageFile } from '../../values/model/event/message_files.js';
 import type { HostBlob } from '../../values/model/host.js';
 import type { Session } from '../../values/model/session.js';
+import type { RunnerReads } from './runner_reads.js';
 import { isTextType, modelTypeOf, textIn } from './model_types.js';
 
 /** The most bytes of files that a model gets in one turn. A request of Gemini has at most 20 MB, base64 included. */
@@ -13,9 +14,6 @@ const MAX_TURN_BYTES = 15 * 2 ** 20;
 
 /** The bytes that tell whether a file of any type is a text, before all of it is read. */
 const HEAD_BYTES = 4096;
-
-/** The option `modelFiles`: `false`, or a function that chooses files. */
-export type ModelFilesOption = false | ((file: MessageFile) => boolean);
 
 /** The files that the events of a handle have, for one turn. */
 interface TurnFiles {
@@ -40,7 +38,7 @@ export class ModelFiles {
 
   readonly #isChosen: (file: MessageFile) => boolean;
 
-  constructor(service: object, option: ModelFilesOption) {
+  constructor(service: object, option: RunnerReads['modelFiles']) {
     this.artifacts = option === false ? undefined : findArtifacts(service);
     this.#isChosen = option || (() => false);
   }

@@ -3,12 +3,12 @@ import { optionalCount, requireFunction, requireOneOf } from '../../values/error
 import type { Event } from '../../values/model/event/event.js';
 import type { GetSessionConfig, GetSessionRequest, Session } from '../../values/model/session.js';
 import { HISTORY_VIEWS, type HistoryView } from '../../values/model/values/read_options.js';
-import type { ModelFilesOption } from './model_files.js';
+import type { MessageFile } from '../../values/model/event/message_files.js';
 import type { Plan } from '../../core/storage/reads/read_plan.js';
 import { readBack } from '../read/window.js';
 
 /** The options of what a `Runner` reads, which all services for the framework take. */
-export interface ReadOptions {
+export interface RunnerReadOptions {
   /**
    * The view of the sessions that the runner reads. Default `'model'`: it does not get what was rewound, and gets the
    * summaries of compactions that Python made. A read may name another one in its `config`.
@@ -34,17 +34,17 @@ export interface ReadOptions {
    * Which files of messages the model gets with them: a function that chooses a file of `filesOf`, or `false` for none.
    * Default: all that a model takes, up to 15 MiB in a turn. The others stay the texts that stand for them.
    */
-  modelFiles?: ModelFilesOption | undefined;
+  modelFiles?: false | ((file: MessageFile) => boolean) | undefined;
 }
 
 /** What a `Runner` gets of the sessions that it reads. */
 export class RunnerReads {
   readonly #view: HistoryView;
   readonly #numRecentEvents: number | undefined;
-  readonly modelFiles: ModelFilesOption;
+  readonly modelFiles: false | ((file: MessageFile) => boolean);
 
   /** @throws SessionError `invalid_argument` if an option is invalid */
-  constructor({ view = 'model', numRecentEvents, modelFiles = () => true }: ReadOptions) {
+  constructor({ view = 'model', numRecentEvents, modelFiles = () => true }: RunnerReadOptions) {
     if (modelFiles !== false) requireFunction('modelFiles', modelFiles);
     this.modelFiles = modelFiles;
     this.#view = requireOneOf('view', view, HISTORY_VIEWS);

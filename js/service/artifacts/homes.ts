@@ -12,7 +12,13 @@ export { attachFiles } from './attach_files.js';
 export { withFiles } from '../../values/model/event/place_files.js';
 
 /** The option `artifacts`, if it is not `false`. */
-export type ArtifactsOption = true | { readonly folder: string } | ArtifactService;
+export type ArtifactsOption =
+  | true
+  | {
+      /** The path of the folder, which is made if it is not there. */
+      readonly folder: string;
+    }
+  | ArtifactService;
 
 /** Opens the home beside the sessions of a service. @param homes those that a page may have */
 export type OpenHome = (homes: {

@@ -126,8 +126,8 @@ export interface DatabaseDriverOptions<S extends object = StateShape>
   timeoutMs?: number | undefined;
 }
 
-/** All forms of the options. */
-type AnyOptions<S extends object> =
+/** The options of a service over any database: a URL, a Kysely instance, a connection or a driver. */
+export type AnyDatabaseOptions<S extends object = StateShape> =
   | DatabaseUrlOptions<S>
   | DatabaseKyselyOptions<S>
   | DatabaseHandleOptions<S>
@@ -164,8 +164,8 @@ type AnyOptions<S extends object> =
 export class DatabaseSessionService<S extends object = StateShape> extends StoredSessionService<S> {
   /** @throws SessionError `invalid_argument`, without the URL, if the URL or an option is invalid */
   constructor(url: string, options?: DatabaseOptions<S>);
-  constructor(options: AnyOptions<S>);
-  constructor(given: string | AnyOptions<S>, beside: DatabaseOptions<S> = {}) {
+  constructor(options: AnyDatabaseOptions<S>);
+  constructor(given: string | AnyDatabaseOptions<S>, beside: DatabaseOptions<S> = {}) {
     requireObject('The options', beside);
     if (typeof given !== 'string' && typeof given !== 'object') {
       throw invalidValue('url', 'must be a string, or options with a url', given);
@@ -209,7 +209,7 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
  * @throws SessionError (as a rejection) `invalid_argument` as the constructor of the service,
  *   `storage_unavailable` if Kysely is not installed
  */
-export async function openStorage(options: AnyOptions<object>): Promise<DatabaseStorage> {
+export async function openStorage(options: AnyDatabaseOptions<object>): Promise<DatabaseStorage> {
   return loadStorage(checkedOptions(options));
 }
 
@@ -223,7 +223,7 @@ async function loadStorage(database: DatabaseToOpen): Promise<DatabaseStorage> {
   return new DatabaseStorage(database);
 }
 
-function checkedOptions(options: AnyOptions<object>): DatabaseToOpen {
+function checkedOptions(options: AnyDatabaseOptions<object>): DatabaseToOpen {
   const clock = checkedClock(options.clock ?? Date.now);
   const waits = new Waits(
     requireMilliseconds('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1, LONGEST_WAIT_MS),

@@ -6,6 +6,7 @@
 export { D1SessionService, type D1Database, type D1Options } from './d1_session_service.js';
 export { DatabaseSessionService } from './database_session_service.js';
 export type {
+  AnyDatabaseOptions,
   ChannelOption,
   DatabaseDriverOptions,
   DatabaseHandleOptions,
@@ -15,7 +16,11 @@ export type {
 } from './database_session_service.js';
 export { postgresChannel } from '../../stores/database/engines/postgresql/postgres_channel.js';
 export type { TableOptions } from '../../stores/database/table_options.js';
-export type { SqliteHandle } from '../../stores/database/engine/sqlite_handle.js';
+export type {
+  DurableObjectDatabase,
+  SqliteConnection,
+  SqliteHandle,
+} from '../../stores/database/engine/sqlite_handle.js';
 export type {
   OptimisticDriver,
   SqlStatement,

@@ -21,7 +21,7 @@ import { defineMember } from '../../values/members.js';
 import { setDescription } from '../../values/model/description.js';
 import type { Session } from '../../values/model/session.js';
 import type {
-  ListSessionsPageRequest,
+  ListSessionsRequest,
   SessionsPage,
   SessionsRequest,
 } from '../../values/model/session_list.js';
@@ -57,7 +57,7 @@ export class SessionLists {
 
   /** @param isWalk whether the page may have more sessions than its limit, if they were read in any case */
   async list<S extends object>(
-    request: ListSessionsPageRequest,
+    request: ListSessionsRequest,
     call: Call,
     isWalk = false,
   ): Promise<SessionsPage<S>> {
@@ -69,7 +69,7 @@ export class SessionLists {
 
   /** Lists sessions of memory at once. */
   listNow<S extends object>(
-    request: ListSessionsPageRequest,
+    request: ListSessionsRequest,
     call: Call,
     { sync }: MemoryStore,
   ): SessionsPage<S> {
@@ -78,7 +78,7 @@ export class SessionLists {
 
   /** Takes a request, and plans its reads. */
   #plan<S extends object>(
-    request: ListSessionsPageRequest,
+    request: ListSessionsRequest,
     isWalk: boolean,
   ): ListPlan<SessionsPage<S>> {
     const { appName } = request;
@@ -161,7 +161,7 @@ const LOOK_BACK = 10_000;
  */
 export async function* walkSessions<S extends object>(
   { limit = 50, ...request }: SessionsRequest,
-  list: (request: ListSessionsPageRequest) => Promise<SessionsPage<S>>,
+  list: (request: ListSessionsRequest) => Promise<SessionsPage<S>>,
   clock: () => number,
 ): AsyncGenerator<Session<S>, void, undefined> {
   if ((limit as unknown) === 0) throw invalid('limit', 'must be at least 1; it is 0');
@@ -192,7 +192,7 @@ export async function* walkSessions<S extends object>(
 }
 
 function takeList(
-  { appName, userId, order = 'asc', orderBy = 'lastUpdateTime' }: ListSessionsPageRequest,
+  { appName, userId, order = 'asc', orderBy = 'lastUpdateTime' }: ListSessionsRequest,
   filter: SessionFilter | undefined,
 ): CursorList {
   requireOwner({ appName, userId });
@@ -203,7 +203,7 @@ function takeList(
 
 /** Takes the page that a request asks for. */
 function takePage(
-  request: ListSessionsPageRequest,
+  request: ListSessionsRequest,
   list: CursorList,
   isFiltered: boolean,
 ): RequestedPage {

@@ -18,7 +18,10 @@ import { StoredSessionService } from '../stored_session_service.js';
 
 /** A service over Vertex AI, which removes a key of a state whose value is `null`. */
 export class VertexService<S extends object = StateShape> extends StoredSessionService<S> {
-  /** @param storage or a function that loads it at the first call */
+  /**
+   * @param storage or a function that loads it at the first call
+   * @internal
+   */
   constructor(
     storage: OwnStorage | (() => Promise<OwnStorage>),
     options: SessionServiceOptions<S>,

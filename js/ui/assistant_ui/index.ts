@@ -9,4 +9,9 @@ export type { SessionAttachments } from './attachments.js';
 export { sessionHistory } from './history.js';
 export type { AssistantSessions, SessionHistory, SessionHistoryOptions } from './history.js';
 export { sessionThreadList } from './thread_list.js';
-export type { SessionThread, SessionThreadList, SessionThreadListOptions } from './thread_list.js';
+export type {
+  FoundThreads,
+  SessionThread,
+  SessionThreadList,
+  SessionThreadListOptions,
+} from './thread_list.js';

@@ -31,7 +31,9 @@ export interface SessionThread {
   readonly custom: Record<string, string>;
 }
 
-interface FoundThreads {
+/** The threads that a search has found. */
+export interface FoundThreads {
+  /** The newest first. */
   threads: SessionThread[];
   /** Whether all texts were searched. If not, a later search may find more. */
   isComplete: boolean;

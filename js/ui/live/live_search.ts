@@ -57,7 +57,7 @@ export const LOADING_SEARCH: LiveSearchSnapshot = {
  * ```
  */
 export function liveSearch<S extends object = StateShape>(
-  service: GivenService<SessionService<S>>,
+  service: SessionService<S> | Promise<SessionService<S>>,
   request: LiveSearchRequest,
 ): LiveSearch {
   return new LiveSearchStore(service, request);

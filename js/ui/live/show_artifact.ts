@@ -1,5 +1,5 @@
 import { requireArtifacts } from '../../core/core_of.js';
-import { type GivenService, givenService } from '../../core/call/given_service.js';
+import { givenService } from '../../core/call/given_service.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { objectUrlType } from '../../values/model/values/media_type.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
@@ -66,7 +66,7 @@ export const LOADING_ARTIFACT: ShownArtifact = {
  * ```
  */
 export function showArtifact<S extends object = StateShape>(
-  service: GivenService<SessionService<S>>,
+  service: SessionService<S> | Promise<SessionService<S>>,
   request: ShownFileRequest,
   show: (artifact: ShownArtifact) => void,
 ): () => void {

@@ -320,9 +320,6 @@ export interface LiveSessionsSnapshot<S extends object = StateShape> {
   readonly hasMore: boolean;
 }
 
-/** Names a session of a list. Mostly it is an element of a snapshot. */
-type NamedSession = Pick<Session, 'id' | 'userId'>;
-
 /** A list of sessions as a store. */
 export interface LiveSessions<S extends object = StateShape> extends LiveStore<
   LiveSessionsSnapshot<S>
@@ -338,13 +335,13 @@ export interface LiveSessions<S extends object = StateShape> extends LiveStore<
     request?: Omit<CreateSessionRequest<S>, 'appName' | 'userId' | 'signal'>,
   ): Promise<Session<S>>;
   /**
-   * Changes the title of a session; `null` removes it.
+   * Changes the title of a session, mostly an element of a snapshot; `null` removes it.
    *
    * @throws SessionError as `updateSession` of the service
    */
-  rename(session: NamedSession, title: string | null): Promise<void>;
+  rename(session: Pick<Session, 'id' | 'userId'>, title: string | null): Promise<void>;
   /** Deletes a session. */
-  remove(session: NamedSession): Promise<void>;
+  remove(session: Pick<Session, 'id' | 'userId'>): Promise<void>;
 }
 
 /**

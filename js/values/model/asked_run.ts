@@ -2,12 +2,10 @@ import { invalid, invalidValue } from '../errors/invalid.js';
 import type { NewEvent } from './event/event.js';
 import { partsOf } from './event/parts.js';
 import { isStored } from './event/stored.js';
+import type { AppendEventRequest } from './session.js';
 
 /** The run that a write asks for: the server's agent answers the message that is stored. */
-export interface AskedRun {
-  /** Whether the agent should send partial events of its answers. Default: it should not. */
-  readonly streaming?: boolean | undefined;
-}
+export type AskedRun = NonNullable<AppendEventRequest['run']>;
 
 /**
  * Takes the message of an append with `run`: the only event, of the user, with parts.

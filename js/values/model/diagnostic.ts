@@ -1,5 +1,5 @@
 import type { SessionErrorCode } from '../errors/errors.js';
-import type { ArtifactMethod } from './artifact.js';
+import type { ArtifactService } from './artifact.js';
 import type { NewEvent } from './event/event.js';
 import type { HostAbortSignal } from './host.js';
 import type { MethodsWith } from './service_methods.js';
@@ -17,7 +17,7 @@ export interface CallDiagnostic {
   readonly storage: string;
   /** The method that was called. */
   readonly method:
-    MethodsWith<'isReported'> | 'rewind' | 'fork' | 'branches' | 'stateAt' | ArtifactMethod;
+    MethodsWith<'isReported'> | 'rewind' | 'fork' | 'branches' | 'stateAt' | keyof ArtifactService;
   /** Milliseconds from the call until it settled, including the wait for its turn. */
   readonly durationMs: number;
   /**

@@ -118,6 +118,7 @@ export interface WatchRequest {
 export interface WatchOptions extends Abortable {
   /** Absent: the notices are iterated. */
   onNotice?: undefined;
+  /** Absent, as `onNotice`. */
   onEnd?: undefined;
 }
 

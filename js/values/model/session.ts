@@ -6,7 +6,6 @@
  * The types are those of `@google/adk` where it has them. The folder converts nothing: other forms are
  * `js/values/python`.
  */
-import type { AskedRun } from './asked_run.js';
 import type { ComputeDelta, StateDelta, StateShape } from '../state/state_shape.js';
 import type { Event, NewEvent } from './event/event.js';
 import type { HostAbortSignal } from './host.js';
@@ -184,7 +183,12 @@ export interface AppendEventRequest<S extends object = StateShape, E extends New
    * is stored, and the run goes on. If an event with its id is stored already, no run begins, and the call returns that
    * event. Fails with `unsupported` over a service that has no server.
    */
-  run?: AskedRun | undefined;
+  run?:
+    | {
+        /** Whether the agent should send partial events of its answers. Default: it should not. */
+        readonly streaming?: boolean | undefined;
+      }
+    | undefined;
 }
 
 /** The request to append several events through a handle, all or none. */

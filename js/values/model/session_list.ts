@@ -34,19 +34,6 @@ export interface ListSessionsRequest<K extends string = string> extends Abortabl
    * of sessions with large states takes far less time with few keys.
    */
   stateKeys?: readonly K[] | undefined;
-  /** With `false` the result is a {@link SessionsPage} without the total. */
-  withTotal?: true | undefined;
-}
-
-/**
- * The request of a page of sessions, with or without the total.
- *
- * @typeParam K - The keys of the service's state.
- */
-export interface ListSessionsPageRequest<K extends string = string> extends Omit<
-  ListSessionsRequest<K>,
-  'withTotal'
-> {
   /**
    * Only sessions with all of these labels. The result has no total, and `page` cannot be given. Sessions are read
    * until there are enough: a page costs what the sessions up to its end cost.
@@ -65,6 +52,22 @@ export interface ListSessionsPageRequest<K extends string = string> extends Omit
    * Default `true`.
    */
   withTotal?: boolean | undefined;
+}
+
+/**
+ * The request of a page of sessions whose result is sure to have the total: a {@link ListSessionsResponse}.
+ *
+ * @typeParam K - The keys of the service's state.
+ */
+export interface ListSessionsTotalRequest<
+  K extends string = string,
+> extends ListSessionsRequest<K> {
+  /** A list by labels has no total. */
+  labels?: undefined;
+  /** A list by title has no total. */
+  title?: undefined;
+  /** With `false` the result is a {@link SessionsPage} without the total. */
+  withTotal?: true | undefined;
 }
 
 /** A page of sessions, with or without the total. */
@@ -103,7 +106,7 @@ export interface ListSessionsResponse<S extends object = StateShape> extends Ses
  * @typeParam K - The keys of the service's state.
  */
 export interface SessionsRequest<K extends string = string> extends Omit<
-  ListSessionsPageRequest<K>,
+  ListSessionsRequest<K>,
   'limit' | 'page' | 'cursor' | 'withTotal'
 > {
   /** The sessions that are read at once, at least 1; default 50. */

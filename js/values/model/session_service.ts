@@ -12,8 +12,8 @@ import type {
 import type {
   DeleteSessionsOptions,
   DeleteSessionsRequest,
-  ListSessionsPageRequest,
   ListSessionsRequest,
+  ListSessionsTotalRequest,
   ListSessionsResponse,
   SessionsPage,
   SessionsRequest,
@@ -61,9 +61,11 @@ export interface SessionService<S extends object = StateShape> {
    */
   getOrCreateSession(request: CreateSessionRequest<S>): Promise<Session<S>>;
   /** Lists sessions without their events, with the total. */
-  listSessions(request: ListSessionsRequest<keyof S & string>): Promise<ListSessionsResponse<S>>;
+  listSessions(
+    request: ListSessionsTotalRequest<keyof S & string>,
+  ): Promise<ListSessionsResponse<S>>;
   /** Lists sessions. With `withTotal: false` the result has no total. */
-  listSessions(request: ListSessionsPageRequest<keyof S & string>): Promise<SessionsPage<S>>;
+  listSessions(request: ListSessionsRequest<keyof S & string>): Promise<SessionsPage<S>>;
   /**
    * Goes through sessions, and reads them page by page. Each session that is there all the time comes
    * once, also if it is updated meanwhile. Those that are updated or created behind the walk come at the

@@ -53,7 +53,7 @@ import {
   updateOnce,
   deleteCreated,
 } from '../mutations.js';
-import type { DeleteTarget, StorageDeleteUnchangedRequest } from '../requests.js';
+import type { StorageDeleteRequest, StorageDeleteUnchangedRequest } from '../requests.js';
 import { storageKey } from '../scopes.js';
 import {
   writeAllThrough,
@@ -266,7 +266,11 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
       if (what === 'session' && created !== undefined && this.traits.keepsMutations !== true) {
         return deleteCreated(this, key, created, call);
       }
-      const given = { what, key, ...(created !== undefined && { created }) } as DeleteTarget;
+      const given = {
+        what,
+        key,
+        ...(created !== undefined && { created }),
+      } as StorageDeleteRequest;
       const remove = async (): Promise<Deletion> => {
         // A storage may return whatever its database returned.
         const deleted: unknown = await storage.delete(requestOf(given, call, mutation));

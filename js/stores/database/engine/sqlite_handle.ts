@@ -4,15 +4,29 @@ import type { StatementLimits } from './connection.js';
 
 /** A synchronous connection with prepared statements, such as that of `better-sqlite3`, `node:sqlite` or `libsql`. */
 export interface SqliteConnection {
+  /** Prepares a statement. */
   prepare(sql: string): {
+    /** Runs a statement that returns rows, with its values in order. */
     all(...values: never[]): unknown[];
+    /** Runs a statement that returns none. */
     run(...values: never[]): unknown;
   };
 }
 
 /** The storage of a Durable Object, `ctx.storage`. It refuses the statement `begin` and has transactions by a call. */
 export interface DurableObjectDatabase {
-  readonly sql: { exec(sql: string, ...values: never[]): { toArray(): unknown[] } };
+  /** Runs statements. */
+  readonly sql: {
+    /** Runs a statement with its values in order. */
+    exec(
+      sql: string,
+      ...values: never[]
+    ): {
+      /** Returns all rows. */
+      toArray(): unknown[];
+    };
+  };
+  /** Runs work in a transaction, which ends without any change if the work throws. */
   transactionSync<T>(work: () => T): T;
 }
 

@@ -12,7 +12,7 @@ import {
   type SessionServiceOptions,
   type SessionService,
 } from '../../../../js/index.js';
-import type { ListSessionsPageRequest } from '../../../../js/values/model/session_list.js';
+import type { ListSessionsRequest } from '../../../../js/values/model/session_list.js';
 import type { Storage, StorageListRequest } from '../../../../js/core/storage/index.js';
 import { walkSessions } from '../../../../js/service/read/session_lists.js';
 import { findDifference } from './list_model.js';
@@ -59,7 +59,7 @@ describe('A cursor of a list', () => {
     for (const cursor of [...made, ...changed] as string[]) {
       await assert.rejects(service.listSessions({ ...shop, limit: 1, cursor }), refusal('cursor'));
     }
-    const others: Partial<ListSessionsPageRequest>[] = [
+    const others: Partial<ListSessionsRequest>[] = [
       { appName: 'other' },
       { userId: 'ada' },
       { order: 'desc' },
@@ -165,7 +165,7 @@ describe('A list by title and labels', () => {
     it(`has the sessions ${title} that fit, and its cursors lead through them`, async () => {
       const service = await openSessionService({ storage: storage() });
       await described(service);
-      const find = async (request: Partial<ListSessionsPageRequest>) =>
+      const find = async (request: Partial<ListSessionsRequest>) =>
         ids((await service.listSessions({ ...shop, ...request })).sessions);
       assert.deepEqual(await find({ title: 'tea' }), ['s1', 's2', 's3']);
       assert.deepEqual(await find({ title: 'TEA str' }), ['s2']);

@@ -5,7 +5,7 @@ import { after, before, it } from 'node:test';
 import mysql from 'mysql2/promise';
 
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
-import type { ListSessionsPageRequest } from '../../../../../js/values/model/session_list.js';
+import type { ListSessionsRequest } from '../../../../../js/values/model/session_list.js';
 import { cursorAt } from '../../../../../js/core/storage/reads/cursors.js';
 import { startMariadb } from '../servers.js';
 
@@ -91,7 +91,7 @@ const verbs: Record<string, () => Promise<unknown>> = {
   'a page of continued sessions': () => secondPage({ ...list, appName: 'continued' }),
 };
 
-async function secondPage(request: ListSessionsPageRequest): Promise<void> {
+async function secondPage(request: ListSessionsRequest): Promise<void> {
   const { nextCursor: cursor } = await service.listSessions(request);
   const { sessions } = await service.listSessions({ ...request, cursor });
   assert.equal(sessions.length, request.limit);
