@@ -210,20 +210,6 @@ const ADK_OPTIONS = {
 describe('the types', () => {
   before(linkFramework);
 
-  it('that the root exports have at most 73 names, with those of functions', () => {
-    const entry = join(install().folder, 'js/dist/index.d.ts');
-    const program = ts.createProgram([entry], { types: [] });
-    const source = program.getSourceFile(entry);
-    const module = source && program.getTypeChecker().getSymbolAtLocation(source);
-    assert.ok(module);
-    const names = program
-      .getTypeChecker()
-      .getExportsOfModule(module)
-      .map(({ name }) => name);
-    assert.ok(names.includes('Session') && names.includes('openSessionService'));
-    assert.ok(names.length <= 73, `${names.length}: ${names.join(' ')}`);
-  });
-
   for (const [name, resolution] of Object.entries(RESOLUTIONS)) {
     it(`resolve and compile in a page, with ${name}`, () => {
       const options = { ...OPTIONS, ...resolution, lib: ['ES2022', 'DOM'], skipLibCheck: false };
