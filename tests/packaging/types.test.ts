@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import ts from 'typescript';
-import { install, linkFramework, packageFolder, run, write } from './installed.js';
+import { linkFramework, packageFolder, run, write } from './installed.js';
 
 const tsc = join(packageFolder('typescript'), 'bin', 'tsc');
 
