@@ -3,9 +3,9 @@
  * `Storage`, a server or a cache. It takes a write or a request, and the call that it belongs to.
  */
 import type { FindRequest, FindResult } from '../../values/model/search.js';
-import type { Description } from '../../values/model/description.js';
 import type { StorageCall, StorageDiagnostic } from '../../values/model/diagnostic.js';
 import type { Event } from '../../values/model/event/event.js';
+import type { ListFilter } from '../../values/model/session_list.js';
 import type { SharedScope } from '../../values/state/scope.js';
 import type { Call } from '../call/call.js';
 import type { Rewound, RunUnderWay } from '../history_types.js';
@@ -54,8 +54,8 @@ export interface ListRequest extends StateOwner {
   readonly withTotal: boolean;
   /** Only the sessions that the list has after this place. `limit` is then given. */
   readonly after?: TimedPlace | undefined;
-  /** The title and the labels that the sessions must have. Only a server filters by them itself. */
-  readonly description?: Pick<Description, 'title' | 'labels'> | undefined;
+  /** The filters, as texts. Only a server filters by them itself. */
+  readonly filters?: Readonly<Record<ListFilter, string | undefined>> | undefined;
 }
 
 /** A session in a list. If it is damaged, any number may be `NaN`, and the state may be empty. */

@@ -4,11 +4,13 @@ import type { HandlePosition, ReadyAppend } from '../../core/write.js';
 import type { Appended } from '../../core/storage/store.js';
 import { takeEventLimit } from '../../service/read/event_pages.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
+import type { RevisionCheck } from '../../values/model/session.js';
 import { HISTORY_VIEWS } from '../../values/model/values/read_options.js';
+import type { AppendMember, PageParameter } from '../../stores/http/member_names.js';
 import { APPEND, EVENT_IDS } from '../../stores/http/request_bodies.js';
 import { type Expected, isAsSent } from '../rights/client_append.js';
 import { appendBody } from '../requests/call_body.js';
-import { FLAG, oneOf, TEXT, WHOLE } from '../requests/parameters.js';
+import { FLAG, oneOf, type Parameter, TEXT, WHOLE } from '../requests/parameters.js';
 import { keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
 import { requireCore, startsOf, summarisedIn } from '../requests/session_response.js';
 import { askAgent } from './ask_agent.js';
@@ -30,7 +32,7 @@ export const EVENT_ROUTES: readonly Route[] = [
       withCount: FLAG,
       view: oneOf(HISTORY_VIEWS),
       isShown: FLAG,
-    },
+    } satisfies Record<PageParameter, Parameter<unknown>>,
     response: 'EventsPage',
     givesNull: true,
     run: async (call) => {
@@ -44,7 +46,7 @@ export const EVENT_ROUTES: readonly Route[] = [
         withCount: query.withCount ?? eventId === undefined,
         view,
         isShown,
-      };
+      } satisfies Record<PageParameter | 'key', unknown>;
       const { pages } = requireCore(call);
       const page = await pages.readPage(request, { signal });
       const starts = page.hasOlder === true ? await startsOf(call, page.events) : {};
@@ -101,6 +103,9 @@ interface AppendBody extends Partial<Pick<ReadyAppend, 'stale' | 'runRevision' |
   readonly firstTitle?: string;
 }
 
+/** The members of a body that the append takes as they are. */
+type ReadyMember = Exclude<AppendMember, 'events' | 'files' | 'run' | keyof RevisionCheck>;
+
 /** What the client gets. */
 interface AppendResponse extends Appended {
   /** The ids and the times of the events, if the server has filled in one. */
@@ -121,7 +126,7 @@ async function append(call: RouteCall): Promise<AppendResponse> {
     stale,
     firstTitle,
     mutation,
-  } as const;
+  } as const satisfies Record<'kind' | 'key' | 'mutation' | ReadyMember, unknown>;
   const isGiven = (call.body.events as readonly NewEvent[]).every(
     ({ id, timestamp }) => id && timestamp !== undefined,
   );

@@ -1,8 +1,9 @@
 import { find } from '../../service/search/find.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
+import type { SearchParameter } from '../../stores/http/member_names.js';
 import { ADD_TO_MEMORY } from '../../stores/http/request_bodies.js';
 import { HttpRefusal } from '../http/responses.js';
-import { LABELS, TEXT, TIME, WHOLE } from '../requests/parameters.js';
+import { LABELS, type Parameter, TEXT, TIME, WHOLE } from '../requests/parameters.js';
 import { type Route, routeWithQuery } from '../requests/route.js';
 
 /** Searches in the sessions of a user. `authorize` is asked about each session that has hits. */
@@ -20,7 +21,7 @@ const SEARCH_ROUTE = routeWithQuery({
     label: LABELS,
     limit: WHOLE,
     cursor: TEXT,
-  },
+  } satisfies Record<SearchParameter, Parameter<unknown>>,
   response: 'FindResult',
   run: ({ appName, userId, query: { label: labels, query = '', ...given }, ...call }) => {
     const request = { appName, userId, query, ...given, labels, signal: call.signal };

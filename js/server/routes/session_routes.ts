@@ -21,8 +21,24 @@ import {
   stateIn,
 } from '../requests/call_body.js';
 import { HttpRefusal } from '../http/responses.js';
-import { COUNT, FLAG, LABELS, oneOf, TEXT, TEXTS, TIME, WHOLE } from '../requests/parameters.js';
+import {
+  COUNT,
+  FLAG,
+  LABELS,
+  oneOf,
+  type Parameter,
+  TEXT,
+  TEXTS,
+  TIME,
+  WHOLE,
+} from '../requests/parameters.js';
 import { callOf, keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
+import type {
+  CreationMember,
+  DeletionParameter,
+  ListParameter,
+  WindowParameter,
+} from '../../stores/http/member_names.js';
 import {
   CREATION,
   DELETE_UNCHANGED,
@@ -93,7 +109,11 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: SESSION,
     action: 'getSession',
     summary: 'Returns a session with all of its events, or with the last or later ones.',
-    query: { numRecentEvents: COUNT, afterTimestamp: TIME, view: oneOf(HISTORY_VIEWS) },
+    query: {
+      numRecentEvents: COUNT,
+      afterTimestamp: TIME,
+      view: oneOf(HISTORY_VIEWS),
+    } satisfies Record<WindowParameter, Parameter<unknown>>,
     response: 'AdkSession',
     isOfApiServer: true,
     givesNull: true,
@@ -197,7 +217,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       label: LABELS,
       withTotal: FLAG,
       stateKeys: TEXTS,
-    },
+    } satisfies Record<ListParameter, Parameter<unknown>>,
     response: 'SessionsPage',
     run: async (call) => {
       const { appName, signal } = call;
@@ -218,7 +238,11 @@ export const SESSION_ROUTES: readonly Route[] = [
     action: 'deleteSessions',
     summary:
       'Deletes the sessions of an app, or of a user of it, that are older and have the labels. Returns their number.',
-    query: { userId: TEXT, olderThan: TIME, label: LABELS },
+    query: {
+      userId: TEXT,
+      olderThan: TIME,
+      label: LABELS,
+    } satisfies Record<DeletionParameter, Parameter<unknown>>,
     response: 'Deleted',
     run: async ({ service, appName, query, signal }) => {
       const { label: labels, ...request } = query;
@@ -286,9 +310,7 @@ async function createRequestIn(call: RouteCall) {
   };
   const deltas = given.events?.map(({ actions }) => actions?.stateDelta) ?? [];
   const shared = await sharedStateFor(call, [given.stateDelta, given.state, ...deltas]);
-  return {
-    appName,
-    userId,
+  const members = {
     // The service checks these.
     sessionId,
     title,
@@ -300,6 +322,6 @@ async function createRequestIn(call: RouteCall) {
     stateDelta: given.stateDelta && wholeDelta(given.stateDelta, shared),
     state: given.state && wholeDelta(given.state, shared),
     events: given.events?.map((event) => withWholeDelta(event, shared)),
-    ...callOf(call),
-  };
+  } satisfies Record<CreationMember, unknown>;
+  return { appName, userId, ...members, ...callOf(call) };
 }

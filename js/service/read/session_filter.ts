@@ -1,11 +1,11 @@
 /** Filters the sessions of a list by their titles and labels. */
 import { invalid } from '../../values/errors/invalid.js';
-import { type Description, parseLabels, takeDescription } from '../../values/model/description.js';
-import type { SessionChanges } from '../../values/model/session.js';
+import { parseLabels, takeDescription } from '../../values/model/description.js';
+import type { ListFilter, ListSessionsRequest } from '../../values/model/session_list.js';
 import { needlesOf, wordsOf } from '../../values/words.js';
 
-/** The title and the labels that the sessions of a list must have, as texts. */
-export interface SessionFilter extends Description {
+/** The filters of a list, as texts. */
+export interface SessionFilter extends Readonly<Record<ListFilter, string | undefined>> {
   /** Takes the stored texts of a session, which may be damaged. */
   readonly admits: (title: unknown, labels: unknown) => boolean;
 }
@@ -16,7 +16,9 @@ export interface SessionFilter extends Description {
  * @returns `undefined` without one
  * @throws SessionError `invalid_argument` for a title or labels that no session can have
  */
-export function takeFilter(given: SessionChanges): SessionFilter | undefined {
+export function takeFilter(
+  given: Pick<ListSessionsRequest, ListFilter>,
+): SessionFilter | undefined {
   const { title, labels } = takeDescription(given);
   if (!title && !labels) return undefined;
   const needles = needlesOf(title ?? '');

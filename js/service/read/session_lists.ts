@@ -115,11 +115,11 @@ export class SessionLists {
 
 function* readPage(
   { appName, userId, order, orderBy }: CursorList,
-  page: Pick<ListRequest, 'offset' | 'limit' | 'withTotal' | 'after' | 'description'>,
+  page: Pick<ListRequest, 'offset' | 'limit' | 'withTotal' | 'after' | 'filters'>,
 ): ListPlan<ReadList> {
-  const { offset, limit, withTotal, after, description } = page;
+  const { offset, limit, withTotal, after, filters } = page;
   const list = { appName, userId, order, orderBy, offset, limit };
-  return yield { ...list, withTotal, after, description };
+  return yield { ...list, withTotal, after, filters };
 }
 
 /** Reads sessions in the order of the list until there are enough that the filter admits. */
@@ -129,13 +129,13 @@ function* readFiltered(
   limit: number | undefined,
   start: TimedPlace | undefined,
 ): ListPlan<ReadList> {
-  const description = { title, labels };
+  const filters = { title, labels };
   const sessions: ListedSession[] = [];
   const users = new Map<string, string>();
   let after = start;
   for (let size = limit; ; size! *= GROWTH) {
     const chunk = size && Math.min(size, CHUNK);
-    const page = { offset: 0, limit: chunk, withTotal: false, after, description };
+    const page = { offset: 0, limit: chunk, withTotal: false, after, filters };
     const { sessions: records, total, shared } = yield* readPage(list, page);
     sessions.push(...records.filter(({ title, labels }) => admits(title, labels)));
     for (const [userId, state] of shared.users) users.set(userId, state);

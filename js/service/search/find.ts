@@ -72,7 +72,10 @@ export function takeSearch(request: FindRequest): TakenSearch {
   const after = optionalTime('after', request.after);
   const before = optionalTime('before', request.before);
   const labels = Object.entries(parseLabels(takeDescription({ labels: request.labels }).labels));
-  const target = [appName, userId, needles, sessionId, author, after, before, labels];
+  const members = { appName, userId, query: needles, sessionId, author, after, before, labels };
+  const target = Object.values(
+    members satisfies Record<Exclude<keyof FindRequest, 'limit' | 'cursor' | 'signal'>, unknown>,
+  );
   const most = requireWhole('limit', limit ?? 20, 1, 100);
   return { needles, sessionId, author, after, before, labels, limit: most, target };
 }

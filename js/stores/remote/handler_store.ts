@@ -46,6 +46,12 @@ import {
   SharedKeys,
 } from './responses.js';
 import type { QueryParameters } from '../http/exchange.js';
+import type {
+  ListParameter,
+  PageParameter,
+  SearchParameter,
+  WindowParameter,
+} from '../http/member_names.js';
 import { RUN_HEADER } from '../http/protocol.js';
 import type { MessageOfRun, RunReports } from './run_reports.js';
 import type { HttpConnection, ReadResponse } from './connection/connection.js';
@@ -85,13 +91,19 @@ export class HandlerStore implements ServerStore, ReadVerbs {
 
   window({ key, last, after, view }: WindowRequest, call: Call): Promise<ReadSession | undefined> {
     const query = { numRecentEvents: last, afterTimestamp: timeText(after), view };
-    return this.#get(pathTo(key), query, call, sessionReader(key));
+    return this.#get(
+      pathTo(key),
+      query satisfies Record<WindowParameter, unknown>,
+      call,
+      sessionReader(key),
+    );
   }
 
   page(request: PageRequest, call: Call): Promise<ReadPage | undefined> {
     const { key, direction, eventId, limit, withCount, view, isShown } = request;
     const query = { direction, eventId, limit, withCount, view, isShown };
-    return this.#get(pathTo(key, '/events'), query, call, pageIn);
+    const path = pathTo(key, '/events');
+    return this.#get(path, query satisfies Record<PageParameter, unknown>, call, pageIn);
   }
 
   info({ key }: InfoRequest, call: Call): Promise<ReadInfo | undefined> {
@@ -123,7 +135,7 @@ export class HandlerStore implements ServerStore, ReadVerbs {
   }
 
   list(request: ListRequest, call: Call): Promise<ReadList> {
-    const { appName, userId, offset, limit, withTotal, orderBy, after, description } = request;
+    const { appName, userId, offset, limit, withTotal, orderBy, after, filters } = request;
     const isDescending = request.order === 'desc';
     return this.#connection.limited(call, async (limited) => {
       // A page of more than a chunk is read from the start of the list.
@@ -134,8 +146,8 @@ export class HandlerStore implements ServerStore, ReadVerbs {
       // descending order such a session would be missing.
       const isReversed = isDescending && limit === undefined;
       const order = isDescending && !isReversed ? 'desc' : 'asc';
-      const { title, labels } = description ?? {};
-      const list = { appName, userId, order, orderBy, labels, title } as const;
+      const { title, labels } = filters ?? {};
+      const list: CursorList = { appName, userId, order, orderBy, labels, title };
       const query = listQuery(list);
       const most = skipped + (limit ?? Infinity);
       const path = pathTo({ appName }, '/sessions');
@@ -150,7 +162,11 @@ export class HandlerStore implements ServerStore, ReadVerbs {
           page: cursor === undefined ? page : undefined,
           cursor,
         };
-        const get = { method: 'GET', path, query: { ...query, ...part } } as const;
+        const whole = { ...query, ...part } satisfies Record<
+          Exclude<ListParameter, 'stateKeys'>,
+          unknown
+        >;
+        const get = { method: 'GET', path, query: whole } as const;
         const chunk = (await this.#connection.requestWithin(limited, get, (json) =>
           listedIn(json, list),
         ))!;
@@ -175,10 +191,11 @@ export class HandlerStore implements ServerStore, ReadVerbs {
     const { query, sessionId, author, limit, cursor } = rest;
     const label = Object.entries(labels).map(([key, value]) => `${key}:${value}`);
     const times = { after: timeText(after), before: before?.toFixed(9) };
+    const parameters = { query, sessionId, author, ...times, label, limit, cursor };
     const get = {
       method: 'GET',
       path: pathTo({ appName, userId }, '/search'),
-      query: { query, sessionId, author, ...times, label, limit, cursor },
+      query: parameters satisfies Record<SearchParameter, unknown>,
     } as const;
     return (await this.#connection.request(get, call, readAs<FindResult>('FindResult')))!;
   }

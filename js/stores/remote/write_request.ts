@@ -21,6 +21,7 @@ import {
   type RemoteRequest,
   type ServerKind,
 } from './connection/connection.js';
+import type { AppendMember, CreationMember } from '../http/member_names.js';
 import { nothingIn, readAs, responseIn, sessionReader } from './responses.js';
 
 /** How a write is sent. */
@@ -63,7 +64,7 @@ const REQUESTS: WriteRequests = {
       firstTitle,
       run,
       files,
-    };
+    } satisfies Record<Exclude<AppendMember, 'events'>, unknown>;
     const body = bodyOf({ events: listText(events) }, others);
     // The ids of the events tell the handler what is stored already.
     return { ...postOnce(pathTo(key, '/events'), body), read: readAs('Appended') };
@@ -182,7 +183,14 @@ export function createRequest(path: string, write: CreateWrite): RemoteRequest {
   const sharedState = sharesState ? undefined : 'keep';
   const initialState = description.initialState === undefined ? 'unknown' : undefined;
   const { sessionId } = key;
-  const body = bodyOf(texts, { sessionId, title, lastUpdateTime, sharedState, initialState });
+  const others = {
+    sessionId,
+    title,
+    lastUpdateTime,
+    sharedState,
+    initialState,
+  } satisfies Record<Exclude<CreationMember, keyof typeof texts>, unknown>;
+  const body = bodyOf(texts, others);
   // If the response is lost, the session is read instead.
   const none = ifAbsent ? 'already_exists' : undefined;
   return { method: 'POST', path, body, isIdempotent: ifAbsent, none };

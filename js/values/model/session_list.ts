@@ -70,6 +70,18 @@ export interface ListSessionsTotalRequest<
   withTotal?: true | undefined;
 }
 
+/**
+ * The members that say which list it is: its owner, its order and its filters. The others name a page of it. A new
+ * member is one of the list, unless this type excludes it.
+ */
+export type ListMember = Exclude<
+  keyof ListSessionsRequest,
+  'limit' | 'page' | 'cursor' | 'withTotal' | 'stateKeys' | 'signal'
+>;
+
+/** The filters of a list. */
+export type ListFilter = Exclude<ListMember, 'appName' | 'userId' | 'order' | 'orderBy'>;
+
 /** A page of sessions, with or without the total. */
 export interface SessionsPage<S extends object = StateShape> {
   /** Sessions without their events. */

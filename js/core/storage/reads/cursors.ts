@@ -3,6 +3,7 @@ import { kindOf } from '../../../values/errors/describe.js';
 import { invalid } from '../../../values/errors/invalid.js';
 import { parseJson } from '../../../values/json/parse.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { ListMember } from '../../../values/model/session_list.js';
 import { isTime } from '../../../values/model/values/time.js';
 import type { ListTime, TimedPlace } from '../list_place.js';
 
@@ -82,7 +83,7 @@ const LIST_CURSOR: CursorKind = {
 };
 
 /** A list of sessions. Only its own cursors are accepted. */
-export interface CursorList {
+export interface CursorList extends Readonly<Record<ListMember, unknown>> {
   readonly appName: string;
   readonly userId: string | undefined;
   readonly order: 'asc' | 'desc';
@@ -116,8 +117,10 @@ export function readListCursor(
 }
 
 function listTarget({ appName, userId, order, orderBy, labels, title }: CursorList): unknown[] {
-  const texts = [labels, title].map((text) => (text === '' ? undefined : text));
-  return [appName, userId, order, orderBy, ...texts];
+  const target = { appName, userId, order, orderBy, labels, title };
+  return Object.values(target satisfies Record<ListMember, unknown>).map((member) =>
+    member === '' ? undefined : member,
+  );
 }
 
 /**
