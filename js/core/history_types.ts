@@ -82,13 +82,14 @@ export interface Rewound extends Readonly<RewindResult> {
 /**
  * Checks the events that follow a rewind, and returns them as they are stored.
  *
- * @param stored all events that are then stored before them, with the marker
+ * @param stored the events that are then stored before them, the newest first, from the marker on. Only those that are
+ *   asked for are read
  * @param state the state before the rewind
  * @param isPassedOn whether another store makes the message of these events, so that it stays as it is
  */
 export type AdmitEvents = (
   events: readonly NewEvent[],
-  stored: readonly Event[],
+  stored: AsyncIterable<Event>,
   state: JsonObject,
   isPassedOn: boolean,
 ) => Promise<NewEvent[]>;
@@ -97,7 +98,12 @@ export type AdmitEvents = (
 export interface RunUnderWay {
   /** The message that the run answers, which is stored. */
   readonly message: Pick<Event, 'id' | 'invocationId'>;
-  /** Returns the streamed texts and the end event of the run as it is now, from all events of the session. */
+  /**
+   * Returns the streamed texts and the end event of the run as it is now.
+   *
+   * @param events the last ones of the session, at least from the first of the run's invocation on, and from the last one
+   *   of an agent
+   */
   readonly endEvents: (events: readonly Event[]) => readonly NewEvent[];
   /** Stops the run and stores its end event. Resolves at its end. */
   readonly cancel: () => Promise<void>;

@@ -134,6 +134,8 @@ export interface MarkersRequest {
   readonly key: CompositeSessionKey;
   /** The id of an event to return too, if it is stored. */
   readonly eventId?: string | undefined;
+  /** An invocation whose first event is returned too, if it has one. */
+  readonly invocationId?: string | undefined;
   readonly skipCorrupt?: boolean | undefined;
 }
 
@@ -178,7 +180,10 @@ export interface SessionReads {
   page: PageRequest;
   /** What a session holds. `undefined` if the store cannot count it; then the caller counts page by page. */
   info: InfoRequest;
-  /** `undefined` if the storage cannot find markers without reading all events. */
+  /**
+   * `undefined` if the storage cannot find markers, or the first event of the invocation, without reading all events.
+   * With an invocation also `undefined` if it has no pages.
+   */
   markers: MarkersRequest;
   /** Events by their ids, in any order. */
   ids: IdsRequest;

@@ -178,14 +178,16 @@ export async function readsMarkers(storage: Storage): Promise<void> {
   });
   await create(storage, { ...filled(events.length), events });
   const marked = members.map(([id]) => id).filter((id) => /^[mw]/.test(id));
-  const cases: [eventId: string | undefined, ids: string[]][] = [
-    [undefined, ['e2', ...marked]],
-    ['e4', ['e2', 'e4', ...marked]],
-    ['e0', ['e2', ...marked]],
+  const cases: [asked: { eventId?: string; invocationId?: string }, ids: string[]][] = [
+    [{}, ['e2', ...marked]],
+    [{ eventId: 'e4' }, ['e2', 'e4', ...marked]],
+    [{ eventId: 'e0' }, ['e2', ...marked]],
+    [{ invocationId: 'i1' }, ['e1', 'e2', ...marked]],
+    [{ invocationId: 'i7' }, ['e2', ...marked, 'e7']],
+    [{ invocationId: 'i0' }, ['e2', ...marked]],
   ];
-  for (const [eventId, ids] of cases) {
-    const at = eventId === undefined ? {} : { eventId };
-    const rows = await storage.readMarkers({ key: KEY, ...at });
+  for (const [asked, ids] of cases) {
+    const rows = await storage.readMarkers({ key: KEY, ...asked });
     expectEqual('the session', [1, events.length, TIME], head(rows.session));
     const order = rows.events.map(({ id }) => Number(events.findIndex((row) => row.id === id)));
     expectEqual(
@@ -194,7 +196,7 @@ export async function readsMarkers(storage: Storage): Promise<void> {
       order,
     );
     const found = rows.events.map(({ id }) => id).filter((id) => ids.includes(id));
-    expectEqual(`the markers, and ${eventId ?? 'no event'}`, ids, found);
+    expectEqual(`the markers, and ${Object.values(asked).join() || 'no event'}`, ids, found);
   }
 }
 

@@ -5,10 +5,10 @@ import { takeOptions } from '../call/call.js';
 import type { Part } from '../../values/model/event/content.js';
 import type { Event } from '../../values/model/event/event.js';
 import { partsOf } from '../../values/model/event/parts.js';
-import { marksOf } from './marks.js';
+import { marksOf } from './rules/marks.js';
 import { requireWasm } from '../wasm/all.js';
 import { historyItems } from '../wasm/packed_marks.js';
-import { itemsOf, activeEvents, summaryEvent } from './view.js';
+import { itemsOf, activeEvents, summaryEvent } from './rules/view.js';
 
 /**
  * Returns the events that google-adk for Python would show to an agent's model, for programs that call a model

@@ -1,30 +1,23 @@
-/** Computes rewinds from the whole session. */
-import { isSessionError, SessionError } from '../../values/errors/errors.js';
-import type { Call } from '../call/call.js';
+/** Appends rewinds. */
+import { isSessionError } from '../../values/errors/errors.js';
 import { firstTitleOf } from '../../values/model/event/auto_title.js';
-import { withIdempotencyKey } from '../../values/model/event/metadata.js';
 import { createEvent } from '../../values/model/event/create_event.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
-import { filesOf } from '../../values/model/event/message_files.js';
-import { namedFiles, withFiles } from '../../values/model/event/place_files.js';
+import { rewindTargetOf } from '../../values/model/event/markers.js';
+import { withIdempotencyKey } from '../../values/model/event/metadata.js';
+import { namedFiles } from '../../values/model/event/place_files.js';
 import type { EventSnapshot } from '../../values/model/event/snapshot.js';
 import { isStored } from '../../values/model/event/stored.js';
-import type { AdmitEvents, RewindResult, RewindWrite, RunUnderWay } from '../history_types.js';
-import { REMOVED } from '../../values/state/scope.js';
-import type { StateShape } from '../../values/state/state_shape.js';
 import type { ImportedSessionRequest } from '../../values/model/session.js';
+import type { Call } from '../call/call.js';
+import type { AdmitEvents, RewindWrite, RunUnderWay } from '../history_types.js';
 import type { Store, StoredRewind } from '../storage/store.js';
 import type { CreateWrite, ReadyRewind } from '../write.js';
-import { rewindTargetOf } from '../../values/model/event/markers.js';
-import { answeredEvent, editedEvent } from './repeated_message.js';
-import {
-  findStoredMarker,
-  firstOfInvocation,
-  invocationAt,
-  requireDistinctIds,
-} from './session_history.js';
-import { activeEvents } from './view.js';
-import { readWhole, type SourceSession, statesAround, type WholeSession } from './states.js';
+import { findStoredMarker, firstOfInvocation, requireDistinctIds } from './session_history.js';
+import { readWhole, type SourceSession, statesAround } from './states.js';
+import { activeEvents } from './rules/view.js';
+import { laterThan, type PlannedRewind, planRewind } from './plan_rewind.js';
+import { readRewindSource, type RewindSource } from './rewind_source.js';
 
 /** How often a rewind is computed again because others have changed the session meanwhile. */
 const MAX_REPEATS = 5;
@@ -59,41 +52,11 @@ export async function appendRewind(
   rules: HistoryRules,
 ): Promise<StoredRewind> {
   requireDistinctIds(write);
-  const { key, options: { admit, idempotencyKey, running } = {} } = write;
-  let [failures, wins, seen] = [0, 0, Infinity];
-  for (;;) {
-    const session = await readWhole(store, key, call);
-    const { events, state } = session;
-    if (Number.isNaN(session.created)) {
-      const message = 'The storage has no revisions, so its sessions cannot be rewound.';
-      throw new SessionError('unsupported', message);
-    }
-    const stored = findStoredMarker(events, write);
-    if (stored >= 0) return storedRewind(session, stored, write);
-    const run = storedRun(events, running?.());
-    if (run !== undefined && isOnlyOf(run, events.slice(seen))) wins += 1;
-    seen = events.length;
-    const planned = await planWithRun(session, write, run);
-    const { ending, following, unknownKeys } = planned;
-    const before = [...events, ...ending];
-    const admitted = await (admit?.(following, before, state, false) ?? following);
-    if (run !== undefined && wins === MAX_RUN_WINS) {
-      wins = 0;
-      await run.cancel();
-      continue;
-    }
-    const taken = [...ending, ...admitted].filter(isStored).map(rules.takeEvent);
-    const firstTitle = rules.autoTitle ? firstTitleOf(taken) : undefined;
+  const attempts = new RewindAttempts(store, write, call, rules);
+  for (let failures = 0; ;) {
     try {
-      const appended = await append(
-        store,
-        { session, write, taken, firstTitle, idempotencyKey },
-        call,
-      );
-      const eventOf = (sent: { readonly id: string }): Event =>
-        JSON.parse(taken.find(({ id }) => id === sent.id)!.text) as Event;
-      const message = write.message && eventOf(write.message);
-      return { event: eventOf(write.marker), message, unknownKeys, ...appended, run, isNew: true };
+      const rewound = await attempts.next();
+      if (rewound !== undefined) return rewound;
     } catch (error) {
       failures += 1;
       const isOther = isSessionError(error, 'stale_session');
@@ -101,6 +64,68 @@ export async function appendRewind(
       throw error;
     }
   }
+}
+
+/** The attempts to append one rewind. */
+class RewindAttempts {
+  readonly #store: Store;
+  readonly #write: ReadyRewind;
+  readonly #call: Call;
+  readonly #rules: HistoryRules;
+  /** How often the events of the run under way came first. */
+  #wins = 0;
+  /** The id of the last event at the attempt before. */
+  #seen: string | undefined;
+
+  constructor(store: Store, write: ReadyRewind, call: Call, rules: HistoryRules) {
+    this.#store = store;
+    this.#write = write;
+    this.#call = call;
+    this.#rules = rules;
+  }
+
+  /** Reads the session and appends. Returns `undefined` if it has cancelled the run instead. */
+  async next(): Promise<StoredRewind | undefined> {
+    const [store, write, call, rules] = [this.#store, this.#write, this.#call, this.#rules];
+    const { options: { admit, idempotencyKey } = {} } = write;
+    const { session, run: underWay } = await readRewindSource(store, write, call);
+    const { events, state } = session;
+    const stored = findStoredMarker(events, write);
+    if (stored >= 0) return storedRewind(session, stored, write);
+    const run = storedRun(events, underWay);
+    if (run !== undefined && isOnlyOf(run, this.#newerThanSeen(events))) this.#wins += 1;
+    this.#seen = events.at(-1)?.id;
+    const { ending, following, unknownKeys } = await planWithRun(session, write, run);
+    const before = newestFirst(session, ending);
+    const admitted = await (admit?.(following, before, state, false) ?? following);
+    if (run !== undefined && this.#wins === MAX_RUN_WINS) {
+      this.#wins = 0;
+      await run.cancel();
+      return undefined;
+    }
+    const taken = [...ending, ...admitted].filter(isStored).map(rules.takeEvent);
+    const firstTitle = rules.autoTitle ? firstTitleOf(taken) : undefined;
+    const parts = { session, write, taken, firstTitle, idempotencyKey };
+    const appended = await append(store, parts, call);
+    const eventOf = (sent: { readonly id: string }): Event =>
+      JSON.parse(taken.find(({ id }) => id === sent.id)!.text) as Event;
+    const message = write.message && eventOf(write.message);
+    return { event: eventOf(write.marker), message, unknownKeys, ...appended, run, isNew: true };
+  }
+
+  #newerThanSeen(events: readonly Event[]): readonly Event[] {
+    if (this.#seen === undefined) return [];
+    return events.slice(events.findLastIndex(({ id }) => id === this.#seen) + 1);
+  }
+}
+
+/** Yields the events that are stored before those that follow a rewind, the newest first. */
+async function* newestFirst(
+  { events, olderEvents }: RewindSource,
+  ending: readonly Event[] = [],
+): AsyncGenerator<Event, void, undefined> {
+  yield* [...events, ...ending].reverse();
+  if (olderEvents !== undefined) yield* olderEvents();
 }
 
 /**
@@ -119,8 +144,7 @@ export async function admitRewind(
   const at = findStoredMarker(session.events, write);
   if (at >= 0) return { stored: await storedRewind(session, at, write) };
   const { event, message, following } = await planRewind(session, write);
-  const before = [...session.events, event];
-  const events = await admit(following, before, session.state, true);
+  const events = await admit(following, newestFirst(session, [event]), session.state, true);
   if (message === undefined) return { admitted: { ...write, events } };
   const { files } = write.message!;
   // A client names them alone. What is told of each is from the store of the files.
@@ -145,16 +169,6 @@ function isOnlyOf({ message }: RunUnderWay, newer: readonly Event[]): boolean {
   return newer.length > 0 && newer.every((event) => event.invocationId === message.invocationId);
 }
 
-/** The events of a rewind, and what else it changes. */
-export interface PlannedRewind extends Readonly<RewindResult> {
-  /** Present if the place is a turn. */
-  readonly message?: Event | undefined;
-  /** The session's own state at the cut, so far as it is known. */
-  readonly state: StateShape;
-  /** What is stored after the marker. */
-  readonly following: readonly NewEvent[];
-}
-
 /** A rewind that also ends a run. */
 interface RewindOfRun extends PlannedRewind {
   /** The marker, with what ends the run before it or behind it. */
@@ -165,12 +179,12 @@ interface RewindOfRun extends PlannedRewind {
  * Computes a rewind that also ends a run. What ends the run stands before the marker if the rewind undoes the message
  * of the run, and otherwise behind it, so that it counts.
  */
-async function planWithRun(
+export async function planWithRun(
   source: SourceSession,
   write: RewindWrite,
   run: RunUnderWay | undefined,
 ): Promise<RewindOfRun> {
-  const { events } = source;
+  const { events, olderInvocations } = source;
   const endEvents = laterThan(Date.now() - 1, run?.endEvents(events)).map((event) =>
     createEvent(event),
   );
@@ -178,106 +192,20 @@ async function planWithRun(
   const { event, following } = planned;
   const [lastEndEvent] = endEvents.slice(-1);
   if (run === undefined || lastEndEvent === undefined) return { ...planned, ending: [event] };
-  if (hasMessage(activeEvents([...events, event]), run)) {
+  if (hasMessage(activeEvents([...events, event], olderInvocations), run)) {
     const behind = laterThan(event.timestamp, endEvents) as Event[];
     const rest = laterThan(behind.at(-1)!.timestamp, following);
     const message = planned.message && (rest[0] as Event);
     return { ...planned, message, ending: [event, ...behind], following: rest };
   }
   // An earlier rewind may have undone the message. Then there is nothing to end.
-  const isActive = hasMessage(activeEvents(events), run);
+  const isActive = hasMessage(activeEvents(events, olderInvocations), run);
   return { ...planned, ending: isActive ? [...endEvents, event] : [event] };
-}
-
-/**
- * Computes a rewind.
- *
- * @param endEvents the events that end the run under way, as if they were stored
- * @throws SessionError `not_found`, `invalid_argument`, `stale_session`
- */
-export async function planRewind(
-  stored: SourceSession,
-  write: RewindWrite,
-  endEvents: readonly Event[] = [],
-): Promise<PlannedRewind> {
-  const events = [...stored.events, ...endEvents];
-  const source = { ...stored, events };
-  const { before, undone } = cutOf(events, write);
-  const { state, stateDelta, unknownKeys } = await rewindDelta(source, before);
-  const timestamp = Math.max(timeOf(events, write), (endEvents.at(-1)?.timestamp ?? 0) + 1);
-  const actions = { stateDelta, rewindBeforeInvocationId: before };
-  const event = createEvent({ ...write.marker, author: 'user', timestamp, actions });
-  const message = undone && messageOf(undone, write, timestamp);
-  const following = [
-    ...(message === undefined ? [] : [message]),
-    ...laterThan(timestamp, write.events),
-  ];
-  return { event, message, following, unknownKeys, state };
-}
-
-// Google's programs order events by their times. So the marker is later than what it undoes, and earlier than what
-// follows it.
-
-function timeOf(stored: readonly Event[], { events = [] }: RewindWrite): number {
-  const [first] = events;
-  if (first === undefined) return Date.now();
-  return Math.max((stored.at(-1)?.timestamp ?? 0) + 1, (first.timestamp ?? 0) - 1);
-}
-
-function laterThan(time: number, events: readonly NewEvent[] = []): NewEvent[] {
-  return events.map((event, index) => ({
-    ...event,
-    timestamp: Math.max(event.timestamp ?? 0, time + 1 + index),
-  }));
-}
-
-/** Returns the first undone invocation, and the undone message if that is sent again. */
-function cutOf(
-  events: readonly Event[],
-  { place, message }: RewindWrite,
-): { readonly before: string; readonly undone?: Event } {
-  if ('turn' in place) {
-    const isEdit = message!.content !== undefined;
-    const undone = (isEdit ? editedEvent : answeredEvent)(events, place.turn);
-    return { before: undone.invocationId, undone };
-  }
-  if ('before' in place) return { before: invocationAt(events, 'before', place.before) };
-  const isMarker = (event: Event): boolean => rewindTargetOf(event) !== undefined;
-  if ('branch' in place) {
-    const { branch } = place;
-    if (events.some((event) => event.invocationId === branch && isMarker(event))) {
-      return { before: branch };
-    }
-    throw new SessionError('not_found', 'The session has no such branch; see branches().');
-  }
-  const last = events.findLast(isMarker);
-  if (last === undefined) {
-    throw new SessionError('not_found', 'Nothing was rewound in this session.');
-  }
-  if (last.invocationId === place.undo) return { before: place.undo };
-  const text = 'Another rewind came after the one to undo; read the session again, then decide.';
-  throw new SessionError('stale_session', text);
-}
-
-/** Makes the message that follows a marker. It has the files of the undone one whose texts it has. */
-function messageOf(undone: Event, { message }: RewindWrite, time: number): Event {
-  const { author, content, actions, customMetadata } = undone;
-  const { id, invocationId, content: edited, files = [] } = message!;
-  const event = createEvent({
-    id,
-    invocationId,
-    author,
-    content: edited ?? content,
-    customMetadata,
-    timestamp: time + 1,
-    actions: { stateDelta: { ...actions?.stateDelta } },
-  });
-  return withFiles(event, [...files, ...filesOf(undone)]);
 }
 
 /** What a rewind appends, and to which session. */
 interface RewindAppend {
-  readonly session: WholeSession;
+  readonly session: RewindSource;
   readonly write: RewindWrite;
   readonly taken: readonly EventSnapshot[];
   readonly firstTitle: string | undefined;
@@ -311,7 +239,7 @@ async function append(
 
 /** Returns the result of a rewind whose marker is stored. */
 async function storedRewind(
-  session: WholeSession,
+  session: RewindSource,
   at: number,
   { message }: RewindWrite,
 ): Promise<StoredRewind> {
@@ -325,27 +253,4 @@ async function storedRewind(
     around.unknownKeys.has(key),
   );
   return { event, message: follows, unknownKeys, revision, isNew: false };
-}
-
-/**
- * Returns the state before an invocation, and the changes that take the state back to it. The stored marker has `null`
- * for `REMOVED`.
- */
-async function rewindDelta(
-  source: SourceSession,
-  invocationId: string,
-): Promise<{ state: StateShape; stateDelta: StateShape; unknownKeys: string[] }> {
-  const cut = firstOfInvocation(source.events, invocationId);
-  const around = await statesAround(source, cut);
-  const { before, laterKeys } = around;
-  const changes = [...laterKeys]
-    .filter((key) => textIn(before, key) !== textIn(source.state, key))
-    .map((key) => [key, Object.hasOwn(before, key) ? before[key] : REMOVED] as const);
-  const unknownKeys = changes.map(([key]) => key).filter((key) => around.unknownKeys.has(key));
-  return { state: before, stateDelta: Object.fromEntries(changes), unknownKeys };
-}
-
-/** Returns the JSON text of the value of a key; `undefined` if the state lacks the key. */
-function textIn(state: Readonly<StateShape>, key: string): string | undefined {
-  return Object.hasOwn(state, key) ? JSON.stringify(state[key]) : undefined;
 }

@@ -6,7 +6,7 @@ import type { Call } from '../call/call.js';
 import type { BranchesRead, SessionBranches, TurnBranches } from '../history_types.js';
 import type { Store } from '../storage/store.js';
 import { historyBranches } from '../wasm/packed_marks.js';
-import { eventMarksOf, type Reading, rewindTargets, startsIn } from './marks.js';
+import { eventMarksOf, type Reading, rewindTargets, startsIn } from './rules/marks.js';
 import { readWhole } from './states.js';
 
 /** How many events are read at first for the places from an event on. */

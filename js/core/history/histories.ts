@@ -35,7 +35,8 @@ import type { ReadSession } from '../read.js';
 import type { Store, StoredRewind } from '../storage/store.js';
 import { parseTexts } from '../storage/stored_events.js';
 import type { ReadyRewind } from '../write.js';
-import { admitRewind, appendRewind, type HistoryRules, planRewind } from './append_rewind.js';
+import { admitRewind, appendRewind, type HistoryRules } from './append_rewind.js';
+import { planRewind } from './plan_rewind.js';
 import { branchesOf, computeBranches } from './branches.js';
 import { firstOfInvocation, indexOfEvent, sessionKeyOf, takePlace } from './session_history.js';
 import { readWhole, stateAfter, statesAround } from './states.js';
@@ -218,7 +219,7 @@ async function createFork(
   const count = endOf(session.events, end);
   const last = session.events[count - 1];
   // The storage applies the deltas of the events that count to this state.
-  const { before, isInitialKnown } = await statesAround(session, 0);
+  const { before, unknownKeys } = await statesAround(session, 0);
   const parent = { sessionId: key.sessionId, ...(last !== undefined && { eventId: last.id }) };
   const request: ImportedSessionRequest = {
     appName,
@@ -227,7 +228,7 @@ async function createFork(
     title,
     parent,
     state: before,
-    initialState: !isInitialKnown && count > 0 ? 'unknown' : undefined,
+    initialState: unknownKeys.size > 0 && count > 0 ? 'unknown' : undefined,
     events: session.events.slice(0, count),
     sharedState: 'keep',
   };

@@ -1,19 +1,24 @@
 /** The message that follows the rewind of a turn. */
 import { invalid } from '../../values/errors/invalid.js';
 import type { Event } from '../../values/model/event/event.js';
-import { partsOf } from '../../values/model/event/parts.js';
 import { isFilled } from '../../values/model/event/markers.js';
+import { partsOf } from '../../values/model/event/parts.js';
 import { firstOfInvocation, indexOfEvent, invocationAt } from './session_history.js';
-import { activeEvents } from './view.js';
+import type { SourceSession } from './states.js';
+import { activeEvents } from './rules/view.js';
+
+/** Events in which a turn is looked for. */
+type Events = Pick<SourceSession, 'events' | 'olderInvocations'>;
 
 /**
  * Returns the message of the user that an edit replaces.
  *
  * @throws SessionError `not_found`, `invalid_argument`
  */
-export function editedEvent(events: readonly Event[], eventId: string): Event {
+export function editedEvent({ events }: Events, eventId: string): Event {
   const message = events[indexOfEvent(events, eventId)]!;
-  const isFirst = isFilled(message.invocationId) && firstContentOf(events, message) === message;
+  const { invocationId } = message;
+  const isFirst = isFilled(invocationId) && firstContentOf(events, invocationId) === message;
   if (isFirst && isMessage(message)) return message;
   throw invalid('eventId', 'must name the message of a user that began its invocation');
 }
@@ -25,26 +30,31 @@ export function editedEvent(events: readonly Event[], eventId: string): Event {
  * @param eventId any event of the turn
  * @throws SessionError `not_found`, `invalid_argument`
  */
-export function answeredEvent(events: readonly Event[], eventId: string): Event {
-  const invocation = invocationAt(events, 'eventId', { eventId });
-  let first: Event | undefined = events[firstOfInvocation(events, invocation)];
-  while (first !== undefined) {
-    const began = firstContentOf(events, first);
-    if (began !== undefined && isOfUser(began)) return began;
+export function answeredEvent({ events, olderInvocations }: Events, eventId: string): Event {
+  let invocation: string | undefined = invocationAt(events, 'eventId', { eventId });
+  while (invocation !== undefined) {
+    const began = beginningByUser(events, invocation);
+    if (began !== undefined) return began;
     // The user's event has an invocation of its own, before that of the agent.
-    const start = firstOfInvocation(events, first.invocationId);
-    first = activeEvents(events.slice(0, start)).findLast(isOfUser);
+    const earlier = events.slice(0, firstOfInvocation(events, invocation));
+    invocation = activeEvents(earlier, olderInvocations).findLast(isOfUser)?.invocationId;
   }
   throw invalid('eventId', 'must name an event after a message of a user');
 }
 
-/** Returns the first event with content of an event's invocation. */
-function firstContentOf(events: readonly Event[], { invocationId }: Event): Event | undefined {
-  return events.find((event) => event.invocationId === invocationId && partsOf(event).length > 0);
+/** Returns the event that began an invocation, if it is a user's. */
+export function beginningByUser(events: readonly Event[], invocation: string): Event | undefined {
+  const began = firstContentOf(events, invocation);
+  return began !== undefined && isOfUser(began) ? began : undefined;
+}
+
+/** Returns the first event with content of an invocation. */
+function firstContentOf(events: readonly Event[], invocation: string): Event | undefined {
+  return events.find((event) => event.invocationId === invocation && partsOf(event).length > 0);
 }
 
 /** Whether an event is a message or an answer of a user, in an invocation. */
-function isOfUser(event: Event): boolean {
+export function isOfUser(event: Event): boolean {
   return event.author === 'user' && isFilled(event.invocationId) && partsOf(event).length > 0;
 }
 

@@ -145,6 +145,12 @@ export function requireDistinctIds(write: RewindWrite): void {
   }
 }
 
+/** Returns the ids of the events that a rewind stores, so far as its request names them. */
+export function idsOf(write: RewindWrite): string[] {
+  const sent = [write.marker, ...followingOf(write).map(([, event]) => event)];
+  return sent.flatMap(({ id }) => (isFilled(id) ? [id!] : []));
+}
+
 /**
  * Returns the index of the marker of a rewind; -1 if it is not stored. Then none of the rewind's ids is.
  *

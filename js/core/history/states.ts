@@ -9,9 +9,9 @@ import type { HistoryState } from '../history_types.js';
 import type { ReadPage, ReadSession } from '../read.js';
 import { initialStateOf } from '../storage/reads/session_info.js';
 import type { Store } from '../storage/store.js';
-import { applyDeltas, deltasOf, isOwnKey, ownKeysOf } from './fold.js';
+import { applyDeltas, deltasOf, isOwnKey, ownKeysOf } from './rules/fold.js';
 import { indexOfEvent } from './session_history.js';
-import { activeEvents } from './view.js';
+import { activeEvents } from './rules/view.js';
 
 /** A session, as far as its history is computed from it. */
 export interface SourceSession {
@@ -20,8 +20,24 @@ export interface SourceSession {
   readonly state: Readonly<StateShape>;
   /** The invocations that rewinds among the events name, and that begin before these, or may. */
   readonly olderInvocations?: readonly string[] | undefined;
-  /** Returns `undefined` if the state before the first event is not known. */
-  readonly initialState: () => Promise<Readonly<StateShape> | undefined>;
+  /** Returns the values that the session's own keys have before the first event. */
+  readonly earlierValues: (keys: readonly string[]) => Promise<EarlierValues>;
+}
+
+/** The values that keys have before the first event of a {@link SourceSession}. */
+export interface EarlierValues {
+  /** A key that the state lacks is absent. There may be other keys. */
+  readonly values: Readonly<StateShape>;
+  /** The keys whose value is not known. */
+  readonly unknownKeys: readonly string[];
+}
+
+/** Returns the values that keys have in the initial state. @param initial `undefined` if it is not known */
+export function initialValues(
+  initial: Readonly<StateShape> | undefined,
+  keys: readonly string[],
+): EarlierValues {
+  return { values: initial ?? {}, unknownKeys: initial === undefined ? keys : [] };
 }
 
 /** Returns the session's own state right after an event. @throws SessionError `not_found` */
@@ -39,13 +55,11 @@ export interface StatesAround {
   readonly laterKeys: ReadonlySet<string>;
   /** See {@link HistoryState.unknownKeys}. */
   readonly unknownKeys: ReadonlySet<string>;
-  /** Whether the initial state is known, or no key depends on it. */
-  readonly isInitialKnown: boolean;
 }
 
 /** Computes the state before the event at `cut`. A key that no event writes still has its initial value. */
 export async function statesAround(
-  { events, state, olderInvocations, initialState }: SourceSession,
+  { events, state, olderInvocations, earlierValues }: SourceSession,
   cut: number,
 ): Promise<StatesAround> {
   const laterKeys = new Set<string>();
@@ -62,17 +76,13 @@ export async function statesAround(
   if (events.length > EVENTS_PER_TASK) await nextTask();
   const counted = new Set(deltas.flatMap(Object.keys));
   const uncounted = [...written].filter((key) => !counted.has(key));
-  const initial = uncounted.length > 0 ? await initialState() : {};
-  const known = Object.entries(initial ?? {}).filter(([key]) => written.has(key));
+  const { values, unknownKeys } =
+    uncounted.length > 0 ? await earlierValues(uncounted) : initialValues({}, []);
+  const known = Object.entries(values).filter(([key]) => written.has(key));
   const base = Object.fromEntries([...unwritten, ...known]);
   const before: StateShape = {};
   applyDeltas(before, [base, ...deltas], isOwnKey);
-  return {
-    before,
-    laterKeys,
-    unknownKeys: new Set(initial === undefined ? uncounted : []),
-    isInitialKnown: initial !== undefined,
-  };
+  return { before, laterKeys, unknownKeys: new Set(unknownKeys) };
 }
 
 /** A session with all its events. */
@@ -97,16 +107,27 @@ export async function readWhole(
   const last = computesHistories === true || lacksPages === true ? 'all' : EVENTS_PER_TASK;
   const session = await store.read({ kind: 'window', key, last }, call);
   if (session === undefined) throw sessionNotFound(key.sessionId);
-  const { events, state, created, revision } = session;
+  const { events } = session;
   const older = events.length === last ? await readOlder(store, key, session, call) : [];
   // It was deleted meanwhile, and perhaps created again.
   if (older === undefined) return readWhole(store, key, call);
+  const all = older.length === 0 ? events : [...older, ...events];
+  return wholeSession(store, key, { ...session, events: all }, call);
+}
+
+/** Returns a session of which all events were read. */
+export function wholeSession(
+  store: Store,
+  key: CompositeSessionKey,
+  { events, state, created, revision }: ReadSession,
+  call: Call,
+): WholeSession {
   return {
-    events: older.length === 0 ? events : [...older, ...events],
+    events,
     state: JSON.parse(state) as StateShape,
     created,
     revision,
-    initialState: () => readInitialState(store, key, call),
+    earlierValues: async (keys) => initialValues(await readInitialState(store, key, call), keys),
   };
 }
 
@@ -129,7 +150,8 @@ async function readOlder(
   return pages.flat();
 }
 
-function readBefore(
+/** Reads the last events of a session, or those before an event. */
+export function readBefore(
   store: Store,
   key: CompositeSessionKey,
   page: { readonly eventId?: string; readonly limit: number; readonly skipCorrupt?: boolean },
@@ -139,7 +161,8 @@ function readBefore(
   return store.read({ kind: 'page', key, ...before, ...page }, call);
 }
 
-async function readInitialState(
+/** Returns the state with which a session was created; `undefined` if it is not known. */
+export async function readInitialState(
   store: Store,
   key: CompositeSessionKey,
   call: Call,

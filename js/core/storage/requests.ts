@@ -107,6 +107,8 @@ export interface StorageMarkersRequest extends StorageCall {
   readonly key: Required<StorageKey>;
   /** The id of an event to return too, if it is stored. Its place among the markers tells which of them precede it. */
   readonly eventId?: string;
+  /** An invocation whose first event is returned too, if it has one. */
+  readonly invocationId?: string;
 }
 
 /**

@@ -162,6 +162,7 @@ export interface MarkerRows {
    *   if `longRunningToolIds` names it, or if its name begins with `adk_request_`.
    * - For each `actions.rewindBeforeInvocationId`, the first event with that `invocationId`.
    * - The event of the request's `eventId`.
+   * - The first event with the request's `invocationId`.
    */
   readonly events: readonly EventRow[];
 }

@@ -5,7 +5,7 @@ import { isSummarised } from '../../values/model/event/markers.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Session } from '../../values/model/session.js';
 import { SessionError } from '../../values/errors/errors.js';
-import { rewindStarts } from '../../core/history/marks.js';
+import { rewindStarts } from '../../core/history/rules/marks.js';
 import type { RewindStart } from '../../core/read.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import type { RouteCall } from './route.js';

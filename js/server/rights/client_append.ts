@@ -1,7 +1,7 @@
 /** Admits what clients append: events, answers to calls, and messages of runs. */
 import type { NamedFile } from '../../core/write.js';
 import { EVENTS_PER_TASK, nextTask } from '../../core/call/scheduling.js';
-import { FOR_ALL, marksOf } from '../../core/history/marks.js';
+import { FOR_ALL, marksOf } from '../../core/history/rules/marks.js';
 import { openCallItems } from '../../core/wasm/packed_marks.js';
 import { MAX_IDS } from '../../service/read/event_pages.js';
 import { copyEvent } from '../../service/runs/agent/copies.js';
@@ -131,24 +131,19 @@ export function eventsOfClient(events: readonly NewEvent[], rights: TakenRights)
 /**
  * Returns events that a client appends after what is stored, with the mark of google-adk. Nothing is appended between.
  *
- * @param stored all events of the session
+ * @param stored the session's events, the newest first
  * @throws HttpRefusal 403 if the rights do not admit one
  */
 export async function admitAfter(
-  stored: readonly Event[],
+  stored: AsyncIterable<Event>,
   events: readonly NewEvent[],
   rights: TakenRights,
 ): Promise<NewEvent[]> {
   const asked = new Set(events.flatMap(answersIn).map(({ id }) => id));
   const needsCalls = asked.size > 0 && !rights.mayWriteAgentEvents;
-  const calls = needsCalls ? await findAskedCalls(newestFirst(stored), asked) : NO_CALLS;
+  const calls = needsCalls ? await findAskedCalls(stored, asked) : NO_CALLS;
   for (const event of events) requireAdmitted(event, rights, calls);
   return events.map(markGiven);
-}
-
-// eslint-disable-next-line @typescript-eslint/require-await
-async function* newestFirst(events: readonly Event[]): AsyncGenerator<Event, void, undefined> {
-  for (let at = events.length - 1; at >= 0; at -= 1) yield events[at]!;
 }
 
 /** Refuses to replace any event: whether a client may replace one depends on what is stored. */

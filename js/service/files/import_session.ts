@@ -1,5 +1,5 @@
 /** Imports a session from a file. */
-import { foldState } from '../../core/history/fold.js';
+import { foldState } from '../../core/history/rules/fold.js';
 import { requireOneOf } from '../../values/errors/option_values.js';
 import { isEqualJson } from '../../values/json/equal.js';
 import type { Abortable, AppRequest, UserRequest, Session } from '../../values/model/session.js';

@@ -1,5 +1,5 @@
 /** Session files, and the lines of a stream of sessions. */
-import { foldState } from '../../core/history/fold.js';
+import { foldState } from '../../core/history/rules/fold.js';
 import { kindOf } from '../../values/errors/describe.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { requireOneOf } from '../../values/errors/option_values.js';

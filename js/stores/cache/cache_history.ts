@@ -3,7 +3,7 @@ import type { Call } from '../../core/call/call.js';
 import { KeyedQueue } from '../../core/call/scheduling.js';
 import { isSessionError, SessionError } from '../../values/errors/errors.js';
 import { sessionNotFound } from '../../values/errors/invalid.js';
-import type { PlannedRewind } from '../../core/history/append_rewind.js';
+import type { PlannedRewind } from '../../core/history/plan_rewind.js';
 import type { HistoriesLoader } from '../../core/history/histories.js';
 import type { SourceSession } from '../../core/history/states.js';
 import { newEventId } from '../../values/model/event/create_event.js';
@@ -197,11 +197,11 @@ export class CacheHistory {
         olderInvocations: hasOlder ? olderInvocations(events, view) : undefined,
         state: JSON.parse(state) as StateShape,
         // Older events than those that are here may have changed it.
-        initialState: () =>
+        earlierValues: (keys) =>
           Promise.resolve(
             hasOlder || initialState === undefined
-              ? undefined
-              : (JSON.parse(initialState) as StateShape),
+              ? { values: {}, unknownKeys: keys }
+              : { values: JSON.parse(initialState) as StateShape, unknownKeys: [] },
           ),
         localId,
         revision,

@@ -20,7 +20,7 @@ import {
   type ReadList,
   type WriteVerbs,
 } from '../../core/storage/store.js';
-import { rewindTargets, startsIn } from '../../core/history/marks.js';
+import { rewindTargets, startsIn } from '../../core/history/rules/marks.js';
 import { VIEW_PLANS } from '../../core/history/views/read_view.js';
 import {
   nothingIn,

@@ -2,7 +2,7 @@
 import { isFilled } from '../../values/model/event/markers.js';
 import { sendRewind } from '../../core/history/rewind.js';
 import { readSession } from '../../core/history/session_history.js';
-import { viewOf } from '../../core/history/view.js';
+import { viewOf } from '../../core/history/rules/view.js';
 import type { Content, Part } from '../../values/model/event/content.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import {
@@ -27,7 +27,7 @@ import {
 
 export { messagesOf } from './messages_of_events.js';
 export { partsOf } from './parts.js';
-export { viewOf } from '../../core/history/view.js';
+export { viewOf } from '../../core/history/rules/view.js';
 
 /**
  * Appends the events of a message that follows another one. If the transcript does not end with that one, it is first

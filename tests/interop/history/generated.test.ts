@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { historyView } from '../../../js/core/history/index.js';
-import { viewOf } from '../../../js/core/history/view.js';
+import { viewOf } from '../../../js/core/history/rules/view.js';
 import type { Event } from '../../../js/index.js';
 import { event, text, time, type ReaderContext } from './histories.js';
 import { viewsOfPython } from './python_views.js';

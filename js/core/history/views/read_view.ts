@@ -1,7 +1,7 @@
 /** Reads sessions as a view shows them, over a store that has them as they are stored. */
 import { hasCallParts } from '../../../values/model/event/parts.js';
 import { isMarker } from '../../../values/model/event/markers.js';
-import { viewOf } from '../view.js';
+import { viewOf } from '../rules/view.js';
 import type { ReadPlan, ReadSession, ViewPlans, WindowRequest } from '../../read.js';
 import { find } from '../../storage/reads/read_plan.js';
 import type { Event } from '../../../values/model/event/event.js';

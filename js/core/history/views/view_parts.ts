@@ -1,8 +1,8 @@
 /** Reads a session's events as a view shows them: pages, and the last events. */
 import { hasCallParts } from '../../../values/model/event/parts.js';
 import { isMarker } from '../../../values/model/event/markers.js';
-import { FOR_ALL, marksOf } from '../marks.js';
-import { showItems, type ViewedEvents } from '../view.js';
+import { FOR_ALL, marksOf } from '../rules/marks.js';
+import { showItems, type ViewedEvents } from '../rules/view.js';
 import type { PageRequest, ReadMarkers, ReadPage, ReadPlan } from '../../read.js';
 import { find } from '../../storage/reads/read_plan.js';
 import {

@@ -252,12 +252,17 @@ export async function eventsThrough(
 /** Reads a session's markers. Returns `undefined` if there is no session, or if the storage cannot find them alone. */
 export async function markersThrough(
   storage: Storage,
-  { key, eventId, skipCorrupt = false }: MarkersRequest,
+  { key, eventId, invocationId, skipCorrupt = false }: MarkersRequest,
   call: Call,
 ): Promise<ReadMarkers | undefined> {
   const verb = 'readMarkers';
   if (storage[verb] === undefined) return undefined;
-  const given: StorageMarkersRequest = { key, ...(eventId !== undefined && { eventId }) };
+  if (invocationId !== undefined && storage.readPage === undefined) return undefined;
+  const given: StorageMarkersRequest = {
+    key,
+    ...(eventId !== undefined && { eventId }),
+    ...(invocationId !== undefined && { invocationId }),
+  };
   const request = requestOf(given, call);
   return runVerb(verb, call, async () => {
     const rows: MarkerRows = await untilAborted(

@@ -255,7 +255,9 @@ export class WasmStore implements Store, CoreVerbs {
   }
 
   markers(request: MarkersRequest, call: Call): MaybePromise<ReadMarkers | undefined> {
-    const { key, eventId, skipCorrupt = false } = request;
+    const { key, eventId, invocationId, skipCorrupt = false } = request;
+    // Nothing tells which event of an invocation is the first.
+    if (invocationId !== undefined) return undefined;
     const { sessionId } = key;
     const last = { key, direction: 'before', eventId, limit: 1, withCount: false } as const;
     const read = this.#read<CorePage | undefined>(call, (caller) =>

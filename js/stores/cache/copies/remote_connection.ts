@@ -8,7 +8,7 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { EventCount } from '../../../values/model/values/read_options.js';
 import type { ServerAgent } from '../../../core/core_of.js';
 import type { ServiceFeed } from '../../../core/watch/service_feed.js';
-import { rewindStarts } from '../../../core/history/marks.js';
+import { rewindStarts } from '../../../core/history/rules/marks.js';
 import { type EventSums, readInfo } from '../../../core/storage/reads/session_info.js';
 import type { ReadSession, RewindStart } from '../../../core/read.js';
 import type { Store } from '../../../core/storage/store.js';

@@ -1,6 +1,6 @@
 /** A session as a reader sees it: what the remote has said, with the mutations over it. */
 import { isTemp, storedScopeOf } from '../../../values/state/scope.js';
-import { countedDeltas } from '../../../core/history/fold.js';
+import { countedDeltas } from '../../../core/history/rules/fold.js';
 import type { EventRow } from '../../../core/storage/rows.js';
 import { parseEventText } from '../../../core/storage/stored_events.js';
 import {

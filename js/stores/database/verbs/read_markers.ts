@@ -71,12 +71,12 @@ function markerStatements(database: Database, engine: Engine) {
 }
 
 /**
- * Reads the markers of a session by their index. If a rewind names an invocation whose first event is not
+ * Reads the markers of a session by their index. If a rewind or the request names an invocation whose first event is not
  * {@link FirstEvents remembered}, it then scans the session's rows once.
  */
 export function* readMarkers(
   { engine, firstEvents, sessionRows, statements }: VerbContext,
-  { key, eventId = '' }: StorageMarkersRequest,
+  { key, eventId = '', invocationId }: StorageMarkersRequest,
 ): Steps<MarkerRows> {
   const { merged } = statements(sessionStatements);
   const { rows, rowOf } = statements(readStatements);
@@ -99,7 +99,9 @@ export function* readMarkers(
   const session = sessionRows.read(key, row);
   const { created, revision } = session;
   const { replaced_at: replacedAt } = row;
-  const targets = new Set<string>();
+  const targets = new Set(
+    invocationId !== undefined && canBeStored(engine, invocationId) ? [invocationId] : [],
+  );
   const events = found.map(rowOf);
   for (const { text } of events) {
     // Most texts are long, and few are those of rewinds.

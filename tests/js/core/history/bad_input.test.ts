@@ -14,7 +14,7 @@ import {
   switchBranch,
   undoRewind,
 } from '../../../../js/core/history/index.js';
-import { viewOf } from '../../../../js/core/history/view.js';
+import { viewOf } from '../../../../js/core/history/rules/view.js';
 import {
   createEventActions,
   type Event,

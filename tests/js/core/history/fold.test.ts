@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
-import { countedDeltas, deltasOf, foldState } from '../../../../js/core/history/fold.js';
+import { countedDeltas, deltasOf, foldState } from '../../../../js/core/history/rules/fold.js';
 import { branchesOf } from '../../../../js/core/history/branches.js';
 import { branches, rewind, stateAt } from '../../../../js/core/history/index.js';
-import { activeEvents } from '../../../../js/core/history/view.js';
+import { activeEvents } from '../../../../js/core/history/rules/view.js';
 import { findAskedCalls } from '../../../../js/server/rights/client_append.js';
 import { createEvent, type Event, InMemorySessionService, State } from '../../../../js/index.js';
 import { runs } from '../../../properties.js';

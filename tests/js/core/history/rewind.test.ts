@@ -12,7 +12,7 @@ import {
 } from '../../../../js/core/history/index.js';
 import { requireHistory } from '../../../../js/core/history/histories.js';
 import { overtake } from './writes/overtaken.js';
-import { viewOf } from '../../../../js/core/history/view.js';
+import { viewOf } from '../../../../js/core/history/rules/view.js';
 import { exportSession, importSession } from '../../../../js/service/files/index.js';
 import {
   createEventActions,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { viewOf } from '../../../../js/core/history/view.js';
+import { viewOf } from '../../../../js/core/history/rules/view.js';
 import { historyView } from '../../../../js/core/history/index.js';
 import type { Event } from '../../../../js/index.js';
 import { isSessionError } from '../../../../js/values/errors/errors.js';

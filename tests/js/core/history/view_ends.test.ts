@@ -5,7 +5,7 @@ import { mapStorage } from '../../../../examples/map_storage.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { isMarker, isSummarised } from '../../../../js/values/model/event/markers.js';
 import { hasCallParts } from '../../../../js/values/model/event/parts.js';
-import { viewOf } from '../../../../js/core/history/view.js';
+import { viewOf } from '../../../../js/core/history/rules/view.js';
 import {
   createEventActions,
   type Event,

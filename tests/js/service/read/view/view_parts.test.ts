@@ -9,7 +9,7 @@ import {
   rewindTargetOf,
 } from '../../../../../js/values/model/event/markers.js';
 import { hasCallParts } from '../../../../../js/values/model/event/parts.js';
-import { viewOf } from '../../../../../js/core/history/view.js';
+import { viewOf } from '../../../../../js/core/history/rules/view.js';
 import { createEventActions, type Event, openSessionService } from '../../../../../js/index.js';
 import {
   pageOfKnown,

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import SqliteDatabase from 'better-sqlite3';
 
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
-import { viewOf } from '../../../../../js/core/history/view.js';
+import { viewOf } from '../../../../../js/core/history/rules/view.js';
 import { createEventActions, type NewEvent } from '../../../../../js/index.js';
 import { microsToTimeText } from '../../../../../js/values/python/micros.js';
 import { sqliteFiles } from '../../../../interop/database/shared_databases.js';

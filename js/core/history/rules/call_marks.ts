@@ -1,16 +1,16 @@
 /** The marks of function calls; see `src/core/view_rules/calls.rs`. */
-import { isPlainObject } from '../../values/json/rules.js';
-import type { FunctionCall, Part } from '../../values/model/event/content.js';
-import type { Event } from '../../values/model/event/event.js';
-import { partsOf } from '../../values/model/event/parts.js';
+import { isPlainObject } from '../../../values/json/rules.js';
+import type { FunctionCall, Part } from '../../../values/model/event/content.js';
+import type { Event } from '../../../values/model/event/event.js';
+import { partsOf } from '../../../values/model/event/parts.js';
 import {
   isAbort,
   isLongRunning,
   isQuestion,
   waitsAtNode,
-} from '../../values/model/event/waiting.js';
-import type { CallLists, CallMark, PauseMark, ResponseMark } from '../wasm/packed_marks.js';
-import { CALL_FLAGS, EVENT_FLAGS } from '../wasm/protocol.js';
+} from '../../../values/model/event/waiting.js';
+import type { CallLists, CallMark, PauseMark, ResponseMark } from '../../wasm/packed_marks.js';
+import { CALL_FLAGS, EVENT_FLAGS } from '../../wasm/protocol.js';
 
 /** A part with a function call or a response. */
 export interface CallPart {

@@ -1,9 +1,9 @@
-import type { Event } from '../../values/model/event/event.js';
-import { isPlainObject } from '../../values/json/rules.js';
-import { writeKey } from '../../values/state/keys.js';
-import { isShared, isTemp } from '../../values/state/scope.js';
-import type { StateShape } from '../../values/state/state_shape.js';
-import { isFilled, rewindTargetOf } from '../../values/model/event/markers.js';
+import type { Event } from '../../../values/model/event/event.js';
+import { isPlainObject } from '../../../values/json/rules.js';
+import { writeKey } from '../../../values/state/keys.js';
+import { isShared, isTemp } from '../../../values/state/scope.js';
+import type { StateShape } from '../../../values/state/state_shape.js';
+import { isFilled, rewindTargetOf } from '../../../values/model/event/markers.js';
 
 /** A delta, and those before it. Deltas of branches that begin with the same events share these. */
 interface DeltaChain {

@@ -1,24 +1,24 @@
 /** Makes the events of views. The core decides which. */
-import { hasCallParts } from '../../values/model/event/parts.js';
+import { hasCallParts } from '../../../values/model/event/parts.js';
 import {
   compactedEndOf,
   compactionOf,
   isMarker,
   noteSummarised,
   rewindTargetOf,
-} from '../../values/model/event/markers.js';
-import { isPlainObject, isObject } from '../../values/json/rules.js';
-import type { FunctionCall, FunctionResponse, Part } from '../../values/model/event/content.js';
-import { createEventActions } from '../../values/model/event/create_event.js';
-import type { Event } from '../../values/model/event/event.js';
-import { SUMMARY_PREFIX } from '../../values/model/event/stored.js';
-import type { ComputedView } from '../../values/model/values/read_options.js';
+} from '../../../values/model/event/markers.js';
+import { isPlainObject, isObject } from '../../../values/json/rules.js';
+import type { FunctionCall, FunctionResponse, Part } from '../../../values/model/event/content.js';
+import { createEventActions } from '../../../values/model/event/create_event.js';
+import type { Event } from '../../../values/model/event/event.js';
+import { SUMMARY_PREFIX } from '../../../values/model/event/stored.js';
+import type { ComputedView } from '../../../values/model/values/read_options.js';
 import {
   historyItems,
   type HistoryItems,
   askActiveEvents,
   type PartChange,
-} from '../wasm/packed_marks.js';
+} from '../../wasm/packed_marks.js';
 import type { CallMarks } from './call_marks.js';
 import { eventMarksOf, FOR_ALL, marksOf, type Reading } from './marks.js';
 

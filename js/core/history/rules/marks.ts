@@ -11,14 +11,14 @@ import {
   compactionOf,
   isFilled,
   rewindTargetOf,
-} from '../../values/model/event/markers.js';
-import type { Event } from '../../values/model/event/event.js';
-import type { CompositeSessionKey } from '../../values/model/session.js';
-import type { Call } from '../call/call.js';
-import type { RewindStart } from '../read.js';
-import type { Store } from '../storage/store.js';
-import type { HistoryMarks, Mark } from '../wasm/packed_marks.js';
-import { MARK_KINDS } from '../wasm/protocol.js';
+} from '../../../values/model/event/markers.js';
+import type { Event } from '../../../values/model/event/event.js';
+import type { CompositeSessionKey } from '../../../values/model/session.js';
+import type { Call } from '../../call/call.js';
+import type { RewindStart } from '../../read.js';
+import type { Store } from '../../storage/store.js';
+import type { HistoryMarks, Mark } from '../../wasm/packed_marks.js';
+import { MARK_KINDS } from '../../wasm/protocol.js';
 import { type CallMarks, callMarksOf } from './call_marks.js';
 
 /** Returns whether a compaction counts for a reader of all branches and scopes: it must have neither. */
