@@ -21,6 +21,7 @@ import {
   createEvent,
   createEventActions,
   type Event,
+  type EventActions,
   isSessionError,
   type NewEvent,
   State,
@@ -232,10 +233,10 @@ describe('readRewindSource', () => {
     const session = await service.createSession({ ...sessionKey, state: { tea: 'initial' } });
     const events = Array.from({ length: 3000 }, (_, number): NewEvent => {
       const isMarker = number === markerAt;
-      const actions = createEventActions({
-        stateDelta: deltaOf(number),
+      const actions: EventActions = {
+        ...createEventActions({ stateDelta: deltaOf(number) }),
         ...(isMarker && { rewindBeforeInvocationId: 'i10' }),
-      });
+      };
       const content = { role: 'user', parts: [{ text: `${number}` }] };
       const invocationId = isMarker ? 'i-rewind' : `i${number >> 1}`;
       const author = number % 2 === 0 ? 'user' : 'guide';
@@ -284,11 +285,11 @@ describe('readRewindSource', () => {
 
 describe('answeredEvent', () => {
   it('does not find a message that a rewind before older events has undone', () => {
-    const rewindBeforeInvocationId = 'older';
+    const actions = { ...createEventActions(), rewindBeforeInvocationId: 'older' };
     const content = { role: 'user', parts: [{ text: 'Tea?' }] };
     const events = [
       createEvent({ id: 'e1', invocationId: 'i1', author: 'user', content }),
-      createEvent({ id: 'r', invocationId: 'r', actions: { rewindBeforeInvocationId } }),
+      createEvent({ id: 'r', invocationId: 'r', actions }),
       createEvent({ id: 'e2', invocationId: 'i2', author: 'guide', content }),
     ];
     assert.equal(answeredEvent({ events }, 'e2').id, 'e1');
