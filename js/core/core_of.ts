@@ -103,6 +103,8 @@ export interface Core {
    * Stands for the storage: all services of this realm over it have the same object. The runs of a server belong to it.
    */
   readonly sharedStorage: object;
+  /** Whether other processes have the storage as a rule. */
+  readonly hasOtherProcesses: boolean;
   /** Notes that a live session is storing what its user has written. Signing out waits until it has. */
   noteStoring(work: Promise<unknown>): void;
   readonly deletable: {

@@ -1,7 +1,7 @@
 import { describeValue } from '../values/errors/describe.js';
 import { invalid, invalidValue } from '../values/errors/invalid.js';
 import { takeOptions } from '../core/call/call.js';
-import { requireFunction, requireWhole } from '../values/errors/option_values.js';
+import { requireFunction, requireOneOf, requireWhole } from '../values/errors/option_values.js';
 import { isId } from '../values/model/values/ids.js';
 import type { HostRequest } from '../values/model/host.js';
 import type { RunAgent } from '../service/runs/agent/run_context.js';
@@ -42,9 +42,20 @@ export interface SessionHandlerOptions {
    * or `after` of Next. `onError` gets what it throws at a run, and the run goes on.
    */
   waitUntil?: ((running: Promise<unknown>) => void) | undefined;
+  /**
+   * Whether other processes run agents over the same storage: then a message is admitted only if none of them answers
+   * the session, and a message that another process may still answer is shown as running elsewhere. Give `'many'` if a
+   * load balancer spreads requests over processes. Default `'one'`; with `waitUntil` and over a `D1SessionService` it is
+   * `'many'`. With `'one'`, messages of an earlier process count as unanswered at once; if another process turns out to
+   * be there, `onError` is told once, and from then on it counts as `'many'`.
+   */
+  processes?: 'one' | 'many' | undefined;
   /** The most runs at once; further ones get status 503 and the code `too_many_runs`. Default 100. */
   maxRuns?: number | undefined;
-  /** Milliseconds after which a run is cancelled; `onError` gets the code `timeout`. Default ten minutes. */
+  /**
+   * Milliseconds after which a run is cancelled; `onError` gets the code `timeout`. Default ten minutes. All processes
+   * over one storage need the same.
+   */
   maxRunMs?: number | undefined;
   /** The most bytes of a request's body. `/version` tells it to clients. Default 8 MiB. */
   maxBodyBytes?: number | undefined;
@@ -80,11 +91,12 @@ export function takeSettings(given: SessionHandlerOptions) {
   const none = {} as SessionHandlerOptions;
   const options = takeOptions((given as SessionHandlerOptions | undefined) ?? none);
   const { authorize, basePath = '', allowedOrigins = [], apps, onError } = options;
-  const { run, waitUntil } = options;
+  const { run, waitUntil, processes = waitUntil && 'many' } = options;
   requireFunction('authorize', authorize);
   if (onError !== undefined) requireFunction('onError', onError);
   if (run !== undefined) requireFunction('run', run);
   if (waitUntil !== undefined) requireFunction('waitUntil', waitUntil);
+  if (processes !== undefined) requireOneOf('processes', processes, ['one', 'many']);
   if (typeof (basePath as unknown) !== 'string' || !isPath(basePath)) {
     throw invalidValue(
       'basePath',
@@ -105,6 +117,7 @@ export function takeSettings(given: SessionHandlerOptions) {
     allowedOrigins: new Set(allowedOrigins.map(requireOrigin)),
     run,
     waitUntil,
+    processes,
     maxRuns: requireWhole('maxRuns', options.maxRuns ?? 100),
     maxRunMs: requireWhole('maxRunMs', options.maxRunMs ?? 600_000),
     maxBodyBytes: requireWhole('maxBodyBytes', options.maxBodyBytes ?? 8 * 2 ** 20),

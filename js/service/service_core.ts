@@ -125,6 +125,10 @@ export class ServiceCore implements Core {
     return this.#parts.sharedStorage ?? this.publisher.feed;
   }
 
+  get hasOtherProcesses(): boolean {
+    return this.#parts.hasOtherProcesses === true;
+  }
+
   get unsentSessions(): Core['unsentSessions'] {
     return this.#parts.unsentSessions;
   }

@@ -113,4 +113,6 @@ export interface ServiceParts extends DefaultArtifacts {
   readonly feed?: Feed | ((report: ReportFailure | undefined) => Feed) | undefined;
   /** See `Core`. Absent: the feed. */
   readonly sharedStorage?: object | undefined;
+  /** See `Core`. */
+  readonly hasOtherProcesses?: boolean | undefined;
 }

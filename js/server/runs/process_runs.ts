@@ -22,6 +22,10 @@ export class ProcessRuns {
   readonly #listeners = new Set<(report: RunReport) => void>();
   /** Another start of the server has other runs. */
   readonly #start = newEventId();
+  /** When this start began: the time from which no earlier process begins a run any more. */
+  readonly startedAt = Date.now();
+  /** Whether a message has proved that other processes run agents too. */
+  hasSeenOther = false;
   #count = 0;
   #admitted = 0;
 

@@ -24,6 +24,8 @@ export interface RunSettings {
   /** Milliseconds after which a run is cancelled. */
   readonly maxRunMs: number;
   readonly waitUntil: ((running: Promise<unknown>) => void) | undefined;
+  /** See `SessionHandlerOptions`. Absent: the service decides. */
+  readonly processes: 'one' | 'many' | undefined;
 }
 
 /** A message that the agent is to answer. */

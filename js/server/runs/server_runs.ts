@@ -6,12 +6,17 @@
 import { endsWithin, TimeLimit } from '../../core/call/time_limit.js';
 import type { RunUnderWay } from '../../core/history_types.js';
 import type { ServerRunId, RunReport } from '../../core/run_report.js';
+import { coreOf } from '../../core/core_of.js';
+import type { SessionError } from '../../values/errors/errors.js';
+import { invalid } from '../../values/errors/invalid.js';
+import type { Event } from '../../values/model/event/event.js';
 import { putLast } from '../../values/bounded_map.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { keyText } from '../../values/model/values/ids.js';
 import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
-import { endRun } from '../../service/runs/agent/end_events.js';
+import { endEventsOf, endRun } from '../../service/runs/agent/end_events.js';
 import { HttpRefusal } from '../http/responses.js';
+import { provesOther, readTail, runElsewhere, type RunElsewhere } from './elsewhere.js';
 import { type ProcessRuns, processRunsOf } from './process_runs.js';
 import { type RunSettings, ServerRun, type ServerMessage } from './server_run.js';
 
@@ -73,13 +78,64 @@ export class ServerRuns {
     return this.#all.rewinds.run(keyText(key), work);
   }
 
+  /** Whether other processes run agents over the same storage, so far as is known. */
+  get isOneOfMany(): boolean {
+    const { processes, service } = this.#settings;
+    if (this.#all.hasSeenOther || processes === 'many') return true;
+    return processes === undefined && coreOf(service)?.hasOtherProcesses === true;
+  }
+
+  /**
+   * Returns the run of the newest message, if another process has begun it and may still answer it.
+   *
+   * @param events the last events of a session, with the newest message
+   * @param onError is told once that there is another process
+   */
+  elsewhere(events: readonly Event[], onError: (error: unknown) => void): RunElsewhere | undefined {
+    const { lastId, startedAt } = this.#all;
+    const { start } = lastId;
+    if (!this.isOneOfMany && provesOther(events, { start, startedAt })) {
+      this.#all.hasSeenOther = true;
+      onError(otherProcess());
+    }
+    const { maxRunMs } = this.#settings;
+    const own = { start, startedAt, maxRunMs, isOneOfMany: this.isOneOfMany };
+    return runElsewhere(events, own, Date.now());
+  }
+
   /**
    * Begins the run of a message.
    *
    * @throws HttpRefusal 409 `agent_running` or `aborted`, 503
    */
   begin(message: ServerMessage): ServerRun {
-    return this.#begin(message, this.#all.runs);
+    const admit = (mark: string): Promise<AdmittedMessage> => this.#claim(message, mark);
+    return this.#begin({ ...message, admit }, this.#all.runs);
+  }
+
+  /**
+   * Admits a message at the revision at which no other process runs the session. The message ends a run that another
+   * process has not answered in its time.
+   *
+   * @throws HttpRefusal 409 `agent_running`; any error of the admission
+   */
+  async #claim({ key, messageId, admit, onError }: ServerMessage, mark: string) {
+    if (!this.isOneOfMany) return admit(mark);
+    const { service, agent } = this.#settings;
+    const { events = [], revision } = (await readTail(service, key)) ?? {};
+    const found = this.elsewhere(events, onError);
+    // Another process may have stored this very message: then the append finds it.
+    const other = found?.message.id === messageId ? undefined : found;
+    if (other !== undefined && other.leftMs > 0) throw agentRunning();
+    const admitted = await admit(mark);
+    const { expectedRevision = Infinity } = admitted;
+    const ending = other && { message: other.message, drafts: [], agentName: agent.agentName };
+    return {
+      ...admitted,
+      // Whatever was read later, nothing may have come between.
+      expectedRevision: revision && Math.min(revision, expectedRevision),
+      endEvents: ending && endEventsOf(ending, events),
+    };
   }
 
   /**
@@ -107,8 +163,7 @@ export class ServerRuns {
       throw refusal('aborted', 'The message was cancelled before it came. Nothing was written.');
     }
     if (begun === this.#all.runs ? others.length > 0 : begun.has(name)) {
-      const text = 'An agent answers another message of this session. Wait, or cancel it.';
-      throw refusal('agent_running', text);
+      throw agentRunning();
     }
     const isFull = this.#all.size >= this.#settings.maxRuns;
     if (others.length === 0 && isFull) {
@@ -186,6 +241,16 @@ function runName(name: string, messageId: string): string {
 
 /** The statuses of refused runs. A client that does not follow the feed may try again after a second. */
 const REFUSED = { agent_running: 409, aborted: 409, too_many_runs: 503, closed: 503 } as const;
+
+function agentRunning(): HttpRefusal {
+  const text = 'An agent answers another message of this session. Wait, or cancel it.';
+  return refusal('agent_running', text);
+}
+
+function otherProcess(): SessionError {
+  const rule = "must be 'many': another process answers messages of this storage";
+  return invalid('processes', rule);
+}
 
 function refusal(code: keyof typeof REFUSED, text: string): HttpRefusal {
   const headers = code === 'aborted' ? {} : { 'retry-after': '1' };

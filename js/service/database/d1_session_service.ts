@@ -6,6 +6,7 @@ import type {
 import { CLOUDFLARE_LIMITS } from '../../stores/database/engine/sqlite_handle.js';
 import { invalidValue } from '../../values/errors/invalid.js';
 import { type DatabaseDriverOptions, DatabaseSessionService } from './database_session_service.js';
+import { noteManyProcesses } from './shared_database.js';
 
 /** The part of a binding to Cloudflare D1 that is used, `env.DB`. */
 export interface D1Database {
@@ -60,6 +61,8 @@ export class D1SessionService<S extends object = StateShape> extends DatabaseSes
     }
     const driver = drivers.get(database) ?? d1Driver(database);
     drivers.set(database, driver);
+    // The requests of a Worker meet many isolates.
+    noteManyProcesses(driver);
     super({ ...options, driver, engine: 'sqlite' });
   }
 }

@@ -17,7 +17,7 @@ import type { ServiceParts, SessionServiceOptions } from '../service_options.js'
 import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
 import { StoredSessionService } from '../stored_session_service.js';
-import { sharedDatabase } from './shared_database.js';
+import { hasOtherProcesses, sharedDatabase } from './shared_database.js';
 import type { OpenChannel } from '../../core/watch/open_channel.js';
 import { ProcessFeed, takeChannel } from '../../core/watch/process_feed.js';
 import type { StateShape } from '../../values/state/state_shape.js';
@@ -193,6 +193,7 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
       openArtifacts,
       rules,
       sharedStorage: sharedDatabase(database),
+      hasOtherProcesses: hasOtherProcesses(database),
       // The files alone may have loaded the storage.
       closing: (timeoutMs: number | undefined) =>
         void loading?.then((storage) => storage.closing(timeoutMs)).catch(() => undefined),

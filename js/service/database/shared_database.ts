@@ -1,11 +1,25 @@
 import type { DatabaseToOpen } from '../../stores/database/database_storage.js';
 import { isDurable } from '../../stores/database/engine/address.js';
+import type { OptimisticDriver } from '../../stores/database/engine/optimistic_driver.js';
 
 /** Stands for all addresses beside the pools, connections and drivers that programs give. */
 const ADDRESSES = {};
 
 /** By what the database was given as: an object for each of its sets of tables. */
 const databases = new WeakMap<object, Map<string, object>>();
+
+/** The drivers of hosts whose requests meet several processes as a rule. */
+const driversOfMany = new WeakSet<OptimisticDriver>();
+
+/** Notes that several processes have the database of a driver as a rule. */
+export function noteManyProcesses(driver: OptimisticDriver): void {
+  driversOfMany.add(driver);
+}
+
+/** See `Core`. */
+export function hasOtherProcesses({ from }: DatabaseToOpen): boolean {
+  return 'driver' in from && driversOfMany.has(from.driver);
+}
 
 /** Returns the object that stands for the tables of a database; `undefined` for a database in memory. See `Core`. */
 export function sharedDatabase({ from, names }: DatabaseToOpen): object | undefined {

@@ -1,0 +1,99 @@
+/**
+ * What a process knows of the runs of other processes: only what is stored. A message has a mark, which says what start of
+ * the server runs it, and since when.
+ *
+ * | the newest message | with `'many'` | with `'one'` |
+ * |---|---|---|
+ * | has no mark, or one of this start | nothing runs elsewhere | the same |
+ * | has an answer, an open question or an end | nothing runs elsewhere, so far as is stored | the same |
+ * | another start, for less than a run may take | its run may be under way | it is over: an earlier process began it |
+ * | another start, for longer | its run is over, or ended by the next message | the same |
+ *
+ * A mark that began after this process proves that there are several: from then on `'one'` counts as `'many'`.
+ */
+import { markOf } from '../../values/model/event/metadata.js';
+import type { Event } from '../../values/model/event/event.js';
+import { isStopped } from '../../values/model/event/shown.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import type { SessionService } from '../../values/model/session_service.js';
+import { newestMessage, storedStatus } from '../../service/runs/agent/run_status.js';
+
+/**
+ * Milliseconds beyond the time limit of a run in which another process may still run it: it has to end, and clocks
+ * differ.
+ */
+const MARGIN_MS = 30_000;
+
+/** How many events are read at first. A turn is mostly shorter. */
+const FIRST_WINDOW = 64;
+
+/** A message whose run another start has begun, and of whose stored events none tells an answer or an end. */
+export interface RunElsewhere {
+  readonly message: Event;
+  /** The milliseconds for which the run may still be under way; 0 if it is over. */
+  readonly leftMs: number;
+}
+
+/** What a process knows of itself. */
+export interface OwnStart {
+  /** Names it; see `ServerRunId`. */
+  readonly start: string;
+  /** Its time in milliseconds when it began. */
+  readonly startedAt: number;
+  /** The time limit of its runs in milliseconds. Other processes have the same. */
+  readonly maxRunMs: number;
+  readonly isOneOfMany: boolean;
+}
+
+/**
+ * Returns the run of the newest message, if another process has begun it and may still answer it.
+ *
+ * @param events the last events of a session, with the newest message
+ */
+export function runElsewhere(
+  events: readonly Event[],
+  { start, maxRunMs, isOneOfMany }: OwnStart,
+  now: number,
+): RunElsewhere | undefined {
+  const message = newestMessage(events);
+  const mark = message && markOf(message);
+  if (!isOneOfMany || mark === undefined || mark.start === start) return undefined;
+  const { invocationId } = message!;
+  const hasEnd = events.some((event) => event.invocationId === invocationId && isStopped(event));
+  if (hasEnd || storedStatus(events)?.status !== 'unanswered') return undefined;
+  const age = Math.max(0, now - mark.began);
+  return { message: message!, leftMs: Math.max(0, maxRunMs + MARGIN_MS - age) };
+}
+
+/** Whether the newest message proves that another process runs agents beside this one. */
+export function provesOther(
+  events: readonly Event[],
+  { start, startedAt }: Pick<OwnStart, 'start' | 'startedAt'>,
+): boolean {
+  const message = newestMessage(events);
+  const mark = message && markOf(message);
+  return mark !== undefined && mark.start !== start && mark.began > startedAt;
+}
+
+/** The events of a session from its newest message on, or all of them, and its revision. */
+export interface SessionTail {
+  readonly events: readonly Event[];
+  /** Absent: the service has no revisions. */
+  readonly revision: number | undefined;
+}
+
+/** Reads the events of a session from its newest message on; `undefined` if there is no such session. */
+export async function readTail(
+  service: SessionService,
+  key: CompositeSessionKey,
+): Promise<SessionTail | undefined> {
+  for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
+    const config = { numRecentEvents, view: 'transcript' } as const;
+    const session = await service.getSession({ ...key, config });
+    if (session === undefined) return undefined;
+    const { events } = session;
+    if (events.length < numRecentEvents || newestMessage(events) !== undefined) {
+      return { events, revision: service.revisionOf(session) };
+    }
+  }
+}

@@ -1,0 +1,227 @@
+// A message that another process runs, as its stored events tell: each row of the table of `js/server/runs/elsewhere.ts`.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  createEvent,
+  type Event,
+  InMemorySessionService,
+  isSessionError,
+  type NewEvent,
+} from '../../../../js/index.js';
+import { sessionHandler, type SessionHandlerOptions } from '../../../../js/server/index.js';
+import { runElsewhere } from '../../../../js/server/runs/elsewhere.js';
+import { storeMessageOnce } from '../../../../js/service/runs/agent/run_storage.js';
+import { textOfMark, withoutIdempotencyKey } from '../../../../js/values/model/event/metadata.js';
+import { gate, says, textsOf } from '../../ui/live/runs/agents.js';
+import { answerOf, type Asked, KEY, requestTo, SESSION } from '../fixture.js';
+import { inOtherProcess } from '../other_process.js';
+import { asked, echoing, EVENTS, messageJson, RUN } from './fixture.js';
+
+const MAX_RUN_MS = 60_000;
+/** A run of this age is over, wherever it was. */
+const OLD_MS = MAX_RUN_MS + 31_000;
+
+const answer = { author: 'guide', content: says('Green') };
+const call = { name: 'look', args: {}, id: 'c1' };
+const calling = { author: 'guide', content: { role: 'model', parts: [{ functionCall: call }] } };
+const asking = { ...calling, longRunningToolIds: ['c1'] };
+/** The codes of events that end a run without an answer. */
+const ENDS = ['INVOCATION_ABORTED', 'RUN_FAILED', 'RUN_STOPPED', '429'];
+const endWith = (errorCode: string) => ({ author: 'guide', errorCode });
+
+/** A session whose newest message `m1` another process began, and a handler of this process. */
+async function serveElsewhere(
+  given: {
+    readonly ageMs?: number;
+    readonly later?: readonly Omit<NewEvent, 'invocationId'>[];
+    /** Default: of another start. `null`: a message without a mark. */
+    readonly mark?: string | null;
+  } & Partial<SessionHandlerOptions> = {},
+) {
+  const { ageMs = 1000, later = [], mark, ...options } = given;
+  const service = new InMemorySessionService();
+  const session = await service.createSession(KEY);
+  const began = Date.now() - ageMs;
+  const text = mark ?? textOfMark({ start: 'another', number: 1, began });
+  const message = { ...messageJson('m1'), timestamp: 0 } as unknown as Event;
+  if (mark === null) await service.appendEvent({ session, event: message });
+  else await storeMessageOnce(service, session, message, { mark: text });
+  /** Appends as the other process does. */
+  const append = (event: Omit<NewEvent, 'invocationId'>) =>
+    service.appendEvent({ session, event: { ...event, invocationId: 'i-m1' } });
+  for (const event of later) await append(event);
+  const { run, seen } = echoing();
+  const errors: unknown[] = [];
+  const handler = sessionHandler(service, {
+    authorize: () => true,
+    run,
+    processes: 'many',
+    maxRunMs: MAX_RUN_MS,
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  const ask = async (path: string, asked?: Asked) =>
+    answerOf(await handler(requestTo(path, asked)));
+  /** Asks another message, and waits for its answer. Returns what the session then has. */
+  const askNext = async () => {
+    const { status, headers, body } = await ask(EVENTS, asked('m2'));
+    await handler.close();
+    const { events } = (await service.getSession(KEY))!;
+    const shown = events.map(({ errorCode, ...event }) => errorCode ?? textsOf([event])[0]);
+    return { status, retryAfter: headers.get('retry-after'), body, shown };
+  };
+  const cancel = async () =>
+    ((await ask(`${RUN}?messageId=m1`, { method: 'DELETE' })).body as { cancelled: boolean })
+      .cancelled;
+  const refusesOther = () =>
+    assert.rejects(
+      append(answer),
+      (error) => isSessionError(error, 'stale_session') && error.staleReason === 'cancelled',
+    );
+  return { service, handler, ask, append, askNext, cancel, refusesOther, seen, errors };
+}
+
+describe('A message that another process may still answer', () => {
+  it('refuses the next message, which is to be sent again after a second', async () => {
+    const { askNext, seen } = await serveElsewhere();
+    const { status, retryAfter, body, shown } = await askNext();
+    assert.deepEqual(
+      [status, retryAfter, (body as { code: string }).code],
+      [409, '1', 'agent_running'],
+    );
+    assert.deepEqual([shown, seen], [['m1'], []]);
+  });
+
+  it('is not over because its agent has called a tool', async () => {
+    const { askNext } = await serveElsewhere({ later: [calling] });
+    assert.equal((await askNext()).status, 409);
+  });
+
+  it('is found also behind many events', async () => {
+    const later = Array.from({ length: 200 }, () => calling);
+    const { askNext } = await serveElsewhere({ later });
+    assert.equal((await askNext()).status, 409);
+  });
+
+  it('is ended by a cancel, which frees the session; the other process stores nothing more', async () => {
+    const { cancel, refusesOther, askNext } = await serveElsewhere();
+    assert.equal(await cancel(), true);
+    await refusesOther();
+    assert.deepEqual((await askNext()).shown, ['m1', 'INVOCATION_ABORTED', 'm2', 'm2!']);
+  });
+
+  it('is ended by an edit, in one append', async () => {
+    const { ask, append, handler, service } = await serveElsewhere();
+    const message = { id: 'm2', invocationId: 'i2', content: { parts: [{ text: 'black' }] } };
+    const marker = { id: 'k', invocationId: 'ik' };
+    const body = { place: { turn: 'm1' }, marker, message, run: {} };
+    assert.equal((await ask(`${SESSION}/rewind`, { body })).status, 200);
+    await assert.rejects(append(answer), (error) => isSessionError(error, 'stale_session'));
+    await handler.close();
+    const config = { view: 'transcript' } as const;
+    const { events } = (await service.getSession({ ...KEY, config }))!;
+    assert.deepEqual(textsOf(events), ['black', 'black!']);
+  });
+
+  it('is the stored one if it is sent again, and runs once', async () => {
+    const { ask, seen } = await serveElsewhere();
+    assert.equal((await ask(EVENTS, asked('m1'))).status, 200);
+    assert.deepEqual(seen, []);
+  });
+});
+
+describe('A message of another process with an answer, a question or an end', () => {
+  const ways = {
+    answer,
+    asking,
+    ...Object.fromEntries(ENDS.map((code) => [code, endWith(code)])),
+  };
+  for (const [name, event] of Object.entries(ways)) {
+    it(`(${name}) lets the next message begin, without an end event`, async () => {
+      const { askNext } = await serveElsewhere({ later: [event] });
+      const { status, shown } = await askNext();
+      assert.deepEqual([status, shown.length, shown.slice(2)], [200, 4, ['m2', 'm2!']]);
+    });
+  }
+
+  it('is not cancelled behind its answer', async () => {
+    const { cancel } = await serveElsewhere({ later: [answer] });
+    assert.equal(await cancel(), false);
+  });
+});
+
+describe('A message that another process has not answered in its time', () => {
+  it('is ended by the next message in the same append, and the other process stores nothing more', async () => {
+    const { askNext, refusesOther, seen } = await serveElsewhere({ ageMs: OLD_MS });
+    const { status, shown } = await askNext();
+    assert.deepEqual([status, shown], [200, ['m1', 'INVOCATION_ABORTED', 'm2', 'm2!']]);
+    await refusesOther();
+    assert.deepEqual(seen, ['m2']);
+  });
+
+  it('is cancelled', async () => {
+    const { cancel } = await serveElsewhere({ ageMs: OLD_MS });
+    assert.equal(await cancel(), true);
+  });
+
+  it('counts as begun now if the clock of the other process is ahead', async () => {
+    const { askNext } = await serveElsewhere({ ageMs: -OLD_MS });
+    assert.equal((await askNext()).status, 409);
+  });
+});
+
+describe('A message that no other process runs', () => {
+  it('without a mark, or with a random id in its place, lets the next one begin', async () => {
+    for (const mark of [null, crypto.randomUUID()]) {
+      const { status, shown } = await (await serveElsewhere({ mark })).askNext();
+      assert.deepEqual([status, shown], [200, ['m1', 'm2', 'm2!']]);
+    }
+  });
+
+  it('is over if this process began it and does not run it', () => {
+    const mark = textOfMark({ start: 'a', number: 1, began: Date.now() });
+    const customMetadata = { __adk_internal_run: mark };
+    const stored = createEvent({ ...messageJson('m1'), customMetadata });
+    const message = withoutIdempotencyKey(stored);
+    const idOf = (start: string) => {
+      const own = { start, startedAt: 0, maxRunMs: MAX_RUN_MS, isOneOfMany: true };
+      return runElsewhere([message], own, Date.now())?.message.id;
+    };
+    assert.deepEqual([idOf('a'), idOf('b')], [undefined, 'm1']);
+  });
+
+  it('is over for a single process, and has no end event', async () => {
+    const { askNext, errors } = await serveElsewhere({ processes: 'one' });
+    const { status, shown } = await askNext();
+    assert.deepEqual([status, shown, errors], [200, ['m1', 'm2', 'm2!'], []]);
+  });
+});
+
+describe('Two processes that get a message each at the same time', () => {
+  it('have one run', async () => {
+    const service = new InMemorySessionService();
+    for (let round = 0; round < 20; round += 1) {
+      const sessionId = `s${round}`;
+      await service.createSession({ ...KEY, sessionId });
+      const go = gate();
+      const { run, seen } = echoing(go.opened);
+      const handlers = ['m1', 'm2'].map(() =>
+        sessionHandler(inOtherProcess(service), {
+          authorize: () => true,
+          run,
+          processes: 'many',
+        }),
+      );
+      const path = EVENTS.replace('/s1/', `/${sessionId}/`);
+      const answers = await Promise.all(
+        handlers.map((handler, at) => handler(requestTo(path, asked(`m${at}`)))),
+      );
+      const statuses = answers.map(({ status }) => status);
+      go.open();
+      for (const handler of handlers) await handler.close();
+      assert.deepEqual([statuses.toSorted(), seen.length], [[200, 409], 1]);
+    }
+  });
+});
