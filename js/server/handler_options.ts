@@ -45,8 +45,8 @@ export interface SessionHandlerOptions {
   /**
    * Whether other processes run agents over the same storage: then a message is admitted only if none of them answers
    * the session, and a message that another process may still answer is shown as running elsewhere. Give `'many'` if a
-   * load balancer spreads requests over processes. Default `'one'`; with `waitUntil` and over a `D1SessionService` it is
-   * `'many'`. With `'one'`, messages of an earlier process count as unanswered at once; if another process turns out to
+   * load balancer spreads requests over processes. Default `'one'`; with `waitUntil`, with a `channel` of the service and
+   * over a `D1SessionService` it is `'many'`. With `'one'`, messages of an earlier process count as unanswered at once; if another process turns out to
    * be there, `onError` is told once, and from then on it counts as `'many'`.
    */
   processes?: 'one' | 'many' | undefined;

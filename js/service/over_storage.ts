@@ -42,7 +42,9 @@ export function overStorage<S extends object = StateShape>(
       const { open, secret } = channel;
       return new ProcessFeed({ open, readSecret: () => Promise.resolve(secret), report });
     });
-  const core = new ServiceCore({ ...parts, closing, closeStorage, feed }, options);
+  const hasOtherProcesses = channel !== undefined;
+  const own = { ...parts, closing, closeStorage, feed, hasOtherProcesses };
+  const core = new ServiceCore(own, options);
   // Not before the options are accepted: a service that does not exist is never closed.
   USERS.set(storage, (USERS.get(storage) ?? 0) + 1);
   return new StoredSessionService<S>(core);

@@ -193,7 +193,7 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
       openArtifacts,
       rules,
       sharedStorage: sharedDatabase(database),
-      hasOtherProcesses: hasOtherProcesses(database),
+      hasOtherProcesses: open !== undefined || hasOtherProcesses(database),
       // The files alone may have loaded the storage.
       closing: (timeoutMs: number | undefined) =>
         void loading?.then((storage) => storage.closing(timeoutMs)).catch(() => undefined),

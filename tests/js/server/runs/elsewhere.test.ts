@@ -9,12 +9,16 @@ import {
   InMemorySessionService,
   isSessionError,
   type NewEvent,
+  type SessionService,
 } from '../../../../js/index.js';
 import { sessionHandler, type SessionHandlerOptions } from '../../../../js/server/index.js';
+import { takeSettings } from '../../../../js/server/handler_options.js';
+import { ServerRuns } from '../../../../js/server/runs/server_runs.js';
+import { D1SessionService, DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { runElsewhere } from '../../../../js/server/runs/elsewhere.js';
 import { storeMessageOnce } from '../../../../js/service/runs/agent/run_storage.js';
 import { textOfMark, withoutIdempotencyKey } from '../../../../js/values/model/event/metadata.js';
-import { gate, says, textsOf } from '../../ui/live/runs/agents.js';
+import { echo, gate, says, textsOf } from '../../ui/live/runs/agents.js';
 import { answerOf, type Asked, KEY, requestTo, SESSION } from '../fixture.js';
 import { inOtherProcess } from '../other_process.js';
 import { asked, echoing, EVENTS, messageJson, RUN } from './fixture.js';
@@ -223,5 +227,36 @@ describe('Two processes that get a message each at the same time', () => {
       for (const handler of handlers) await handler.close();
       assert.deepEqual([statuses.toSorted(), seen.length], [[200, 409], 1]);
     }
+  });
+});
+
+describe('The option processes', () => {
+  /** Whether a handler reads a session before it admits a message. */
+  const isMany = (service: SessionService, options: Partial<SessionHandlerOptions> = {}) => {
+    const taken = takeSettings({ authorize: () => true, run: echo, ...options });
+    return new ServerRuns({ ...taken, service, agent: echo }).isOneOfMany;
+  };
+  const one = new InMemorySessionService();
+  const channelled = new DatabaseSessionService('sqlite::memory:', { channel: () => silent });
+  const silent = { postMessage: () => undefined, close: () => undefined, onmessage: null };
+  const binding = { prepare: () => ({ bind: () => ({}) }), batch: () => Promise.resolve([]) };
+
+  it("is 'many' with waitUntil, with a channel and over D1, unless it is given", () => {
+    const many = [
+      isMany(one, { processes: 'many' }),
+      isMany(one, { waitUntil: () => undefined }),
+      isMany(channelled),
+      isMany(new D1SessionService(binding)),
+    ];
+    assert.deepEqual(many, [true, true, true, true]);
+    const single = [isMany(one), isMany(channelled, { processes: 'one' })];
+    assert.deepEqual(single, [false, false]);
+  });
+
+  it('is one of both words', () => {
+    assert.throws(
+      () => isMany(one, { processes: 'two' as never }),
+      (error) => isSessionError(error, 'invalid_argument') && error.key === 'processes',
+    );
   });
 });
