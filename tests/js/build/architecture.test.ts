@@ -1,4 +1,5 @@
-// The tables of ARCHITECTURE.md that follow a call name functions: each of them is declared where its row says. Paths exist.
+// The tables of ARCHITECTURE.md that follow a call name functions: each of them is declared where its row says. Paths exist,
+// and the files that it begins with are short.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -87,7 +88,9 @@ for (const [document, least] of [
 ] as const) {
   it(`${document} names files and folders that exist`, () => {
     const text = readFileSync(join(root, document), 'utf8');
-    const paths = [...text.matchAll(/`((?:js|src|tests|conformance)\/[\w/.]*)`/g)];
+    const paths = [
+      ...text.matchAll(/(?<![\w/-])((?:js|src|tests|conformance)\/(?:[\w/]|\.(?=\w))*)/g),
+    ];
     assert.ok(paths.length > least, `${paths.length} paths`);
     const missing = paths
       .map(([, path = '']) => path)
@@ -95,3 +98,12 @@ for (const [document, least] of [
     assert.deepEqual(missing, []);
   });
 }
+
+it('ARCHITECTURE.md begins with ten files that have at most 2,000 lines together', () => {
+  const [, list = ''] = /^Read these ten files.*?:\n\n(.*?)\n\n/ms.exec(architecture) ?? [];
+  const files = [...list.matchAll(/^\d+\. `([\w/.]+)`: /gm)].map(([, file = '']) => file);
+  assert.equal(files.length, 10);
+  const lines = files.map((file) => readFileSync(join(root, file), 'utf8').split('\n').length - 1);
+  const sum = lines.reduce((one, other) => one + other, 0);
+  assert.ok(sum <= 2000, `${sum} lines: name a shorter file that shows the same`);
+});
