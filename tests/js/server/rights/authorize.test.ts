@@ -33,6 +33,7 @@ const REQUESTS: readonly [method: string, path: string, access: Partial<SessionA
   ['GET', `${SESSION}/state`, { action: 'getSession', userId: 'ada', sessionId: 's1' }],
   ['DELETE', SESSION, { action: 'deleteSession', userId: 'ada', sessionId: 's1' }],
   ['POST', `${SESSION}/events`, { action: 'appendEvents', userId: 'ada', sessionId: 's1' }],
+  ['GET', `${SESSION}/changes?since=0`, { action: 'getSession', userId: 'ada', sessionId: 's1' }],
   ['GET', `${SESSION}/events`, { action: 'listEvents', userId: 'ada', sessionId: 's1' }],
   ['POST', `${SESSION}/events/by-id`, { action: 'getSession', userId: 'ada', sessionId: 's1' }],
   [
@@ -58,6 +59,27 @@ const REQUESTS: readonly [method: string, path: string, access: Partial<SessionA
   ['GET', `${SESSION}/artifacts`, { action: 'listArtifacts', userId: 'ada', sessionId: 's1' }],
   ['POST', `${SESSION}/artifacts`, { action: 'saveArtifact', userId: 'ada', sessionId: 's1' }],
   ['PUT', `${SESSION}/artifacts/a`, { action: 'saveArtifact', userId: 'ada', sessionId: 's1' }],
+  ['GET', `${SESSION}/artifact-usage`, { action: 'listArtifacts', userId: 'ada', sessionId: 's1' }],
+  [
+    'GET',
+    `${SESSION}/artifacts/a/versions`,
+    { action: 'listArtifacts', userId: 'ada', sessionId: 's1' },
+  ],
+  [
+    'GET',
+    `${SESSION}/artifacts/a/versions/metadata`,
+    { action: 'listArtifacts', userId: 'ada', sessionId: 's1' },
+  ],
+  [
+    'GET',
+    `${SESSION}/artifacts/a/versions/0`,
+    { action: 'loadArtifact', userId: 'ada', sessionId: 's1' },
+  ],
+  [
+    'GET',
+    `${SESSION}/artifacts/a/versions/0/metadata`,
+    { action: 'listArtifacts', userId: 'ada', sessionId: 's1' },
+  ],
   ['GET', `${SESSION}/artifacts/a/b`, { action: 'loadArtifact', userId: 'ada', sessionId: 's1' }],
   [
     'DELETE',
@@ -83,6 +105,24 @@ it('docs/http_protocol.md has all actions', () => {
 });
 
 describe('Authorization', () => {
+  it('is asked about each route, but three whose path has no app: they have tests of their own', async () => {
+    const { ask } = serve();
+    const { paths } = (await ask('/openapi.json')).body as { paths: Record<string, object> };
+    const routes = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const isAsked = (route: string): boolean => {
+      const names = route.replace('{filename}', '.+').replaceAll(/\{\w+\}/g, '[^/]+');
+      const pattern = new RegExp(`^${names}$`);
+      return REQUESTS.some(([method, path]) => pattern.test(`${method} ${path.split('?')[0]}`));
+    };
+    const others = ['POST /run', 'POST /run_sse', 'GET /list-apps'];
+    assert.deepEqual(
+      routes.filter((route) => !isAsked(route)),
+      others,
+    );
+  });
+
   it('is asked what each request wants, before its body is read', async () => {
     const told: SessionAccess[] = [];
     const { ask } = serve({
