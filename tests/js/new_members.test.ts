@@ -13,6 +13,7 @@ const MODULES = [
   'js/server/routes/event_routes.ts',
   'js/server/routes/search_route.ts',
   'js/server/routes/session_routes.ts',
+  'js/service/append/appender.ts',
   'js/service/read/session_filter.ts',
   'js/service/read/session_lists.ts',
   'js/service/search/find.ts',
@@ -31,7 +32,7 @@ const CARRIED: Readonly<Record<string, readonly [file: string, errors: string]>>
   GetSessionConfig: ['js/values/model/session.ts', 'handler_store session_routes'],
   PageRequest: ['js/core/read.ts', 'event_routes event_routes handler_store'],
   FindRequest: ['js/values/model/search.ts', 'find handler_store search_route'],
-  AppendWrite: ['js/core/write.ts', 'event_routes request_bodies write_request'],
+  AppendWrite: ['js/core/write.ts', 'appender appender event_routes request_bodies write_request'],
   CreateSessionRequest: [
     'js/values/model/session.ts',
     'request_bodies session_routes write_request',

@@ -129,7 +129,7 @@ export class Appender {
     const snapshots = taken.map(({ snapshot }) => snapshot);
     const { appName, userId, id: sessionId } = session;
     if (run !== undefined) this.#requireRun(run, snapshots, expectedEvents);
-    const write: AppendWrite = {
+    const write = {
       kind: 'append',
       run: run && { streaming: run.streaming },
       key: { appName, userId, sessionId },
@@ -141,7 +141,7 @@ export class Appender {
         snapshots,
       ),
       firstTitle: (mayTitle ? firstTitleOf(snapshots) : undefined) ?? request.firstTitle,
-    };
+    } satisfies AppendWrite & Record<Exclude<keyof AppendWrite, 'compute' | 'mutation'>, unknown>;
     const handle = {
       session,
       facts,
@@ -290,7 +290,7 @@ export class Appender {
     const runRevision = beginsRun ? undefined : runs.of(write.key, snapshots);
     const { kind, key, stale, expectedRevision, expectedEvents, firstTitle, mutation, run } = write;
     // One literal: a spread takes a fifth of the time of an append over memory.
-    const ready: ReadyAppend = {
+    const ready = {
       kind,
       key,
       position: facts.positionBehind(session.lastEventId),
@@ -303,7 +303,7 @@ export class Appender {
       mutation,
       run,
       creation: facts.creation,
-    };
+    } satisfies ReadyAppend & Record<Exclude<keyof ReadyAppend, 'compute' | 'files'>, unknown>;
     return {
       ready,
       written(appended) {
