@@ -143,7 +143,12 @@ export type {
 } from './values/model/notice.js';
 export type { CloseOptions, DataLoss, StorageInfo } from './values/model/storage_info.js';
 export type { CallDiagnostic, Diagnostic, StorageDiagnostic } from './values/model/diagnostic.js';
-export type { OpenChannel, OwnChannel, ProcessChannel } from './core/watch/open_channel.js';
+export type {
+  ChannelOptions,
+  OpenChannel,
+  OwnChannel,
+  ProcessChannel,
+} from './core/watch/open_channel.js';
 export { State } from './values/state/state.js';
 export type { ReadableState } from './values/state/state.js';
 export type { SharedScope } from './values/state/scope.js';

@@ -39,8 +39,8 @@ export function overStorage<S extends object = StateShape>(
   const feed = (report: ReportFailure | undefined): Feed =>
     feedOfStorage(storage, () => {
       if (channel === undefined) return new Feed();
-      const { open, secret } = channel;
-      return new ProcessFeed({ open, readSecret: () => Promise.resolve(secret), report });
+      const { secret, ...taken } = channel;
+      return new ProcessFeed({ ...taken, readSecret: () => Promise.resolve(secret), report });
     });
   const hasOtherProcesses = channel !== undefined;
   const own = { ...parts, closing, closeStorage, feed, hasOtherProcesses };

@@ -3,6 +3,7 @@ import type { Notice } from '../../values/model/notice.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StateOwner } from '../storage/scopes.js';
 import { NOTICE_MESSAGES } from './notice_messages.js';
+import type { ProcessLink } from './process_link.js';
 import { StateRevisions, type WrittenState } from './state_revisions.js';
 import type { TabChannel, TabPort } from './tab_channel.js';
 import type { Watcher } from './watcher.js';
@@ -34,6 +35,11 @@ export class Feed {
   /** Whether a change has to be published: someone here watches, or other tabs may. */
   get hasReceivers(): boolean {
     return this.#watchers.size > 0 || this.#port !== undefined;
+  }
+
+  /** Connects the server processes that share the storage. Absent: nothing does. */
+  get processes(): ProcessLink | undefined {
+    return undefined;
   }
 
   /** Whether notices of an owner come already, so that a new watcher hears no `resync` first. Absent: never. */

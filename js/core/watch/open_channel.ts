@@ -40,10 +40,19 @@ export interface ProcessChannel {
  */
 export type OpenChannel = (name: string) => ProcessChannel;
 
-/** The channel of a service over a storage of your own. */
-export interface OwnChannel {
+/** A channel, and what goes over it. */
+export interface ChannelOptions {
   /** Opens the channel. */
   open: OpenChannel;
+  /**
+   * Whether the drafts of agents go over it, of users who have a feed at another process, and as readers without
+   * credentials see them. Default `true`.
+   */
+  drafts?: boolean | undefined;
+}
+
+/** The channel of a service over a storage of your own. */
+export interface OwnChannel extends ChannelOptions {
   /**
    * 32 hexadecimal digits that only the processes over this storage have, as `openssl rand -hex 16` prints them. They are
    * a part of the channel's name.

@@ -20,6 +20,8 @@ export interface ChannelSettings {
   readonly open: OpenChannel;
   /** Returns the 32 hexadecimal digits that the processes of the storage share. */
   readonly readSecret: () => Promise<string>;
+  /** See `ProcessLink`. */
+  readonly tellsDrafts: boolean;
   /** Absent: nobody listens to diagnostics. */
   readonly report: ReportFailure | undefined;
 }
@@ -36,20 +38,44 @@ const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 30_000];
 /** The least time between two reports of refused texts, in milliseconds. */
 const REPORT_MS = 60_000;
 
-/** Returns what opens the channel. All that it opens belongs to one start of the process. */
-export function processHost(settings: ChannelSettings): TabHost {
-  const sender = { start: newEventId(), number: 0 };
-  return { open: () => new ProcessConnection(settings, sender) };
+/** Opens the channel of one start of a process, and knows whether it hears the others. */
+export class ProcessHost implements TabHost {
+  readonly #sender = { start: newEventId(), number: 0, echo: 0, misses: 0, isHearing: false };
+  readonly open: () => TabBroadcast;
+
+  constructor(settings: ChannelSettings) {
+    this.open = () => new ProcessConnection(settings, this.#sender);
+  }
+
+  /**
+   * Begins to listen for an answer to what is sent next. Returns a function that tells, later, whether an answer would
+   * have been heard: the channel is open, was not interrupted, and has returned a text of this process since, unless it
+   * returns none.
+   */
+  listening(): () => boolean {
+    const { number, misses } = this.#sender;
+    return () => {
+      const { echo, misses: now, isHearing } = this.#sender;
+      return isHearing && now === misses && (echo === 0 || echo > number);
+    };
+  }
 }
 
-/** One start of a process, and the number of its last text. */
+/** One start of a process. */
 interface Sender {
   readonly start: string;
+  /** The number of its last text. */
   number: number;
+  /** The number of its last text that the channel has returned; 0 if it returns none. */
+  echo: number;
+  /** How often texts may have been missed. */
+  misses: number;
+  /** Whether the channel is open and hears. */
+  isHearing: boolean;
 }
 
 /** A text of a process. */
-interface ProcessText extends Readonly<Sender> {
+interface ProcessText extends Pick<Sender, 'start' | 'number'> {
   readonly data: unknown;
 }
 
@@ -110,6 +136,7 @@ export class ProcessConnection implements TabBroadcast {
 
   close(): void {
     this.#isClosed = true;
+    this.#sender.isHearing = false;
     this.#channel?.close();
   }
 
@@ -132,11 +159,17 @@ export class ProcessConnection implements TabBroadcast {
     this.#channel = channel;
     channel.onmessage = ({ data }) => this.#receive(data);
     if ('onfailure' in channel) channel.onfailure = (error) => this.#fail(error);
-    if ('onmissed' in channel) channel.onmissed = () => this.onmissed?.();
+    if ('onmissed' in channel) channel.onmissed = () => this.#miss();
     // Until now nothing was heard.
-    else this.onmissed?.();
+    else this.#miss();
     for (const text of this.#waiting.splice(0)) this.#send(channel, text);
     if (this.#isClosed) channel.close();
+  }
+
+  #miss(): void {
+    this.#sender.isHearing = true;
+    this.#sender.misses += 1;
+    this.onmissed?.();
   }
 
   #send(channel: ProcessChannel, text: string): void {
@@ -160,13 +193,16 @@ export class ProcessConnection implements TabBroadcast {
     const text = decodeText(given);
     if (text === undefined) return this.#refuse();
     const { start, number, data } = text;
-    if (start === this.#sender.start) return;
+    if (start === this.#sender.start) {
+      this.#sender.echo = Math.max(this.#sender.echo, number);
+      return;
+    }
     const last = this.#heard.get(start);
     if (last !== undefined && number <= last) return this.#refuse();
     putLast(this.#heard, start, number, MAX_SENDERS);
     this.onmessage?.({ data } as MessageEvent<unknown>);
     // After its content: what is read again then includes it.
-    if (last !== undefined && number > last + 1) this.onmissed?.();
+    if (last !== undefined && number > last + 1) this.#miss();
   }
 
   /** Counts a text that is dropped, and reports how many there were. */

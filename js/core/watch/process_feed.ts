@@ -1,34 +1,48 @@
 /** The feed of a storage that several server processes share, and the option that connects them. */
 import { invalid } from '../../values/errors/invalid.js';
-import { requireFunction, requireObject } from '../../values/errors/option_values.js';
+import {
+  requireBoolean,
+  requireFunction,
+  requireObject,
+} from '../../values/errors/option_values.js';
 import { isObject } from '../../values/json/rules.js';
-import type { OpenChannel, OwnChannel } from './open_channel.js';
+import type { ChannelOptions, OpenChannel, OwnChannel } from './open_channel.js';
 import { isId } from '../../values/model/values/ids.js';
 import { NARROWEST_FIRST } from '../../values/state/scope.js';
 import { isRevision } from '../storage/checked_rows.js';
 import { Feed } from './feed.js';
-import { type ChannelSettings, processHost } from './process_channel.js';
+import { type ChannelSettings, ProcessHost } from './process_channel.js';
+import type { ProcessLink } from './process_link.js';
 import { stateKey, type WrittenState } from './state_revisions.js';
-import { TabChannel, type TabKind, type TabPort } from './tab_channel.js';
+import { TabChannel, type TabKind, type TabListener, type TabPort } from './tab_channel.js';
 
 const SECRET = /^[0-9a-f]{32}$/;
 
+/** What the option `channel` says. */
+type TakenChannel = Pick<ChannelSettings, 'open' | 'tellsDrafts'>;
+
 /** Takes the option `channel` of a service. @throws SessionError `invalid_argument` */
-export function takeChannel(channel: unknown): OpenChannel {
-  requireFunction('channel', channel);
-  return channel as OpenChannel;
+export function takeChannel(channel: unknown): TakenChannel {
+  if (typeof channel !== 'object') {
+    requireFunction('channel', channel);
+    return { open: channel as OpenChannel, tellsDrafts: true };
+  }
+  requireObject('channel', channel);
+  const { open, drafts = true } = channel as ChannelOptions;
+  requireFunction('channel.open', open);
+  requireBoolean('channel.drafts', drafts);
+  return { open, tellsDrafts: drafts };
 }
 
 /** Takes the option `channel` of a service over a storage of the user's own. @throws SessionError `invalid_argument` */
-export function takeOwnChannel(channel: unknown): OwnChannel {
+export function takeOwnChannel(channel: unknown): TakenChannel & Pick<OwnChannel, 'secret'> {
   requireObject('channel', channel);
-  const { open, secret } = channel as OwnChannel;
-  requireFunction('channel.open', open);
+  const { secret } = channel as OwnChannel;
   // The message does not show it: a text that is wrong may be a secret too.
   if (typeof (secret as unknown) !== 'string' || !SECRET.test(secret)) {
     throw invalid('channel.secret', 'must be 32 hexadecimal digits');
   }
-  return { open, secret };
+  return { ...takeChannel(channel), secret };
 }
 
 /**
@@ -54,17 +68,40 @@ const STATE_MESSAGES: TabKind<WrittenState> = {
 };
 
 /** A feed whose channel connects processes. Pages of these processes have no runs and no locks on it. */
-export class ProcessFeed extends Feed {
+export class ProcessFeed extends Feed implements ProcessLink {
   override readonly channelName = undefined;
+  readonly tellsDrafts: boolean;
+  readonly #host: ProcessHost;
+  readonly #channel: TabChannel;
+  readonly #ports: TabPort<unknown>[] = [];
   readonly #states: TabPort<WrittenState>;
 
   constructor(settings: ChannelSettings) {
-    const channel = new TabChannel('processes', processHost(settings));
+    const host = new ProcessHost(settings);
+    const channel = new TabChannel('processes', host);
     super(channel);
-    this.#states = channel.port(STATE_MESSAGES, {
+    this.tellsDrafts = settings.tellsDrafts;
+    this.#host = host;
+    this.#channel = channel;
+    this.#states = this.port(STATE_MESSAGES, {
       deliver: (states) => states.forEach((state) => this.stateRevisions.noteOther(state)),
       missed: () => undefined,
     });
+  }
+
+  override get processes(): this {
+    return this;
+  }
+
+  port<Message>(kind: TabKind<Message>, listener: TabListener<Message>): TabPort<Message> {
+    const port = this.#channel.port(kind, listener);
+    this.#ports.push(port);
+    if (this.isUsed) port.start();
+    return port;
+  }
+
+  listening(): () => boolean {
+    return this.#host.listening();
   }
 
   override noteState(state: WrittenState): void {
@@ -73,13 +110,13 @@ export class ProcessFeed extends Feed {
   }
 
   override retain(): void {
-    this.#states.start();
+    if (!this.isUsed) for (const port of this.#ports) port.start();
     super.retain();
   }
 
   override release(): void {
     super.release();
-    if (!this.isUsed) this.#states.close();
+    if (!this.isUsed) for (const port of this.#ports) port.close();
   }
 
   protected override listen(isListening: boolean): void {

@@ -35,7 +35,7 @@ const FORMAT_VERSION = 1;
 /** A kind of messages. Its messages are values that can be cloned. */
 export interface TabKind<Message> {
   /** The member of what is sent that has the messages of this kind. */
-  readonly name: 'notices' | 'states' | 'runs' | 'cache';
+  readonly name: 'notices' | 'states' | 'runs' | 'processRuns' | 'cache';
   /** Reduces messages that are sent together. Keeps everything that a receiver has to know. */
   merge(messages: readonly Message[]): readonly Message[];
   /**

@@ -1,9 +1,10 @@
 import { keyText } from '../../values/model/values/ids.js';
-import type { Draft, DraftChange, RunChange, RunReport } from '../../core/run_report.js';
+import type { Draft, RunReport } from '../../core/run_report.js';
 import { belongsTo } from '../../core/storage/scopes.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { WatchRequest } from '../../values/model/notice.js';
 import { publicView } from '../rights/public_view.js';
+import { changesOf } from '../runs/run_growth.js';
 import type { ServerRuns } from '../runs/server_runs.js';
 
 /** The most milliseconds that a draft waits before a feed sends what was added. */
@@ -39,7 +40,7 @@ export class RunFeed {
     this.#watched = watched;
     this.#maySeeCredentials = maySeeCredentials;
     this.#onChange = onChange;
-    this.#stop = runs.follow((run) => this.#note(run));
+    this.#stop = runs.follow((run) => this.#note(run), watched);
   }
 
   /** Returns the JSON of the first report: all runs, with their whole drafts. */
@@ -109,38 +110,4 @@ export class RunFeed {
     this.#shown.set(event, shown);
     return { ...rest, event: shown };
   }
-}
-
-/** Returns what has changed since an earlier report of the same run; the whole report if there was none. */
-function changesOf(before: RunReport | undefined, report: RunReport): RunReport | RunChange {
-  if (before?.messageId !== report.messageId) return report;
-  const { drafts, ...state } = report;
-  const changes = drafts.flatMap((draft, index) => changeOf(before.drafts[index], draft, index));
-  return { ...state, changes };
-}
-
-function changeOf(before: Draft | undefined, draft: Draft, index: number): DraftChange[] {
-  if (before?.event === draft.event && before.endedBy === draft.endedBy) return [];
-  const [one, other] = [before, draft].map((each) => each?.event.content?.parts ?? []);
-  const [last, grown] = [one!.at(-1)?.text, other!.at(-1)?.text];
-  const isGrown =
-    before?.endedBy === draft.endedBy &&
-    last !== undefined &&
-    grown?.startsWith(last) === true &&
-    differsInLastText(before!, draft);
-  return isGrown ? [{ index, text: grown.slice(last.length) }] : [{ index, draft }];
-}
-
-/** Whether two forms of a draft differ in nothing but the text of the last part, and the time. */
-function differsInLastText(before: Draft, draft: Draft): boolean {
-  const [one, other] = [before, draft].map(({ event }) => {
-    const parts = event.content?.parts ?? [];
-    const rest = parts.slice(0, -1);
-    return JSON.stringify([
-      { ...event, timestamp: 0, content: null },
-      rest,
-      { ...parts.at(-1), text: '' },
-    ]);
-  });
-  return one === other;
 }

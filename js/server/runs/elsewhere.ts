@@ -30,6 +30,8 @@ const FIRST_WINDOW = 64;
 /** A message whose run another start has begun, and of whose stored events none tells an answer or an end. */
 export interface RunElsewhere {
   readonly message: Event;
+  /** The start of the process that has begun the run. */
+  readonly start: string;
   /** The milliseconds for which the run may still be under way; 0 if it is over. */
   readonly leftMs: number;
 }
@@ -62,7 +64,7 @@ export function runElsewhere(
   const hasEnd = events.some((event) => event.invocationId === invocationId && isStopped(event));
   if (hasEnd || storedStatus(events)?.status !== 'unanswered') return undefined;
   const age = Math.max(0, now - mark.began);
-  return { message: message!, leftMs: Math.max(0, maxRunMs + MARGIN_MS - age) };
+  return { message: message!, start: mark.start, leftMs: Math.max(0, maxRunMs + MARGIN_MS - age) };
 }
 
 /** Whether the newest message proves that another process runs agents beside this one. */

@@ -1,16 +1,27 @@
 import { coreOf } from '../../core/core_of.js';
 import { KeyedQueue } from '../../core/call/scheduling.js';
 import type { RunReport, ServerRunId } from '../../core/run_report.js';
+import type { StateOwner } from '../../core/storage/scopes.js';
+import type { ProcessLink } from '../../core/watch/process_link.js';
+import { putLast } from '../../values/bounded_map.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import { textOfMark } from '../../values/model/event/metadata.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
+import { keyText } from '../../values/model/values/ids.js';
+import { OtherProcesses, type OwnRuns } from './other_processes.js';
 import type { ServerRun } from './server_run.js';
+
+/** The most messages that are refused because they were cancelled before they came. */
+const MAX_CANCELLED = 1000;
+/** Milliseconds for which a message is refused that was cancelled before it came. */
+const CANCELLED_MS = 30_000;
 
 /**
  * The runs of this process over one storage, at most one in each session. All handlers over services of that storage
  * share them.
  */
-export class ProcessRuns {
+export class ProcessRuns implements OwnRuns {
   /** By session, from before the message is stored until the end. */
   readonly runs = new Map<string, ServerRun>();
   /** By session: the run of a message that a rewind is about to store, until it is stored or refused. */
@@ -18,16 +29,23 @@ export class ProcessRuns {
   /** The rewinds of each session that begin a run. */
   readonly rewinds = new KeyedQueue();
   /** By session and message: when a message was cancelled that the server does not know. */
-  readonly cancelled = new Map<string, number>();
+  readonly #cancelled = new Map<string, number>();
   readonly #listeners = new Set<(report: RunReport) => void>();
   /** Another start of the server has other runs. */
-  readonly #start = newEventId();
+  readonly start = newEventId();
   /** When this start began: the time from which no earlier process begins a run any more. */
   readonly startedAt = Date.now();
   /** Whether a message has proved that other processes run agents too. */
   hasSeenOther = false;
+  /** Absent: no channel connects other processes. */
+  readonly others: OtherProcesses | undefined;
   #count = 0;
   #admitted = 0;
+
+  /** @param link connects other processes */
+  constructor(link: ProcessLink | undefined) {
+    this.others = link && new OtherProcesses(link, this);
+  }
 
   get size(): number {
     return this.runs.size + this.successors.size;
@@ -35,7 +53,7 @@ export class ProcessRuns {
 
   /** The start of the server, and the number of its last run. */
   get lastId(): ServerRunId {
-    return { start: this.#start, number: this.#count };
+    return { start: this.start, number: this.#count };
   }
 
   /** Draws the id of a run whose message is stored. */
@@ -47,7 +65,7 @@ export class ProcessRuns {
   /** Draws the mark of a message that is admitted now. */
   newMark(): string {
     this.#admitted += 1;
-    return textOfMark({ start: this.#start, number: this.#admitted, began: Date.now() });
+    return textOfMark({ start: this.start, number: this.#admitted, began: Date.now() });
   }
 
   /** Returns the run of a session, and the one that is to follow it. */
@@ -55,15 +73,71 @@ export class ProcessRuns {
     return [this.runs, this.successors].flatMap((runs) => runs.get(name) ?? []);
   }
 
-  /** Calls `listener` with each run that has changed, until the returned function is called. */
-  follow(listener: (report: RunReport) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  get reports(): readonly RunReport[] {
+    return [...this.runs.values()].flatMap(({ report }) => report ?? []);
   }
 
+  /**
+   * Calls `listener` with each run that has changed, until the returned function is called.
+   *
+   * @param owner whose runs a feed tells: other processes then tell their drafts
+   */
+  follow(listener: (report: RunReport) => void, owner: StateOwner): () => void {
+    this.#listeners.add(listener);
+    const stop = this.others?.follow(owner);
+    return () => {
+      this.#listeners.delete(listener);
+      stop?.();
+    };
+  }
+
+  /** Tells a run of this process. */
   tell(report: RunReport): void {
+    this.others?.note(report);
+    this.pass(report);
+  }
+
+  pass(report: RunReport): void {
     for (const listener of [...this.#listeners]) listener(report);
   }
+
+  isUnderWay(key: CompositeSessionKey, messageId: string): boolean {
+    return this.of(keyText(key)).some((run) => run.messageId === messageId);
+  }
+
+  async stop(
+    key: CompositeSessionKey,
+    messageId: string | undefined,
+    reason: 'cancelled' | 'rewound',
+  ): Promise<boolean> {
+    const name = keyText(key);
+    const isMeant = (run: ServerRun): boolean =>
+      messageId === undefined || run.messageId === messageId;
+    const meant = this.of(name).filter(isMeant);
+    await Promise.all(meant.map((run) => run.stop(reason)));
+    if (meant.length > 0) return true;
+    if (messageId !== undefined && reason === 'cancelled') this.refuse(name, messageId);
+    return false;
+  }
+
+  /** Refuses a message that was cancelled, if it comes within 30 seconds. */
+  refuse(name: string, messageId: string): void {
+    putLast(this.#cancelled, runName(name, messageId), Date.now(), MAX_CANCELLED);
+  }
+
+  /** Takes a message again that has come before it was cancelled. */
+  forgive(name: string, messageId: string): void {
+    this.#cancelled.delete(runName(name, messageId));
+  }
+
+  isRefused(name: string, messageId: string): boolean {
+    const at = this.#cancelled.get(runName(name, messageId));
+    return at !== undefined && Date.now() - at < CANCELLED_MS;
+  }
+}
+
+function runName(name: string, messageId: string): string {
+  return JSON.stringify([name, messageId]);
 }
 
 /** By what stands for a storage. */
@@ -71,8 +145,9 @@ const runsOfStorages = new WeakMap<object, ProcessRuns>();
 
 /** Returns the runs of this process over the storage of a service. A user's own service is a storage of its own. */
 export function processRunsOf(service: SessionService): ProcessRuns {
-  const storage = coreOf(service)?.sharedStorage ?? service;
-  const runs = runsOfStorages.get(storage) ?? new ProcessRuns();
+  const core = coreOf(service);
+  const storage = core?.sharedStorage ?? service;
+  const runs = runsOfStorages.get(storage) ?? new ProcessRuns(core?.publisher.feed.processes);
   runsOfStorages.set(storage, runs);
   return runs;
 }

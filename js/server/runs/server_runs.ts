@@ -10,7 +10,7 @@ import { coreOf } from '../../core/core_of.js';
 import type { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import type { Event } from '../../values/model/event/event.js';
-import { putLast } from '../../values/bounded_map.js';
+import type { StateOwner } from '../../core/storage/scopes.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { keyText } from '../../values/model/values/ids.js';
 import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
@@ -20,10 +20,6 @@ import { provesOther, readTail, runElsewhere, type RunElsewhere } from './elsewh
 import { type ProcessRuns, processRunsOf } from './process_runs.js';
 import { type RunSettings, ServerRun, type ServerMessage } from './server_run.js';
 
-/** The most messages that are refused because they were cancelled before they came. */
-const MAX_CANCELLED = 1000;
-/** Milliseconds for which a message is refused that was cancelled before it came. */
-const CANCELLED_MS = 30_000;
 /** Milliseconds that a cancelled run may take to end before the next one begins. */
 const END_MS = 1000;
 
@@ -53,14 +49,21 @@ export class ServerRuns {
     return this.#all.lastId;
   }
 
-  /** The runs under way. The stored events tell how the others have ended. */
+  /** The runs under way, also at other processes. The stored events tell how the others have ended. */
   get reports(): readonly RunReport[] {
-    return [...this.#all.runs.values()].flatMap(({ report }) => report ?? []);
+    const { reports, runs, others } = this.#all;
+    const elsewhere = others?.reports.filter((report) => !runs.has(keyText(report))) ?? [];
+    return [...reports, ...elsewhere];
   }
 
-  /** Calls `listener` with each run that has changed, until the returned function is called. */
-  follow(listener: (report: RunReport) => void): () => void {
-    return this.#all.follow(listener);
+  /**
+   * Calls `listener` with each run that has changed, until the returned function is called.
+   *
+   * @param owner whose runs the listener tells
+   */
+  follow(listener: (report: RunReport) => void, owner: StateOwner): () => void {
+    this.#all.others?.open();
+    return this.#all.follow(listener, owner);
   }
 
   /** Returns the run of this message, which may not be stored yet. */
@@ -100,7 +103,18 @@ export class ServerRuns {
     }
     const { maxRunMs } = this.#settings;
     const own = { start, startedAt, maxRunMs, isOneOfMany: this.isOneOfMany };
-    return runElsewhere(events, own, Date.now());
+    const run = runElsewhere(events, own, Date.now());
+    return run && this.#all.others?.isGone(run.start) ? { ...run, leftMs: 0 } : run;
+  }
+
+  /** Whether a run of another process is over, by what that process says, or by its age if it cannot be asked. */
+  async #isOver(
+    key: CompositeSessionKey,
+    { start, message, leftMs }: RunElsewhere,
+  ): Promise<boolean> {
+    if (leftMs === 0) return true;
+    const answer = await this.#all.others?.ask(start, { ...key, messageId: message.id });
+    return answer === 'over' || answer === 'gone';
   }
 
   /**
@@ -121,12 +135,14 @@ export class ServerRuns {
    */
   async #claim({ key, messageId, admit, onError }: ServerMessage, mark: string) {
     if (!this.isOneOfMany) return admit(mark);
+    // A run with an answer may go on, which only its process knows.
+    if (await this.#all.others?.isRunning(key)) throw agentRunning();
     const { service, agent } = this.#settings;
     const { events = [], revision } = (await readTail(service, key)) ?? {};
     const found = this.elsewhere(events, onError);
     // Another process may have stored this very message: then the append finds it.
     const other = found?.message.id === messageId ? undefined : found;
-    if (other !== undefined && other.leftMs > 0) throw agentRunning();
+    if (other !== undefined && !(await this.#isOver(key, other))) throw agentRunning();
     const admitted = await admit(mark);
     const { expectedRevision = Infinity } = admitted;
     const ending = other && { message: other.message, drafts: [], agentName: agent.agentName };
@@ -149,6 +165,8 @@ export class ServerRuns {
       const admitted = await admit(mark);
       // The rewind has ended the run before, if this process knew that its message is stored.
       await endsWithin(END_MS, this.#all.runs.get(keyText(key))?.stop('cancelled'));
+      // The rewind has undone a run of another process, whose next append would be refused.
+      void this.#all.others?.stopUndone(key, message.messageId);
       return admitted;
     };
     return this.#begin({ ...message, admit: admitAlone }, this.#all.successors);
@@ -159,17 +177,16 @@ export class ServerRuns {
     const name = keyText(key);
     const others = this.#all.of(name);
     if (this.#isClosing) throw refusal('closed', 'The server is stopping.');
-    if (this.#isCancelled(name, messageId)) {
+    if (this.#all.isRefused(name, messageId)) {
       throw refusal('aborted', 'The message was cancelled before it came. Nothing was written.');
     }
-    if (begun === this.#all.runs ? others.length > 0 : begun.has(name)) {
-      throw agentRunning();
-    }
+    if (begun === this.#all.runs ? others.length > 0 : begun.has(name)) throw agentRunning();
     const isFull = this.#all.size >= this.#settings.maxRuns;
     if (others.length === 0 && isFull) {
       throw refusal('too_many_runs', 'Too many agents run. Try again later.');
     }
     const onChange = (run: ServerRun): void => this.#changed(name, run);
+    this.#all.others?.open();
     const run = new ServerRun(this.#settings, message, this.#all, onChange);
     begun.set(name, run);
     this.#own.add(run);
@@ -188,18 +205,15 @@ export class ServerRuns {
    */
   async cancel(key: CompositeSessionKey, messageId: string | undefined): Promise<boolean> {
     const name = keyText(key);
-    const isMeant = (run: ServerRun): boolean =>
-      messageId === undefined || run.messageId === messageId;
-    const meant = this.#all.of(name).filter(isMeant);
-    await Promise.all(meant.map((run) => run.stop('cancelled')));
-    if (meant.length > 0 || messageId === undefined) return meant.length > 0;
-    // Before the read: the message may come meanwhile.
-    putLast(this.#all.cancelled, runName(name, messageId), Date.now(), MAX_CANCELLED);
+    // Before the read: the message may come meanwhile, here and elsewhere.
+    if (await this.#all.stop(key, messageId, 'cancelled')) return true;
+    if (await this.#all.others?.stop(key, messageId, 'cancelled')) return true;
+    if (messageId === undefined) return false;
     const { service, agent } = this.#settings;
     const { events } = await service.getEvents({ ...key, eventIds: [messageId] });
     const message = events[0]?.event;
     if (message === undefined) return false;
-    this.#all.cancelled.delete(runName(name, messageId));
+    this.#all.forgive(name, messageId);
     if (message.author !== 'user' || this.#all.of(name).length > 0) return false;
     const run = { key, message, drafts: [], agentName: agent.agentName, isUnanswered: true };
     return (await endRun(service, run)).length > 0;
@@ -213,11 +227,6 @@ export class ServerRuns {
     await limit.until(Promise.all(runs.map(({ ended }) => ended)));
     limit.end();
     await Promise.all(runs.map((run) => run.stop('closed')));
-  }
-
-  #isCancelled(name: string, messageId: string): boolean {
-    const at = this.#all.cancelled.get(runName(name, messageId));
-    return at !== undefined && Date.now() - at < CANCELLED_MS;
   }
 
   #changed(name: string, run: ServerRun): void {
@@ -235,17 +244,13 @@ export class ServerRuns {
   }
 }
 
-function runName(name: string, messageId: string): string {
-  return JSON.stringify([name, messageId]);
-}
-
-/** The statuses of refused runs. A client that does not follow the feed may try again after a second. */
-const REFUSED = { agent_running: 409, aborted: 409, too_many_runs: 503, closed: 503 } as const;
-
 function agentRunning(): HttpRefusal {
   const text = 'An agent answers another message of this session. Wait, or cancel it.';
   return refusal('agent_running', text);
 }
+
+/** The statuses of refused runs. A client that does not follow the feed may try again after a second. */
+const REFUSED = { agent_running: 409, aborted: 409, too_many_runs: 503, closed: 503 } as const;
 
 function otherProcess(): SessionError {
   const rule = "must be 'many': another process answers messages of this storage";

@@ -18,7 +18,7 @@ import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
 import { StoredSessionService } from '../stored_session_service.js';
 import { hasOtherProcesses, sharedDatabase } from './shared_database.js';
-import type { OpenChannel } from '../../core/watch/open_channel.js';
+import type { ChannelOptions, OpenChannel } from '../../core/watch/open_channel.js';
 import { ProcessFeed, takeChannel } from '../../core/watch/process_feed.js';
 import type { StateShape } from '../../values/state/state_shape.js';
 import {
@@ -47,7 +47,7 @@ export interface ChannelOption {
    * changes, at once, also deletions, titles and labels. All processes need it. Default: none. Then a server asks the
    * database once a second for the appends and states of others.
    */
-  channel?: OpenChannel | undefined;
+  channel?: OpenChannel | ChannelOptions | undefined;
 }
 
 /** Options for a database that the service opens itself, in addition to the options of every service. */
@@ -185,15 +185,15 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
       const { DatabaseHome } = await loadWithKysely(database.kind, code);
       return new DatabaseHome(load, newEventId);
     };
-    const open = options.channel === undefined ? undefined : takeChannel(options.channel);
+    const channel = options.channel === undefined ? undefined : takeChannel(options.channel);
     const readSecret = async (): Promise<string> => (await load()).channelSecret();
     const parts = {
       ...partsOver(facts, load),
-      feed: open && ((report) => new ProcessFeed({ open, readSecret, report })),
+      feed: channel && ((report) => new ProcessFeed({ ...channel, readSecret, report })),
       openArtifacts,
       rules,
       sharedStorage: sharedDatabase(database),
-      hasOtherProcesses: open !== undefined || hasOtherProcesses(database),
+      hasOtherProcesses: channel !== undefined || hasOtherProcesses(database),
       // The files alone may have loaded the storage.
       closing: (timeoutMs: number | undefined) =>
         void loading?.then((storage) => storage.closing(timeoutMs)).catch(() => undefined),

@@ -1,0 +1,102 @@
+/** What processes tell each other of their runs. */
+import type { RunChange, RunReport } from '../../core/run_report.js';
+import { isRevision } from '../../core/storage/checked_rows.js';
+import type { StateOwner } from '../../core/storage/scopes.js';
+import type { TabKind } from '../../core/watch/tab_channel.js';
+import { isObject } from '../../values/json/rules.js';
+import type { CompositeSessionKey } from '../../values/model/session.js';
+import { isId } from '../../values/model/values/ids.js';
+
+/** A message of one start of a process. */
+export type RunMessage = {
+  /** The start of the process that sends it. */
+  readonly from: string;
+} & (
+  | {
+      /** A run as it is now, or what has changed since the report of the step before. */
+      readonly type: 'run';
+      readonly step: number;
+      readonly run: RunReport | RunChange;
+    }
+  | {
+      /** Asks one process, or all, for their runs as they are now. */
+      readonly type: 'tell';
+      readonly to?: string | undefined;
+    }
+  | {
+      /** The answer of a process, beside its runs. */
+      readonly type: 'here';
+    }
+  | {
+      /** Users whose feeds are open at the sender. They may be new. */
+      readonly type: 'feeds';
+      readonly owners: readonly Required<StateOwner>[];
+      readonly areNew: boolean;
+    }
+  | {
+      /** Asks a process whether it runs a message. */
+      readonly type: 'ask';
+      readonly id: string;
+      readonly to: string;
+      readonly key: CompositeSessionKey;
+      readonly messageId: string;
+    }
+  | { readonly type: 'answer'; readonly id: string; readonly isRunning: boolean }
+  | {
+      /** Asks all to stop the run of a session, or of one message. */
+      readonly type: 'stop';
+      readonly id: string;
+      readonly key: CompositeSessionKey;
+      readonly messageId?: string | undefined;
+      /** `rewound`: the run is undone, so its end is not stored. */
+      readonly reason: 'cancelled' | 'rewound';
+    }
+  | { readonly type: 'stopped'; readonly id: string }
+);
+
+/** The contents of a message without its sender. */
+export type RunContents = RunMessage extends infer Message
+  ? Message extends RunMessage
+    ? Omit<Message, 'from'>
+    : never
+  : never;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isOptionalId = (value: unknown): boolean => value === undefined || isId(value);
+
+/** Checks the members of a message of each type. */
+const IS_VALID: Readonly<Record<RunMessage['type'], (fields: Fields) => boolean>> = {
+  // Whoever takes the report checks it, with those before.
+  run: ({ step, run }) => isRevision(step) && isKey(run),
+  tell: ({ to }) => isOptionalId(to),
+  here: () => true,
+  feeds: ({ owners, areNew }) =>
+    Array.isArray(owners) &&
+    owners.every((owner) => isObject(owner) && isId(owner.appName) && isId(owner.userId)) &&
+    typeof areNew === 'boolean',
+  ask: ({ id, to, key, messageId }) => isId(id) && isId(to) && isKey(key) && isId(messageId),
+  answer: ({ id, isRunning }) => isId(id) && typeof isRunning === 'boolean',
+  stop: ({ id, key, messageId, reason }) =>
+    isId(id) &&
+    isKey(key) &&
+    isOptionalId(messageId) &&
+    (reason === 'cancelled' || reason === 'rewound'),
+  stopped: ({ id }) => isId(id),
+};
+
+export const RUN_MESSAGES: TabKind<RunMessage> = {
+  name: 'processRuns',
+  merge: (messages) => messages,
+  decode(value) {
+    if (!isObject(value) || !isId(value.from)) return undefined;
+    const { type } = value;
+    if (typeof type !== 'string' || !Object.hasOwn(IS_VALID, type)) return undefined;
+    const isValid = IS_VALID[type as RunMessage['type']](value);
+    return isValid ? (value as unknown as RunMessage) : undefined;
+  },
+};
+
+function isKey(value: unknown): boolean {
+  return isObject(value) && isId(value.appName) && isId(value.userId) && isId(value.sessionId);
+}

@@ -1,0 +1,112 @@
+/** How a process tells its runs to the others. */
+import { backgroundTimer } from '../../core/call/lifetime.js';
+import type { Draft, RunReport } from '../../core/run_report.js';
+import { belongsTo, type StateOwner } from '../../core/storage/scopes.js';
+import { putLast } from '../../values/bounded_map.js';
+import type { Event } from '../../values/model/event/event.js';
+import { keyText } from '../../values/model/values/ids.js';
+import { publicView } from '../rights/public_view.js';
+import { changesOf } from './run_growth.js';
+import type { RunContents } from './run_messages.js';
+
+/** The most milliseconds that a draft waits before the others are told what was added. */
+const DELAY_MS = 150;
+
+/** For so many milliseconds the drafts of a user are sent after another process has said that it has a feed. */
+const WANTED_MS = 30_000;
+
+/** The most users whose feeds are remembered. */
+const MAX_WANTED = 20_000;
+
+/** The last report of a run that was sent. */
+interface SentReport {
+  readonly report: RunReport;
+  readonly step: number;
+  readonly hasDrafts: boolean;
+}
+
+/**
+ * Tells the runs of this process by growth: the first report of a run is whole, and each other one says what has changed
+ * since the step before. Drafts are told as a reader without credentials sees them, and only of users whose feeds another
+ * process has. Reports have no number: a page would take it for one of its own server's.
+ */
+export class ToldRuns {
+  readonly #send: (message: RunContents) => void;
+  readonly #tellsDrafts: boolean;
+  /** By session: the last report of each run under way. */
+  readonly #sent = new Map<string, SentReport>();
+  /** By session: the runs that have changed since. */
+  readonly #changed = new Map<string, RunReport>();
+  /** By user: when another process has last said that it has a feed. */
+  readonly #wanted = new Map<string, number>();
+  /** The drafts as others may see them. The same object tells that a draft has not changed. */
+  readonly #shown = new WeakMap<Event, Event>();
+  #isWaiting = false;
+
+  /** @param tellsDrafts whether drafts are told at all */
+  constructor(send: (message: RunContents) => void, tellsDrafts: boolean) {
+    this.#send = send;
+    this.#tellsDrafts = tellsDrafts;
+  }
+
+  /** Tells a run that has changed: its beginning and its end at once, its drafts a little later. */
+  note(run: RunReport): void {
+    const name = keyText(run);
+    const isKnown = this.#sent.get(name)?.report.messageId === run.messageId;
+    if (!isKnown || run.status !== 'running') return this.#tell(run);
+    this.#changed.set(name, run);
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    backgroundTimer(() => {
+      this.#isWaiting = false;
+      for (const changed of [...this.#changed.values()]) this.#tell(changed);
+    }, DELAY_MS);
+  }
+
+  /** Tells runs as they are now. */
+  tellWhole(runs: readonly RunReport[]): void {
+    for (const run of runs) this.#tell(run, true);
+  }
+
+  /** Notes users whose feeds another process has, and tells the runs that it may not know. */
+  want(owners: readonly Required<StateOwner>[], areNew: boolean, runs: readonly RunReport[]): void {
+    for (const { appName, userId } of owners) {
+      const owner = { appName, userId };
+      const wasWanted = this.#isWanted(owner);
+      putLast(this.#wanted, keyText(owner), performance.now(), MAX_WANTED);
+      if (areNew || !wasWanted) this.tellWhole(runs.filter((run) => belongsTo(run, owner)));
+    }
+  }
+
+  #isWanted({ appName, userId }: StateOwner): boolean {
+    const at = this.#wanted.get(keyText({ appName, userId }));
+    return this.#tellsDrafts && at !== undefined && performance.now() - at < WANTED_MS;
+  }
+
+  #tell(run: RunReport, isWhole = false): void {
+    const name = keyText(run);
+    this.#changed.delete(name);
+    const { number: _, drafts, wholes, ...state } = run;
+    const hasDrafts = this.#isWanted(run);
+    const report: RunReport = {
+      ...state,
+      drafts: hasDrafts ? drafts.map((draft) => this.#shownDraft(draft)) : [],
+      wholes: hasDrafts ? wholes : [],
+    };
+    const before = this.#sent.get(name);
+    const isSameRun = before?.report.messageId === report.messageId;
+    const follows = isSameRun && before?.hasDrafts === hasDrafts && !isWhole;
+    const isRunning = run.status === 'running';
+    if (follows && !hasDrafts && isRunning) return;
+    const step = (before?.step ?? 0) + 1;
+    if (isRunning) this.#sent.set(name, { report, step, hasDrafts });
+    else this.#sent.delete(name);
+    this.#send({ type: 'run', step, run: follows ? changesOf(before.report, report) : report });
+  }
+
+  #shownDraft({ event, ...rest }: Draft): Draft {
+    const shown = this.#shown.get(event) ?? publicView(event, false);
+    this.#shown.set(event, shown);
+    return { ...rest, event: shown };
+  }
+}
