@@ -13,7 +13,6 @@ import type { StateShape } from '../values/state/state_shape.js';
 import { SessionError } from '../values/errors/errors.js';
 import { fitsUtf8, utf8Length } from '../values/json/text.js';
 import type { ReportListener } from './run_report.js';
-import type { ProcessLink } from './watch/process_link.js';
 import type { WordRows, WordsOwner } from './word_rows.js';
 
 /**
@@ -38,8 +37,6 @@ export interface SharedFeed {
   readonly channelName?: string | undefined;
   /** Counts the writes of these services. */
   readonly writes: number;
-  /** Connects the server processes that share the storage. Absent: nothing does. */
-  readonly processes?: ProcessLink | undefined;
   /** Over HTTP: calls a function each time a feed of the server has opened, until the returned function is called. */
   readonly onOpen?: ((listener: () => void) => () => void) | undefined;
 }

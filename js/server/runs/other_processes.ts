@@ -16,8 +16,10 @@ import { ToldRuns } from './told_runs.js';
 const SILENCE_MS = 2000;
 /** Milliseconds that another process may take to stop a run. */
 const STOP_MS = 3000;
-/** A process whose runs are known is asked after so many milliseconds without a word of it. */
-const QUIET_MS = 5000;
+/** A process that has a run is asked for it after so many milliseconds without a word. */
+const QUIET_MS = 2000;
+/** Milliseconds between two looks for such processes. */
+const CHECK_MS = 1000;
 /** Users with feeds are told to the others again after so many milliseconds. */
 const FEEDS_MS = 15_000;
 /** The most starts that are remembered. */
@@ -37,7 +39,7 @@ export interface OwnRuns {
     messageId: string | undefined,
     reason: 'cancelled' | 'rewound',
   ): Promise<boolean>;
-  /** Tells the feeds of this process a run of another one. */
+  /** Tells the feeds of this process a run of another one, unless this process has the next run of the session. */
   pass(report: RunReport): void;
 }
 
@@ -220,7 +222,7 @@ export class OtherProcesses {
         return this.#take(message);
       case 'tell':
         if (message.to !== undefined && message.to !== start) return;
-        this.#send({ type: 'here' });
+        this.#sendFeeds();
         return this.#told.tellWhole(reports);
       case 'feeds':
         return this.#told.want(message.owners, message.areNew, reports);
@@ -235,7 +237,6 @@ export class OtherProcesses {
         return void this.#stopOwn(message);
       case 'stopped':
         return this.#questions.get(message.id)?.(true);
-      case 'here':
     }
   }
 
@@ -269,8 +270,7 @@ export class OtherProcesses {
   async #askAll(): Promise<void> {
     const known = [...this.#runs.values()];
     this.#send({ type: 'tell' });
-    const owners = [...this.#feeds.values()].map(({ owner }) => owner);
-    if (owners.length > 0) this.#send({ type: 'feeds', owners, areNew: true });
+    this.#sendFeeds();
     await Promise.all(known.map(({ start, report }) => this.ask(start, report)));
   }
 
@@ -287,7 +287,7 @@ export class OtherProcesses {
         this.#isChecking = false;
         this.#checkLater();
       });
-    }, QUIET_MS);
+    }, CHECK_MS);
   }
 
   #repeatFeeds(): void {
@@ -296,9 +296,13 @@ export class OtherProcesses {
     backgroundTimer(() => {
       this.#isRepeating = false;
       if (this.#feeds.size === 0) return;
-      const owners = [...this.#feeds.values()].map(({ owner }) => owner);
-      this.#send({ type: 'feeds', owners, areNew: false });
+      this.#sendFeeds();
       this.#repeatFeeds();
     }, FEEDS_MS);
+  }
+
+  #sendFeeds(): void {
+    const owners = [...this.#feeds.values()].map(({ owner }) => owner);
+    this.#send({ type: 'feeds', owners, areNew: false });
   }
 }

@@ -9,6 +9,7 @@ import { textOfMark } from '../../values/model/event/metadata.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { keyText } from '../../values/model/values/ids.js';
+import type { ServiceCore } from '../../service/service_core.js';
 import { OtherProcesses, type OwnRuns } from './other_processes.js';
 import type { ServerRun } from './server_run.js';
 
@@ -94,10 +95,14 @@ export class ProcessRuns implements OwnRuns {
   /** Tells a run of this process. */
   tell(report: RunReport): void {
     this.others?.note(report);
-    this.pass(report);
+    this.#tellListeners(report);
   }
 
   pass(report: RunReport): void {
+    if (!this.runs.has(keyText(report))) this.#tellListeners(report);
+  }
+
+  #tellListeners(report: RunReport): void {
     for (const listener of [...this.#listeners]) listener(report);
   }
 
@@ -145,7 +150,7 @@ const runsOfStorages = new WeakMap<object, ProcessRuns>();
 
 /** Returns the runs of this process over the storage of a service. A user's own service is a storage of its own. */
 export function processRunsOf(service: SessionService): ProcessRuns {
-  const core = coreOf(service);
+  const core = coreOf(service) as ServiceCore | undefined;
   const storage = core?.sharedStorage ?? service;
   const runs = runsOfStorages.get(storage) ?? new ProcessRuns(core?.publisher.feed.processes);
   runsOfStorages.set(storage, runs);

@@ -24,11 +24,7 @@ export type RunMessage = {
       readonly to?: string | undefined;
     }
   | {
-      /** The answer of a process, beside its runs. */
-      readonly type: 'here';
-    }
-  | {
-      /** Users whose feeds are open at the sender. They may be new. */
+      /** Users whose feeds are open at the sender, which may be new. So the sender is there, also if it has none. */
       readonly type: 'feeds';
       readonly owners: readonly Required<StateOwner>[];
       readonly areNew: boolean;
@@ -70,7 +66,6 @@ const IS_VALID: Readonly<Record<RunMessage['type'], (fields: Fields) => boolean>
   // Whoever takes the report checks it, with those before.
   run: ({ step, run }) => isRevision(step) && isKey(run),
   tell: ({ to }) => isOptionalId(to),
-  here: () => true,
   feeds: ({ owners, areNew }) =>
     Array.isArray(owners) &&
     owners.every((owner) => isObject(owner) && isId(owner.appName) && isId(owner.userId)) &&

@@ -86,17 +86,24 @@ export class ToldRuns {
   #tell(run: RunReport, isWhole = false): void {
     const name = keyText(run);
     this.#changed.delete(name);
-    const { number: _, drafts, wholes, ...state } = run;
+    const { appName, userId, sessionId, messageId, invocationId, status, error } = run;
+    const { drafts, wholes } = run;
     const hasDrafts = this.#isWanted(run);
     const report: RunReport = {
-      ...state,
+      appName,
+      userId,
+      sessionId,
+      messageId,
+      invocationId,
+      status,
+      error,
       drafts: hasDrafts ? drafts.map((draft) => this.#shownDraft(draft)) : [],
       wholes: hasDrafts ? wholes : [],
     };
     const before = this.#sent.get(name);
     const isSameRun = before?.report.messageId === report.messageId;
     const follows = isSameRun && before?.hasDrafts === hasDrafts && !isWhole;
-    const isRunning = run.status === 'running';
+    const isRunning = status === 'running';
     if (follows && !hasDrafts && isRunning) return;
     const step = (before?.step ?? 0) + 1;
     if (isRunning) this.#sent.set(name, { report, step, hasDrafts });

@@ -1,0 +1,410 @@
+// Runs that other processes tell by a channel, and what one process asks of another. Handlers over services of several
+// storage objects stand for processes: they share the rows, and nothing else.
+
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it, mock } from 'node:test';
+
+import {
+  type Event,
+  openSessionService,
+  type ProcessChannel,
+  type SessionService,
+} from '../../../../js/index.js';
+import { type SessionHandler, sessionHandler } from '../../../../js/server/index.js';
+import { RunReports } from '../../../../js/stores/remote/run_reports.js';
+import type { RunAgent } from '../../../../js/ui/live/index.js';
+import { Hub } from '../../core/watch/hub.js';
+import { wholeStorage } from '../../service/whole_storage.js';
+import { says, textsOf } from '../../ui/live/runs/agents.js';
+import { answerOf, type FeedEvent, feedEvents, KEY, requestTo, SESSION, USER } from '../fixture.js';
+import { asked, EVENTS, messageJson, RUN } from './fixture.js';
+
+let now = 0;
+const ends: (() => Promise<unknown>)[] = [];
+
+beforeEach(() => {
+  now = 0;
+  mock.timers.enable({ apis: ['setTimeout'] });
+  mock.method(performance, 'now', () => now);
+});
+
+afterEach(async () => {
+  mock.timers.reset();
+  mock.restoreAll();
+  for (const end of ends.splice(0)) await end();
+});
+
+async function pass(milliseconds: number): Promise<void> {
+  for (let passed = 0; passed < milliseconds; passed += 50) {
+    now += 50;
+    mock.timers.tick(50);
+    for (let turn = 0; turn < 8; turn += 1) await new Promise(setImmediate);
+  }
+}
+
+/** Lets time pass until a promise has settled. Returns its result, and how long it took. */
+async function settled<T>(promise: Promise<T>): Promise<readonly [T, number]> {
+  const began = now;
+  let isSettled = false;
+  const settle = (): void => void (isSettled = true);
+  promise.then(settle, settle);
+  while (!isSettled && now - began < 60_000) await pass(50);
+  return [await promise, now - began];
+}
+
+/** An agent that streams what the test says, until the test ends it with `undefined`. */
+function streaming() {
+  const texts: (string | undefined)[] = [];
+  const seen: string[] = [];
+  let wake = (): void => undefined;
+  const say = (text: string | undefined): void => {
+    texts.push(text);
+    wake();
+  };
+  const run: RunAgent = async function* ({ message, signal }) {
+    seen.push(message.id);
+    for (let all = ''; ;) {
+      while (texts.length === 0 && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          signal.addEventListener('abort', () => resolve());
+        });
+      }
+      if (signal.aborted) return;
+      const text = texts.shift();
+      if (text === undefined) {
+        yield { author: 'guide', content: says(all) };
+        return;
+      }
+      all += text;
+      yield { author: 'guide', partial: true, content: says(text) };
+    }
+  };
+  return { run, say, seen };
+}
+
+/** A process: a handler with its agent, and requests to it. */
+class Process {
+  readonly agent = streaming();
+  readonly handler: SessionHandler;
+
+  constructor(readonly service: SessionService) {
+    this.handler = sessionHandler(service, {
+      authorize: () => ({ maySeeCredentials: true }),
+      run: this.agent.run,
+    });
+    ends.push(async () => {
+      // Runs end at once without a grace.
+      await this.handler.close({ graceMs: 0 });
+      await service.close({ timeoutMs: 0 });
+    });
+  }
+
+  async ask(path: string, more: Parameters<typeof requestTo>[1] = {}) {
+    const [response] = await settled(this.handler(requestTo(path, more)));
+    return answerOf(response);
+  }
+
+  /** Opens the feed of the user. Returns the last report of the session, as a page knows it. */
+  async feed() {
+    const reports = new RunReports();
+    const data: unknown[] = [];
+    const left = new AbortController();
+    const request = new Request(requestTo(`${USER}/changes`), { signal: left.signal });
+    const response = await this.handler(request);
+    const reading = (async () => {
+      for await (const event of feedEvents(response) as AsyncIterable<FeedEvent>) {
+        data.push(event.data);
+        reports.receive(event.data, { appName: KEY.appName, userId: KEY.userId });
+      }
+    })();
+    ends.push(() => reading);
+    await pass(200);
+    const report = () => reports.of(KEY);
+    const drafts = () => textsOf(report()?.drafts.map(({ event }) => event) ?? []);
+    return { report, drafts, data, end: () => left.abort() };
+  }
+}
+
+async function processes(
+  count: number,
+  { hub = new Hub({ echoes: true, tellsMissed: true }), drafts = true } = {},
+) {
+  const storage = wholeStorage();
+  const channels: ProcessChannel[] = [];
+  const all: Process[] = [];
+  for (let number = 0; number < count; number += 1) {
+    const open = (name: string): ProcessChannel => {
+      const channel = hub.open(name);
+      channels[number] = channel;
+      // It hears from now on.
+      queueMicrotask(() => channel.onmissed?.());
+      return channel;
+    };
+    const channel = { open, secret: '0123456789abcdef'.repeat(2), drafts };
+    all.push(new Process(await openSessionService({ storage: { ...storage }, channel })));
+  }
+  const [a, b, c] = all as [Process, Process, Process];
+  await a.service.createSession(KEY);
+  const events = async (): Promise<Event[]> => (await b.service.getSession(KEY))!.events;
+  /** Ends the channel of a process, as its death would. */
+  const kill = (number: number): void => {
+    const channel = channels[number]!;
+    channel.postMessage = () => undefined;
+    channel.onmessage = null;
+  };
+  return { a, b, c, hub, events, kill, channels };
+}
+
+describe('The runs of other processes', () => {
+  it('come to the feeds of a process with their drafts, by growth, and end there', async () => {
+    const { a, b, hub } = await processes(2);
+    const feed = await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    await pass(300);
+    assert.deepEqual([feed.report()?.status, feed.report()?.messageId], ['running', 'm1']);
+    const long = 'Green'.repeat(200);
+    a.agent.say(long);
+    await pass(400);
+    assert.deepEqual(feed.drafts(), [long]);
+    a.agent.say(' tea');
+    await pass(400);
+    assert.deepEqual(feed.drafts(), [`${long} tea`]);
+    assert.equal(hub.texts.filter((text) => text.includes(long)).length, 1);
+    const reports = feed.data.filter((data) => (data as { type: string }).type === 'run');
+    assert.ok(reports.length > 2);
+    assert.ok(!reports.some((report) => 'number' in (report as object)));
+    a.agent.say(undefined);
+    await pass(400);
+    assert.equal(feed.report(), undefined);
+  });
+
+  it('are told whole to a feed that begins in the middle of a run', async () => {
+    const { a, b } = await processes(2);
+    await a.ask(EVENTS, asked('m1'));
+    a.agent.say('Green');
+    await pass(400);
+    const feed = await b.feed();
+    await pass(400);
+    assert.deepEqual([feed.report()?.status, feed.drafts()], ['running', ['Green']]);
+  });
+
+  it('are told again after a lost text', async () => {
+    const { a, b, hub } = await processes(2);
+    const feed = await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    a.agent.say('Green');
+    await pass(400);
+    hub.isCut = true;
+    a.agent.say(' tea');
+    await pass(400);
+    hub.isCut = false;
+    assert.deepEqual(feed.drafts(), ['Green']);
+    a.agent.say(' leaves');
+    await pass(600);
+    assert.deepEqual(feed.drafts(), ['Green tea leaves']);
+    hub.isCut = true;
+    a.agent.say(undefined);
+    await pass(400);
+    hub.isCut = false;
+    assert.equal(feed.report()?.status, 'running');
+    await pass(6000);
+    assert.equal(feed.report(), undefined);
+  });
+
+  it('have no drafts without a feed elsewhere, and none 30 seconds after the last', async () => {
+    const { a, b, hub } = await processes(2);
+    await a.feed();
+    await a.ask(EVENTS, asked('m1'));
+    const isTold = async (text: string): Promise<boolean> => {
+      a.agent.say(text);
+      await pass(400);
+      return hub.texts.some((told) => told.includes(text));
+    };
+    assert.equal(await isTold('Green'), false);
+    assert.ok(hub.texts.some((text) => text.includes('"status":"running"')));
+    const feed = await b.feed();
+    assert.equal(await isTold(' tea'), true);
+    await pass(60_000);
+    assert.equal(await isTold(' leaves'), true);
+    feed.end();
+    await pass(20_000);
+    assert.equal(await isTold(' of'), true);
+    await pass(30_000);
+    assert.equal(await isTold(' spring'), false);
+  });
+
+  it('have no drafts with the option drafts: false', async () => {
+    const { a, b, hub } = await processes(2, { drafts: false });
+    const feed = await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    a.agent.say('Green');
+    await pass(400);
+    assert.deepEqual([feed.report()?.status, feed.drafts()], ['running', []]);
+    assert.ok(!hub.texts.some((text) => text.includes('Green')));
+  });
+
+  it('let a process refuse a second message until they have ended', async () => {
+    const { a, b, events } = await processes(2);
+    await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    await pass(300);
+    const { status, body } = await b.ask(EVENTS, asked('m2'));
+    assert.deepEqual([status, (body as { code: string }).code], [409, 'agent_running']);
+    a.agent.say('Tea');
+    a.agent.say(undefined);
+    await pass(400);
+    assert.equal((await b.ask(EVENTS, asked('m2'))).status, 200);
+    b.agent.say('Tea');
+    b.agent.say(undefined);
+    await pass(400);
+    assert.deepEqual([a.agent.seen, b.agent.seen], [['m1'], ['m2']]);
+    assert.equal((await events()).length, 4);
+  });
+
+  it('are cancelled by another process, which waits until their end is stored', async () => {
+    const { a, b, events } = await processes(2);
+    const feed = await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    a.agent.say('Green');
+    await pass(400);
+    const { body } = await b.ask(`${RUN}?messageId=m1`, { method: 'DELETE' });
+    assert.deepEqual(body, { cancelled: true });
+    const stored = await events();
+    assert.ok(stored.some(({ errorCode }) => errorCode === 'INVOCATION_ABORTED'));
+    await pass(400);
+    assert.equal(feed.report()?.status, 'cancelled');
+    assert.equal((await events()).length, stored.length);
+  });
+
+  it('are refused for 30 seconds if another process has cancelled their message before it came', async () => {
+    const clock = mock.method(Date, 'now');
+    const began = Date.now();
+    const { a, b } = await processes(2);
+    await a.feed();
+    const { body } = await b.ask(`${RUN}?messageId=m1`, { method: 'DELETE' });
+    assert.deepEqual(body, { cancelled: false });
+    await pass(200);
+    const refused = await a.ask(EVENTS, asked('m1'));
+    assert.deepEqual([refused.status, (refused.body as { code: string }).code], [409, 'aborted']);
+    clock.mock.mockImplementation(() => began + 31_000);
+    assert.equal((await a.ask(EVENTS, asked('m1'))).status, 200);
+    a.agent.say(undefined);
+    await pass(400);
+  });
+
+  it('end when another process deletes their session', async () => {
+    const { a, b } = await processes(2);
+    const feed = await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    await pass(300);
+    assert.equal(feed.report()?.status, 'running');
+    await b.ask(SESSION, { method: 'DELETE' });
+    await pass(400);
+    assert.equal(feed.report(), undefined);
+    assert.equal((await a.ask(`${RUN}?messageId=m1`, { method: 'DELETE' })).status, 404);
+  });
+
+  it('end when a rewind at another process has undone them', async () => {
+    const { a, b } = await processes(2);
+    const feed = await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    await pass(300);
+    const marker = { invocationId: 'w1', id: 'w1' };
+    const message = messageJson('m2');
+    const body = { place: { turn: 'm1' }, marker, message, run: {} };
+    const rewound = await b.ask(`${SESSION}/rewind`, { body });
+    assert.equal(rewound.status, 200, JSON.stringify(rewound.body));
+    await pass(400);
+    assert.equal(feed.report()?.messageId, 'm2');
+    assert.equal((await a.ask(RUN, { method: 'DELETE' })).status, 200);
+    b.agent.say(undefined);
+    await pass(400);
+  });
+
+  it('of a process that is gone end after some seconds, and a message waits two of them at most', async () => {
+    const { a, b, kill } = await processes(2);
+    const feed = await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    await pass(300);
+    kill(0);
+    const asking = b.handler(requestTo(EVENTS, asked('m2')));
+    const [response, tookMs] = await settled(asking);
+    assert.equal(response.status, 200);
+    assert.ok(tookMs <= 2200, String(tookMs));
+    await pass(300);
+    assert.equal(feed.report()?.messageId, 'm2');
+    b.agent.say(undefined);
+    await pass(400);
+  });
+
+  it('of a process that is gone end in the feeds of the others', async () => {
+    const { a, b, kill } = await processes(2);
+    const feed = await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    await pass(300);
+    kill(0);
+    await pass(3000);
+    assert.equal(feed.report()?.status, 'running');
+    await pass(3000);
+    assert.equal(feed.report(), undefined);
+  });
+
+  it('stay while the process itself hears nothing', async () => {
+    const { a, b, hub } = await processes(2);
+    const feed = await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    await pass(300);
+    hub.isCut = true;
+    await pass(20_000);
+    assert.equal(feed.report()?.status, 'running');
+    const { status } = await b.ask(EVENTS, asked('m2'));
+    assert.equal(status, 409);
+    hub.isCut = false;
+    a.agent.say(undefined);
+    await pass(8000);
+    assert.equal(feed.report(), undefined);
+  });
+
+  it('are asked from a process that answers, however long it says nothing', async () => {
+    const { a, b } = await processes(2);
+    const feed = await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    await pass(60_000);
+    assert.equal(feed.report()?.status, 'running');
+    a.agent.say(undefined);
+    await pass(400);
+    assert.equal(feed.report(), undefined);
+  });
+
+  it('are not changed by messages of another form', async () => {
+    const { a, b, hub } = await processes(2);
+    const feed = await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    await pass(300);
+    const run = { ...KEY, messageId: 'm1', invocationId: 'i', status: 'ended', drafts: [] };
+    const forged: unknown[] = [
+      null,
+      {},
+      { from: 'x' },
+      { from: 'x', type: 'toString' },
+      { from: 'x', type: 'run' },
+      { from: 'x', type: 'run', step: 1, run: {} },
+      { from: 'x', type: 'run', step: -1, run },
+      { from: 'x', type: 'run', step: 1, run: { ...run, status: 'odd' } },
+      { from: 'x', type: 'run', step: 1, run },
+      { from: 'x', type: 'stop', id: 'i', key: { appName: 'a' }, reason: 'cancelled' },
+      { from: 'x', type: 'stop', id: 'i', key: KEY, reason: 'odd' },
+      { from: 'x', type: 'ask', id: 'i', to: 7, key: KEY, messageId: 'm1' },
+      { from: 'x', type: 'feeds', owners: [{}], areNew: true },
+      { from: 'x', type: 'answer', id: 'unknown', isRunning: true },
+    ];
+    const text = JSON.stringify(['forger', 1, { format: 1, processRuns: forged }]);
+    hub.deliver(hub.names[0], text);
+    await pass(400);
+    assert.equal(feed.report()?.status, 'running');
+    a.agent.say(undefined);
+    await pass(400);
+    assert.equal(feed.report(), undefined);
+  });
+});
