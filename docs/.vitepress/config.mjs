@@ -15,7 +15,7 @@ const PAGES = {
     'artifacts',
     'concurrent_writes',
   ],
-  Storages: ['storages', 'writing_a_storage', 'storage_in_rust', 'channels'],
+  Storages: ['storages', 'databases', 'writing_a_storage', 'storage_in_rust', 'channels'],
   'Server and screen': ['server', 'live', 'runs', 'cache', 'chat', 'assistant_ui', 'inspector'],
   Reference: [
     'errors',
