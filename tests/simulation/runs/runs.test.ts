@@ -15,6 +15,8 @@ const SEEDS = [
   472,
   // A first message that was refused left an empty session.
   ...[345, 380],
+  // A rewind of a first message that was given up left an empty session.
+  157_800_225,
   // A cancel waited for the agent's first event.
   ...[737, 930],
   // A message that was given up stayed on the screen.

@@ -78,6 +78,15 @@ function placesNeeded(mutation: Mutation): string[] {
   return author === 'user' || !invocationId ? [own] : [own, invocationPlace(invocationId)];
 }
 
+/** Whether a mutation is a rewind to what an append writes, and stores nothing but its marker. */
+export function onlyUndoes(mutation: Mutation, append: Mutation): boolean {
+  if (!isOf(mutation, 'rewind') || !isOf(append, 'append')) return false;
+  const { place, message, events = [] } = mutation.write;
+  const written = placesWritten(append);
+  const isTo = placesOf(place).some((each) => written.includes(each));
+  return isTo && message === undefined && events.length === 0;
+}
+
 /**
  * Returns the place of what a rewind undoes first. Other rewinds, to which it may go back, block everything behind by
  * themselves.

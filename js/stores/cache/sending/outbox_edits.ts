@@ -15,7 +15,7 @@ import {
   UNSENT,
   withBase,
 } from '../records/records.js';
-import { blockersOf } from '../records/refusals.js';
+import { blockersOf, onlyUndoes } from '../records/refusals.js';
 import { deleteSession, removeUnsent } from '../verbs/deletion.js';
 import { writesOfCreation } from '../overlay/shared_overlay.js';
 
@@ -112,7 +112,7 @@ export async function dropMutations(
   await transaction.outbox.change(key, { put });
   if (!isSession(key)) return;
   const joint = removed.find(({ base }) => base.isJoint === true);
-  if (joint && (await giveUpSession(transaction, key, joint.base.localId, rest))) return;
+  if (joint && (await giveUpSession(transaction, key, joint, rest))) return;
   const [first, second] = rest;
   // A provisional creation was refused: the remote has no session, and no mutation is left that needs one.
   const isOnlyRefused =
@@ -141,18 +141,21 @@ export async function takeBack(
 }
 
 /**
- * Gives up a session that was created for an event which is given up, unless anything else has been done with it.
- * Returns whether it did.
+ * Gives up a session that was created for an event which is given up, unless anything else has been done with it. A
+ * rewind of that event is nothing else. Returns whether it did.
  */
 async function giveUpSession(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  localId: number,
+  joint: Mutation,
   rest: readonly Mutation[],
 ): Promise<boolean> {
+  const { localId } = joint.base;
   const view = await transaction.view(key);
   const own = rest.filter(({ base }) => base.localId === localId);
-  const isUsed = view?.localId !== localId || own.some((mutation) => !isOf(mutation, 'create'));
+  const isOther = (mutation: Mutation): boolean =>
+    !isOf(mutation, 'create') && !onlyUndoes(mutation, joint);
+  const isUsed = view?.localId !== localId || own.some(isOther);
   const copy = view?.copy;
   const isChanged = copy !== undefined && copy.revision !== copy.created;
   if (isUsed || isChanged) return false;

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { rewind } from '../../../../../js/core/history/index.js';
 import { InMemorySessionService } from '../../../../../js/index.js';
 import type { CachedSessionService } from '../../../../../js/service/cache/index.js';
 import { liveSession, type RunAgent } from '../../../../../js/ui/live/index.js';
@@ -176,6 +177,17 @@ describe('A first message that is given up', () => {
     await until(() => untilSent(cache));
     assert.equal(await server.service.getSession(KEY), undefined);
     assert.equal(await cache.getSession(KEY), undefined);
+  });
+
+  it('takes its session with it also if a rewind has undone it', async () => {
+    const server = serverWith();
+    const { creation, cache, store, id } = await askWhileCreating(server);
+    await rewind(cache, { ...KEY, before: { eventId: id } });
+    await store.cancel(id);
+    creation.release();
+    await until(() => untilSent(cache));
+    assert.deepEqual(await cache.outbox.list(), []);
+    assert.equal(await server.service.getSession(KEY), undefined);
   });
 
   it('leaves the session if another device has written to it meanwhile', async () => {
