@@ -1,8 +1,8 @@
 // The version of the packages, which stands in several files.
 //
 //   node js/build/version.mjs                   fails unless all files have the same version; prints it
-//   node js/build/version.mjs --release v0.2.0  fails as well unless the tag names it and CHANGELOG.md has its date;
-//                                               prints what CHANGELOG.md says about it
+//   node js/build/version.mjs --release v0.2.0  fails as well unless the tag names it, CHANGELOG.md has its date, and
+//                                               README.md says no more that it is unpublished; prints the changes
 //   node js/build/version.mjs 0.2.0             writes the version into all files
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -61,6 +61,9 @@ export function obstacles(root, tag) {
   const heading = newestHeading(readFileSync(join(root, CHANGELOG), 'utf8'));
   if (!/ – \d{4}-\d\d-\d\d$/.test(heading)) {
     problems.push(`the first heading of ${CHANGELOG} has no date: ${heading}`);
+  }
+  if (readFileSync(join(root, 'README.md'), 'utf8').includes('is not on npm yet')) {
+    problems.push('README.md says that the package is not on npm yet');
   }
   return problems;
 }

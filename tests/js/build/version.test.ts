@@ -27,6 +27,7 @@ describe('The version', () => {
   beforeEach(() => {
     folder = newFolder();
     for (const file of FILES) cpSync(join(root, file), join(folder, file));
+    writeFileSync(join(folder, 'README.md'), '# adk-session-wasm\n');
     raise(folder, '7.8.9');
     change('CHANGELOG.md', / – .*/, ' – 2030-01-02');
   });
@@ -86,6 +87,12 @@ describe('The version', () => {
   it('is not released before the changelog has its date', () => {
     change('CHANGELOG.md', '2030-01-02', 'Unreleased');
     const problem = 'the first heading of CHANGELOG.md has no date: ## 7.8.9 – Unreleased';
+    assert.deepEqual(obstacles(folder, 'v7.8.9'), [problem]);
+  });
+
+  it('is not released while README.md says that it is not on npm yet', () => {
+    writeFileSync(join(folder, 'README.md'), '**7.8.9 is not on npm yet.**\n');
+    const problem = 'README.md says that the package is not on npm yet';
     assert.deepEqual(obstacles(folder, 'v7.8.9'), [problem]);
   });
 
