@@ -10,6 +10,7 @@ import { requireId } from '../values/model/values/ids.js';
 import { toListed } from '../stores/indexed_db/listed_records.js';
 import { openingOf } from '../stores/indexed_db/opening.js';
 import { suspendOnPageHide } from '../stores/indexed_db/page_hide.js';
+import { withTransactions } from '../stores/indexed_db/worker_freeze.js';
 import { parseRecords } from '../stores/indexed_db/stored_records.js';
 import { deleteWords, eraseWords } from '../stores/indexed_db/word_records.js';
 import type { StateShape } from '../values/state/state_shape.js';
@@ -188,7 +189,9 @@ export class IndexedDbSessionService<
     const both = [name, nameOfFiles(name)];
     try {
       await openingOf(name).forget(async () => {
-        await Promise.all(both.map((database) => deleteDatabase(database, timeout)));
+        const remove = (database: string): Promise<void> =>
+          withTransactions(database, () => deleteDatabase(database, timeout));
+        await Promise.all(both.map(remove));
       });
     } catch (error) {
       // The words must not outlive the sessions that a blocked deletion deletes later. Its error tells why.
@@ -212,7 +215,12 @@ function partsOver(access: IndexedDbAccess, onOpen: OnOpen | undefined) {
     openStore() {
       const core = createIndexedDbStorage(access, onOpen);
       stopFollowing = suspendOnPageHide(core);
-      return new WasmStore(core, { holdsData: false, parse: parseRecords, toListed });
+      return new WasmStore(core, {
+        holdsData: false,
+        parse: parseRecords,
+        toListed,
+        run: (call) => withTransactions(access.name, call),
+      });
     },
     closeStorage: () => stopFollowing?.(),
     feed: feedOfDatabase(access.name),

@@ -59,6 +59,17 @@ export class TabLock {
     }
   }
 
+  /** Does the work while others share the lock in the same way. Without Web Locks, it only does the work. */
+  async share<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#locks === undefined) return work();
+    return await this.#locks.request(this.#name, { mode: 'shared' }, work);
+  }
+
+  /** Asks the browser who holds locks, and takes none. Chromium discards frozen pages that hold one. */
+  async ask(): Promise<void> {
+    await this.#locks?.query();
+  }
+
   /** Does the work at once: takes the lock away from a tab that still holds it. */
   async take<T>(work: () => Promise<T>): Promise<T> {
     if (this.#locks === undefined) return work();

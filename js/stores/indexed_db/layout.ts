@@ -1,6 +1,6 @@
 /**
- * TypeScript's part of IndexedDB: pages that are hidden or restored (`page_hide.ts`), blocked openings (`opening.ts`),
- * and lost databases (`loss.ts`). The cache uses it too. Sessions are read and written by Rust, `src/wasm/indexed_db`.
+ * TypeScript's part of IndexedDB: pages that are hidden or restored (`page_hide.ts`), workers that are frozen
+ * (`worker_freeze.ts`), blocked openings (`opening.ts`), and lost databases (`loss.ts`). The cache uses it too. Sessions are read and written by Rust, `src/wasm/indexed_db`.
  *
  * This file is the part of IndexedDB's layout that JavaScript knows. `src/wasm/indexed_db/records/schema.rs` owns the
  * layout: it describes all stores, indexes and keys.

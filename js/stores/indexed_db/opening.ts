@@ -8,6 +8,7 @@ import type { ChangeNote, CreationNote } from './layout.js';
 import { turnLogOver } from './log_turnover.js';
 import { findLoss, PresenceFlag } from './loss.js';
 import { suspendOnPageHide, whileShown } from './page_hide.js';
+import { withTransactions } from './worker_freeze.js';
 
 /** Refills a database that was lost. */
 export type Refill = (loss: DataLoss) => Promise<void>;
@@ -114,11 +115,9 @@ export class Opening {
       const core = createIndexedDbStorage(access, undefined);
       const stopFollowing = suspendOnPageHide(core);
       try {
-        const note = callWasmStorage(
-          false,
-          () => core.creation_note(change) as Promise<CreationNote | undefined>,
-        );
-        return await note;
+        const read = (): Promise<CreationNote | undefined> =>
+          core.creation_note(change) as Promise<CreationNote | undefined>;
+        return await withTransactions(this.#name, () => callWasmStorage(false, read));
       } catch (error) {
         // `storage_unavailable` would make `'auto'` use memory although the database exists.
         if (!isSessionError(error, 'storage_unavailable')) throw error;

@@ -32,7 +32,7 @@ function handleTransition(event: Event): void {
   }
 }
 
-// Workers never enter that cache.
+// A worker is frozen without an event, see `worker_freeze.ts`.
 if ('onpagehide' in globalThis) {
   addEventListener('pagehide', handleTransition);
   addEventListener('pageshow', handleTransition);

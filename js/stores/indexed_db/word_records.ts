@@ -4,6 +4,7 @@
  */
 import { SessionError } from '../../values/errors/errors.js';
 import { messageOf } from '../../values/errors/describe.js';
+import { withTransactions } from './worker_freeze.js';
 
 /** The object stores: a record a session by its key, and the keys of the sessions that were added to a memory. */
 export const WORD_STORES = ['words', 'marks'] as const;
@@ -31,10 +32,22 @@ export function keysOf(key: WordKey): IDBKeyRange {
 export async function withWords<T>(
   name: string,
   creates: boolean,
-  work: (transaction: IDBTransaction) => IDBRequest<T> | undefined,
+  work: WordRequests<T>,
 ): Promise<T | undefined> {
-  const worked = new Promise<T | undefined>((resolve, reject) => {
-    const opening = indexedDB.open(nameOf(name), 1);
+  const database = nameOf(name);
+  return withTransactions(database, () => requestWords(database, creates, work)).catch(fail);
+}
+
+/** Makes the requests of a transaction, and returns the last one. */
+type WordRequests<T> = (transaction: IDBTransaction) => IDBRequest<T> | undefined;
+
+function requestWords<T>(
+  name: string,
+  creates: boolean,
+  work: WordRequests<T>,
+): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open(name, 1);
     let isAbsent = false;
     opening.onupgradeneeded = () => {
       isAbsent = !creates;
@@ -51,7 +64,6 @@ export async function withWords<T>(
       database.close();
     };
   });
-  return worked.catch(fail);
 }
 
 function fail(error: unknown): never {

@@ -29,6 +29,7 @@ import { sequel } from './pages/sequel.js';
 import { sequence } from './loss/sequence.js';
 import { serveSite } from './site.js';
 import { sizes } from './writes/sizes.js';
+import { workerFreeze } from './pages/worker_freeze.js';
 import { twoPages } from './pages/two_pages.js';
 import { searches } from './reads/searches.js';
 import { views } from './reads/views.js';
@@ -46,6 +47,7 @@ const ENGINE_GROUPS = {
   'where it works': realms,
   'where it does not': fallback,
   'lost connections': connections,
+  'workers that freeze': workerFreeze,
   'words of a search': searches,
 };
 

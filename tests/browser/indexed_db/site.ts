@@ -26,6 +26,7 @@ export async function serveSite(): Promise<Site> {
     '/': html(pageWith('/page.js')),
     '/page.js': { body: await bundle('main') },
     '/realm.js': { body: await bundle('opening/realm') },
+    '/writer.js': { body: await bundle('pages/writer') },
     '/damaged': html(pageWith('/damaged.js')),
     '/damaged.js': { body: await bundle('loss/damaged') },
     '/killed': html(pageWith('/killed.js')),

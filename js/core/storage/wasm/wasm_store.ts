@@ -109,6 +109,8 @@ export interface CoreStorage {
   readonly toListed?: (records: readonly unknown[]) => ListedSession[];
   /** Only over memory. */
   readonly mutations?: MemoryMutations;
+  /** Runs each call. Only over IndexedDB. */
+  readonly run?: <T>(call: () => MaybePromise<T>) => Promise<T>;
 }
 
 /**
@@ -160,7 +162,10 @@ export class WasmStore implements Store, CoreVerbs {
 
   /** Calls the wasm, which answers at once or with a promise. */
   #call<T>(call: () => unknown): MaybePromise<T> {
-    return callWasmStorage(this.#storage.holdsData, call as () => MaybePromise<T>);
+    const { holdsData, run } = this.#storage;
+    const answer = call as () => MaybePromise<T>;
+    if (run === undefined) return callWasmStorage(holdsData, answer);
+    return run(() => callWasmStorage(holdsData, answer));
   }
 
   #read<T>(call: Call, read: (caller: Caller | undefined) => unknown): MaybePromise<T> {

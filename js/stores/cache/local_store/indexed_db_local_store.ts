@@ -4,6 +4,7 @@ import { messageOf } from '../../../values/errors/describe.js';
 import { isSessionError, SessionError } from '../../../values/errors/errors.js';
 import { turnLogOver } from '../../indexed_db/log_turnover.js';
 import { followPageHide, untilShown, whileShown } from '../../indexed_db/page_hide.js';
+import { withTransactions } from '../../indexed_db/worker_freeze.js';
 import {
   CACHE_STORES,
   type CacheStoreName,
@@ -73,7 +74,7 @@ export class IndexedDbLocalStore<
     work: (transaction: LocalTransaction<StoreName>) => Promise<T>,
   ): Promise<T> {
     try {
-      return await this.#run(mode, work);
+      return await withTransactions(this.#given.name, () => this.#run(mode, work));
     } catch (error) {
       throw localError(error, this.#given);
     }

@@ -28,6 +28,7 @@ import { inPage as leaving } from '../pages/leaving.js';
 import { inPage as resuming } from '../pages/resuming.js';
 import { inPage as sequel } from '../pages/sequel.js';
 import { inPage as twoPages } from '../pages/two_pages.js';
+import { inPage as workerFreeze } from '../pages/worker_freeze.js';
 import { inPage as bursts } from '../loss/bursts.js';
 
 exposeScenarios({
@@ -59,4 +60,5 @@ exposeScenarios({
   ...resuming,
   ...sequel,
   ...twoPages,
+  ...workerFreeze,
 });
