@@ -734,6 +734,9 @@ function __wbg_get_imports() {
         __wbg_abort_0000000000000000: function() { return handleError(function (arg0) {
             arg0.abort();
         }, arguments); },
+        __wbg_addEventListener_0000000000000000: function() { return handleError(function (arg0, arg1, arg2, arg3) {
+            arg0.addEventListener(getStringFromWasm0(arg1, arg2), arg3);
+        }, arguments); },
         __wbg_add_0000000000000000: function() { return handleError(function (arg0, arg1) {
             const ret = arg0.add(arg1);
             return ret;
@@ -770,6 +773,10 @@ function __wbg_get_imports() {
                 state0.a = 0;
             }
         }, arguments); },
+        __wbg_bind_0000000000000000: function(arg0, arg1) {
+            const ret = arg0.bind(arg1);
+            return ret;
+        },
         __wbg_bound_0000000000000000: function() { return handleError(function (arg0, arg1) {
             const ret = IDBKeyRange.bound(arg0, arg1);
             return ret;

@@ -32,7 +32,7 @@ export function turnLogOver(): void {
  * Returns whether the browser is Chromium: only Chromium reports losses (`dataLoss`), and only Chromium uses
  * LevelDB.
  */
-function isChromium(): boolean {
+export function isChromium(): boolean {
   if (typeof IDBVersionChangeEvent === 'undefined') return false;
   return 'dataLoss' in IDBVersionChangeEvent.prototype;
 }

@@ -7,6 +7,7 @@
  * anybody asks for the locks. WebKit freezes it all the same: its transaction blocks until the page is shown or discarded.
  */
 import { TabLock } from '../../core/watch/tab_lock.js';
+import { isChromium } from './log_turnover.js';
 
 /** How long a worker holds the lock after its last call, in milliseconds. So a burst of calls takes it once. */
 const LINGER_MS = 1000;
@@ -48,7 +49,8 @@ class DatabaseLock {
 
   #endCall(): void {
     this.#calls -= 1;
-    if (this.#calls > 0) return;
+    // An idle connection of a frozen shared worker holds up deletions in Chromium, where the lock keeps no page out.
+    if (this.#calls > 0 || isChromium()) return;
     this.#lingering = setTimeout(() => {
       this.#release?.();
       this.#release = undefined;

@@ -298,6 +298,7 @@ impl Database {
                 drop(guard(&mut || database.disconnect()));
             }
         });
+        close_without_code(&raw);
         listen(&raw, &ENDS, listener.as_ref());
         let connection = Connection { raw, _listener: listener };
         let Some(on_open) = self.on_open.clone() else {
@@ -363,6 +364,14 @@ impl Database {
             drop(waiter.answer.send(done.clone()));
         }
     }
+}
+
+/// Lets the browser close the connection by itself when another tab wants to upgrade or delete the database. Firefox sends
+/// the event to a frozen worker too, but runs none of its code: the deletion would wait until the page is shown.
+fn close_without_code(raw: &IdbDatabase) {
+    let close: Function = raw.unchecked_ref::<JsObject>().get("close").unchecked_into();
+    // Fails in no browser. Without it, the listener closes the connection.
+    let _ = raw.add_event_listener_with_callback("versionchange", &close.bind0(raw));
 }
 
 /// Deletes a database with everything in it. Connections of this package close, here and in other

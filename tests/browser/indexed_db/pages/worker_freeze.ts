@@ -9,7 +9,7 @@ import { keyOf, say } from '../page/events.js';
 import type { WriterTask } from '../page/pages/writer.js';
 
 /** What the tests call in the page. */
-export const inPage = { startWriter, untilIdle, appendInTime, wasRestored };
+export const inPage = { startWriter, untilIdle, appendInTime, deleteInTime, wasRestored };
 type Page = typeof inPage;
 
 type WorkerKind = 'dedicated' | 'shared';
@@ -33,11 +33,21 @@ export function workerFreeze(context: Context, browserName: BrowserName): void {
       });
     });
 
+    it(`a page that is left with an idle ${kind} worker blocks no deletion`, async () => {
+      const name = newName();
+      await inTwoTabs<Page>(context, async (left, other) => {
+        await left.call('startWriter', kind, { name, writes: false });
+        await left.call('untilIdle', name, browserName !== 'chromium');
+        await left.open(context.site.elsewhere);
+        assert.equal(await other.call('deleteInTime', name), 'deleted');
+      });
+    });
+
     it(`a page that is left with an idle ${kind} worker is restored`, async () => {
       const name = newName();
       await inTab<Page>(context, async (left) => {
         await left.call('startWriter', kind, { name, writes: false });
-        await left.call('untilIdle', name);
+        await left.call('untilIdle', name, browserName !== 'chromium');
         await left.open(context.site.elsewhere);
         await left.back();
         assert.equal(await left.call('wasRestored'), true);
@@ -77,9 +87,9 @@ function shared(worker: SharedWorker): [EventTarget, MessagePort] {
   return [worker, worker.port];
 }
 
-/** Waits until no worker holds a lock of the database. */
-async function untilIdle(name: string): Promise<void> {
-  for (;;) {
+/** Waits until no worker holds the lock of the database, where it is given back. */
+async function untilIdle(name: string, isGivenBack: boolean): Promise<void> {
+  while (isGivenBack) {
     const { held = [] } = await navigator.locks.query();
     if (!held.some((lock) => lock.name?.endsWith(`:${name}`))) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -100,6 +110,16 @@ async function appendInTime(name: string): Promise<string> {
     return codeOf(error);
   } finally {
     await service.close();
+  }
+}
+
+/** Returns `deleted`, or the code of the error. */
+async function deleteInTime(name: string): Promise<string> {
+  try {
+    await IndexedDbSessionService.deleteDatabase(name, { timeoutMs: TIMEOUT });
+    return 'deleted';
+  } catch (error) {
+    return codeOf(error);
   }
 }
 

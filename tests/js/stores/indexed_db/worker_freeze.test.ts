@@ -70,6 +70,16 @@ describe('Calls that open transactions', () => {
     mock.timers.tick(1000);
   });
 
+  it('keep the lock in Chromium, which tells a frozen shared worker of no deletion', async () => {
+    asWorker();
+    const dataLoss = { prototype: { dataLoss: 'none' } };
+    Object.assign(globalThis, { IDBVersionChangeEvent: dataLoss });
+    await withTransactions(name, () => undefined);
+    Reflect.deleteProperty(globalThis, 'IDBVersionChangeEvent');
+    mock.timers.tick(5000);
+    assert.equal(await held(), 1);
+  });
+
   it('hold no lock in a page', async () => {
     const inside = await withTransactions(name, held);
     assert.equal(inside, 0);
