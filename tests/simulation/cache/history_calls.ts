@@ -112,6 +112,7 @@ function stored(
   value: string,
   mayBeRefused: boolean,
 ): Check {
+  journal.rewound.add(name);
   const write: NewWrite = {
     register: `${name} ${eventId}`,
     session: name,

@@ -62,6 +62,8 @@ export class Journal {
   readonly movedEvents = new Set<string>();
   /** The sessions whose last rewind somebody undoes. Another rewind may come between. */
   readonly undone = new Set<string>();
+  /** The sessions that somebody rewinds. */
+  readonly rewound = new Set<string>();
   /** The oldest event that each session has had at the server, whatever was deleted since. */
   readonly oldest = new Map<string, string>();
   /** The values of each register in the order in which the server has accepted them. */
@@ -113,10 +115,19 @@ export class Journal {
     }
     // A call "through" rejects, and does not tell the id of its event.
     if (code === 'stale_session' && this.undone.has(session)) return true;
+    // A rewind of another device has undone the first event of its invocation before it came.
+    const isOfUndone = this.rewound.has(session) && this.#isContinued(session, eventId);
+    if (code === 'stale_session' && isOfUndone) return true;
     return this.writes.some(
       (write) =>
         write.session === session && write.eventId === eventId && write.mayBeRefused === true,
     );
+  }
+
+  /** Whether an event continues the invocation of an accepted one: those of an append have the ids `e7.0`, `e7.1`. */
+  #isContinued(session: string, eventId = ''): boolean {
+    const [append, place = '0'] = eventId.split('.');
+    return place !== '0' && this.#accepted.has(`${session} ${append}.0`);
   }
 
   /** Whether a session may have shown an event that the server refuses. */
