@@ -73,6 +73,8 @@ export interface ServerAgent {
    * the feed of the user is open. Of all sessions of a user, it tells the changes alone.
    */
   follow(key: FollowedKey, listener: ReportListener): () => void;
+  /** Returns the message of a session that another process of the server may be answering, as the server has told. */
+  openMessage?(key: CompositeSessionKey): string | undefined;
   /**
    * Cancels the run of a session, or stores the end event of the message that `messageId` names.
    *

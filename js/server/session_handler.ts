@@ -212,6 +212,7 @@ class Handler {
     const { pathname, searchParams } = new URL(request.url);
     const { authorize, basePath, maxBodyBytes, maxArtifactBytes, maxEvents, apps, timeoutMs } =
       this.#settings;
+    const { maxRunMs } = this.#settings;
     if (!pathname.startsWith(`${basePath}/`)) throw new HttpRefusal(404, 'Not Found');
     // Some hosts redirect each path to the same one with a slash at its end.
     const path = pathname.slice(basePath.length).replace(/\/$/, '');
@@ -221,7 +222,7 @@ class Handler {
       const keepsMutations = await this.#keepsMutations();
       const runsAgents = this.#runs !== undefined;
       const protocol = PROTOCOL_VERSION;
-      const limits = { maxBodyBytes, maxArtifactBytes };
+      const limits = { maxBodyBytes, maxArtifactBytes, ...(runsAgents && { maxRunMs }) };
       return jsonResponse({ protocol, keepsMutations, runsAgents, ...limits });
     }
     const isOwnClient = comesFromOwnClient(request);

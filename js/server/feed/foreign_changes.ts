@@ -17,7 +17,7 @@ const INTERVAL_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 
 /** A question that takes long is asked less often: it takes at most this part of the time. */
-const MAX_LOAD = 0.05;
+const MAX_LOAD = 0.25;
 
 /**
  * How far a question reaches back before the one before it, in milliseconds. Clocks differ, and a transaction commits

@@ -1,5 +1,6 @@
 import {
   CREATED_HEADER,
+  OPEN_HEADER,
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
   REVISION_HEADER,
@@ -9,7 +10,7 @@ import { HttpRefusal } from './responses.js';
 
 /** The headers of requests that responses depend on. */
 export const VARY = `Origin, ${PROTOCOL_HEADER}`;
-const EXPOSED_HEADERS = `${PROTOCOL_HEADER}, ${CREATED_HEADER}, ${REVISION_HEADER}, ${RUN_HEADER}, content-range, etag, retry-after`;
+const EXPOSED_HEADERS = `${PROTOCOL_HEADER}, ${CREATED_HEADER}, ${REVISION_HEADER}, ${RUN_HEADER}, ${OPEN_HEADER}, content-range, etag, retry-after`;
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 /** Seconds for which a browser may remember the answer to a preflight. */
 const MAX_AGE_SECONDS = '600';

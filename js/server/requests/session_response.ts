@@ -1,13 +1,20 @@
-import { CREATED_HEADER, REVISION_HEADER } from '../../stores/http/protocol.js';
+import {
+  CREATED_HEADER,
+  OPEN_HEADER,
+  openText,
+  REVISION_HEADER,
+} from '../../stores/http/protocol.js';
 import type { JsonObject } from '../../values/json/rules.js';
 import { mapInTasks } from '../../core/call/scheduling.js';
-import { isSummarised } from '../../values/model/event/markers.js';
+import { isSummarised, rewindTargetOf } from '../../values/model/event/markers.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { Session } from '../../values/model/session.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { rewindStarts } from '../../core/history/rules/marks.js';
 import type { RewindStart } from '../../core/read.js';
 import type { ServiceCore } from '../../service/service_core.js';
+import { newestMessage } from '../../service/runs/agent/run_status.js';
+import { readTail } from '../runs/elsewhere.js';
 import type { RouteCall } from './route.js';
 
 /** Returns the session for the response, and adds its revisions to the headers. */
@@ -26,6 +33,25 @@ export function addRevisions(
 ): void {
   if (created !== undefined) headers[CREATED_HEADER] = String(created);
   if (revision !== undefined) headers[REVISION_HEADER] = String(revision);
+}
+
+/**
+ * Tells the client in a header which message another process may be answering.
+ *
+ * @param events those of the response, with the newest ones
+ */
+export async function tellOpen(call: RouteCall, events: readonly Event[] = []): Promise<void> {
+  const { runs, service, key, headers, report } = call;
+  if (runs === undefined) return;
+  const hasAll =
+    newestMessage(events) !== undefined &&
+    events.every((event) => rewindTargetOf(event) === undefined);
+  const isKnown = hasAll || !runs.isOneOfMany;
+  const tail = isKnown ? events : ((await readTail(service, key))?.events ?? []);
+  const found = runs.elsewhere(tail, report);
+  const isOpen = found !== undefined && found.leftMs > 0;
+  const open = isOpen ? { messageId: found.message.id, leftMs: found.leftMs } : undefined;
+  if (runs.isOneOfMany) headers[OPEN_HEADER] = openText(open);
 }
 
 /** Returns which events of a transcript a summary stands for. Absent if there are none. */

@@ -8,7 +8,7 @@ import { SessionError } from '../../values/errors/errors.js';
 import { raceSignal } from '../../core/call/time_limit.js';
 import { requireSameMessage } from '../../core/history/session_history.js';
 import { type AdmittedMessage, isStoredAlready } from '../../service/runs/agent/run_storage.js';
-import { RUN_HEADER } from '../../stores/http/protocol.js';
+import { OPEN_HEADER, openText, RUN_HEADER } from '../../stores/http/protocol.js';
 import { type AskedRun, takeRunMessage } from '../../values/model/asked_run.js';
 import type { Event, NewEvent } from '../../values/model/event/event.js';
 import { newEventId } from '../../values/model/event/create_event.js';
@@ -70,7 +70,10 @@ export async function askAgent(
 /** Tells the client which run answers its message, if the run is under way in this process. */
 export function tellRunId({ key, headers }: RouteCall, runs: ServerRuns, messageId: string): void {
   const { start, number } = runs.find(key, messageId)?.runId ?? {};
-  if (start !== undefined) headers[RUN_HEADER] = `${start} ${number}`;
+  if (start === undefined) return;
+  headers[RUN_HEADER] = `${start} ${number}`;
+  // The feed of the client may come from another process.
+  if (runs.isOneOfMany) headers[OPEN_HEADER] = openText({ messageId, leftMs: runs.longestMs });
 }
 
 /** Returns the message as it is stored: by an earlier request, by a run under way that it joins, or by a new run. */

@@ -12,7 +12,7 @@ import { type Expected, isAsSent } from '../rights/client_append.js';
 import { appendBody } from '../requests/call_body.js';
 import { FLAG, oneOf, type Parameter, TEXT, WHOLE } from '../requests/parameters.js';
 import { keyOf, type Route, type RouteCall, routeWithQuery } from '../requests/route.js';
-import { requireCore, startsOf, summarisedIn } from '../requests/session_response.js';
+import { requireCore, startsOf, summarisedIn, tellOpen } from '../requests/session_response.js';
 import { askAgent } from './ask_agent.js';
 import { SESSION } from './session_routes.js';
 
@@ -49,6 +49,7 @@ export const EVENT_ROUTES: readonly Route[] = [
       } satisfies Record<PageParameter | 'key', unknown>;
       const { pages } = requireCore(call);
       const page = await pages.readPage(request, { signal });
+      if (direction === 'before' && eventId === undefined) await tellOpen(call, page.events);
       const starts = page.hasOlder === true ? await startsOf(call, page.events) : {};
       return { ...page, ...summarisedIn(page.events), ...starts };
     },
@@ -92,6 +93,7 @@ export const EVENT_ROUTES: readonly Route[] = [
       const { pages } = requireCore(call);
       const changes = await pages.changes(request, { signal });
       const events = changes.events?.map(({ event }) => event);
+      await tellOpen(call, events);
       return { ...changes, ...(await startsOf(call, events)) };
     },
   }),

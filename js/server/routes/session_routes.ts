@@ -52,6 +52,7 @@ import {
   respondWithSession,
   revisionsOf,
   startsOf,
+  tellOpen,
 } from '../requests/session_response.js';
 
 /** The sessions of a page by default, and the most. */
@@ -121,6 +122,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       const afterTimestamp = call.form.readTime(call.query.afterTimestamp) as number | undefined;
       const query = { ...call.query, afterTimestamp };
       const session = await requireSession(call, query);
+      if (query.numRecentEvents !== 0) await tellOpen(call, session.events);
       const isPart = query.numRecentEvents !== undefined || query.afterTimestamp !== undefined;
       const starts = isPart ? await startsOf(call, session.events) : {};
       return { ...(await respondWithSession(call, session)), ...starts };

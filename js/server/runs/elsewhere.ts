@@ -22,7 +22,7 @@ import { newestMessage, storedStatus } from '../../service/runs/agent/run_status
  * Milliseconds beyond the time limit of a run in which another process may still run it: it has to end, and clocks
  * differ.
  */
-const MARGIN_MS = 30_000;
+export const MARGIN_MS = 30_000;
 
 /** How many events are read at first. A turn is mostly shorter. */
 const FIRST_WINDOW = 64;

@@ -49,6 +49,7 @@ export class ProcessRuns implements OwnRuns {
   }
 
   get size(): number {
+    for (const name of [...this.runs.keys(), ...this.successors.keys()]) this.#dropLost(name);
     return this.runs.size + this.successors.size;
   }
 
@@ -71,7 +72,15 @@ export class ProcessRuns implements OwnRuns {
 
   /** Returns the run of a session, and the one that is to follow it. */
   of(name: string): ServerRun[] {
+    this.#dropLost(name);
     return [this.runs, this.successors].flatMap((runs) => runs.get(name) ?? []);
+  }
+
+  /** Drops runs that the host has ended without a word, as a Worker does some time after its response. */
+  #dropLost(name: string): void {
+    for (const runs of [this.runs, this.successors]) {
+      if (runs.get(name)?.isLost === true) runs.delete(name);
+    }
   }
 
   get reports(): readonly RunReport[] {

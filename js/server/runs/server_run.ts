@@ -10,6 +10,7 @@ import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { LocalRun, type RunEnd, type StopReason } from '../../service/runs/agent/local_run.js';
+import { MARGIN_MS } from './elsewhere.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
 
@@ -73,6 +74,7 @@ export class ServerRun {
   readonly #run: LocalRun;
   readonly #asked: ServerMessage;
   readonly #start: Start;
+  readonly #lostAt: number;
   #runId: ServerRunId | undefined;
 
   /**
@@ -88,6 +90,7 @@ export class ServerRun {
     this.messageId = asked.messageId;
     this.#asked = asked;
     this.#start = start;
+    this.#lostAt = Date.now() + maxRunMs + MARGIN_MS;
     const admit = async (): Promise<AdmittedMessage> => {
       const mark = start.newMark();
       return { ...(await asked.admit(mark)), mark };
@@ -110,6 +113,11 @@ export class ServerRun {
 
   get isOver(): boolean {
     return this.#run.isOver;
+  }
+
+  /** Whether it has not ended in its time: nothing runs it any more. */
+  get isLost(): boolean {
+    return Date.now() > this.#lostAt;
   }
 
   get underWay(): RunUnderWay | undefined {

@@ -16,7 +16,7 @@ import { keyText } from '../../values/model/values/ids.js';
 import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
 import { endEventsOf, endRun } from '../../service/runs/agent/end_events.js';
 import { HttpRefusal } from '../http/responses.js';
-import { provesOther, readTail, runElsewhere, type RunElsewhere } from './elsewhere.js';
+import { MARGIN_MS, provesOther, readTail, runElsewhere, type RunElsewhere } from './elsewhere.js';
 import { type ProcessRuns, processRunsOf } from './process_runs.js';
 import { type RunSettings, ServerRun, type ServerMessage } from './server_run.js';
 
@@ -79,6 +79,11 @@ export class ServerRuns {
   /** Runs the rewinds of a session that begin a run one after the other. */
   rewinding<Result>(key: CompositeSessionKey, work: () => Promise<Result>): Promise<Result> {
     return this.#all.rewinds.run(keyText(key), work);
+  }
+
+  /** The milliseconds for which another process takes a message that is admitted now for one that runs. */
+  get longestMs(): number {
+    return this.#settings.maxRunMs + MARGIN_MS;
   }
 
   /** Whether other processes run agents over the same storage, so far as is known. */

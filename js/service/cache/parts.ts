@@ -204,6 +204,7 @@ export function openParts(options: TakenOptions) {
           forgetListeners.add(end);
           return end;
         },
+        openMessage: (key) => agent.openMessage?.(key),
         async cancel({ appName, userId, sessionId, messageId, signal }) {
           const key = { appName, userId, sessionId };
           if (messageId !== undefined && (await outbox.giveUp(key, messageId))) return true;

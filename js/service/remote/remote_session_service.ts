@@ -117,6 +117,7 @@ export class RemoteSessionService<S extends object = StateShape> extends StoredS
           return server.runsAgents === true;
         },
         follow: (key: FollowedKey, listener: ReportListener) => this.#followRun(key, listener),
+        openMessage: (key: CompositeSessionKey) => feed.runs.openMessage(key),
         cancel: (request: CancelRunRequest) => this.cancelRun(request),
       },
     };

@@ -131,6 +131,10 @@ class RemoteRuns implements RunTransport {
     }
   }
 
+  get elsewhere(): string | undefined {
+    return this.#agent.openMessage?.(this.#key);
+  }
+
   /** The server knows what it runs. */
   underWay(): undefined {
     return undefined;

@@ -36,6 +36,8 @@ export interface Runs {
   readonly failedMessageId: string | undefined;
   /** Whether it is known what runs. Until then no message counts as unanswered. */
   readonly isKnown: boolean;
+  /** The id of the message that another process of the server may be answering. */
+  readonly elsewhere: string | undefined;
   /** The drafts of the run, or of the last one. */
   readonly drafts: readonly Draft[];
   /** The ids of the whole events of the same run. */
@@ -137,8 +139,13 @@ export class RunDisplay {
     const { isRunning, drafts } = this.#runs;
     const over = this.#shown().filter((draft) => !isRunning || !isIn(drafts, draft));
     const ending = this.#replacedDrafts(over);
-    const isOver = ending.length > 0 || (!isRunning && this.#run?.status === 'running');
+    const isOver = ending.length > 0 || (!isRunning && this.#wasRunning);
     return isOver ? ending : undefined;
+  }
+
+  /** Whether the run that was shown last has told that it runs. */
+  get #wasRunning(): boolean {
+    return this.#run?.status === 'running' && this.#run.isElsewhere !== true;
   }
 
   /** Notes that all events were read that belong to drafts whose run has ended. */
@@ -183,7 +190,7 @@ export class RunDisplay {
     this.#drafts = keep(this.#drafts, drafts, (one, other) => one === other);
     const run = this.#statusOf(events, isWaiting);
     // Until the last events of a run are read, a call of it may have an answer.
-    if (run?.status !== 'running' || this.#runs.isRunning) {
+    if (run?.status !== 'running' || run.isElsewhere === true || this.#runs.isRunning) {
       const questions = this.#openQuestions(pages).map(questionOf);
       this.#questions = keep(
         this.#questions,
@@ -191,7 +198,7 @@ export class RunDisplay {
         (one, other) => one.callId === other.callId,
       );
     }
-    const isSame = (['status', 'messageId', 'isPaused'] as const).every(
+    const isSame = (['status', 'messageId', 'isPaused', 'isElsewhere'] as const).every(
       (member) => run?.[member] === this.#run?.[member],
     );
     if (!isSame) this.#run = run;
@@ -204,8 +211,7 @@ export class RunDisplay {
     const newest = newestMessage(events);
     if (run?.messageId === '') return { ...run, messageId: newest?.id ?? '' };
     // The outcome of a run is shown until another message follows, or until a rewind has undone the run.
-    const wasRunning = this.#runs.isKnown && this.#run?.status === 'running';
-    if (run === undefined && wasRunning) return this.#run;
+    if (run === undefined && this.#runs.isKnown && this.#wasRunning) return this.#run;
     const isOver = run?.status === 'failed' || run?.status === 'cancelled';
     if (run !== undefined && (!isOver || run.messageId === newest?.id)) return run;
     const stored = storedStatus(events);
@@ -215,7 +221,10 @@ export class RunDisplay {
     }
     if (stored?.status !== 'unanswered') return stored;
     if (isWaiting(stored.messageId)) return { status: 'queued', messageId: stored.messageId };
-    return this.#runs.isKnown ? stored : undefined;
+    if (!this.#runs.isKnown) return undefined;
+    const { messageId } = stored;
+    const isElsewhere = this.#runs.elsewhere === messageId;
+    return isElsewhere ? { status: 'running', messageId, isElsewhere } : stored;
   }
 
   #openQuestions(pages: Pages): AskedQuestion[] {

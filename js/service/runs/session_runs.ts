@@ -53,6 +53,8 @@ export interface RunTransport {
   /** Stops the run of a message, or stores the end event of the message if it has none. */
   stop(messageId: string): Promise<void>;
   /** See `Runs`. */
+  readonly elsewhere?: string | undefined;
+  /** See `Runs`. */
   underWay(): RunUnderWay | undefined;
   /** See `Runs`. */
   endUndone?(): Promise<void>;
@@ -115,6 +117,10 @@ export class SessionRuns implements Runs {
 
   get isKnown(): boolean {
     return this.#runs.isKnown;
+  }
+
+  get elsewhere(): string | undefined {
+    return this.#transport.elsewhere;
   }
 
   get drafts(): readonly Draft[] {

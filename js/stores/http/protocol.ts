@@ -25,6 +25,35 @@ export const REVISION_HEADER = 'adk-session-revision';
  */
 export const RUN_HEADER = 'adk-session-run';
 
+/**
+ * Of the answer to a read of the newest events of a session, and to a message with `run`: the message that another
+ * process of the server may be answering, as {@link openText} writes it. Absent if the server is one process.
+ */
+export const OPEN_HEADER = 'adk-session-open';
+
+/** A message that another process of a server may be answering. */
+export interface OpenMessage {
+  readonly messageId: string;
+  /** The milliseconds after which its run is over, if nothing has told its end. */
+  readonly leftMs: number;
+}
+
+/** Returns the value of {@link OPEN_HEADER}: `LEFT_MS MESSAGE_ID`, or `-` if nothing runs elsewhere. */
+export function openText(open: OpenMessage | undefined): string {
+  return open === undefined ? '-' : `${open.leftMs} ${encodeURIComponent(open.messageId)}`;
+}
+
+/** Reads the value of {@link OPEN_HEADER}. Anything else than a message counts as none. */
+export function parseOpen(text: string): OpenMessage | undefined {
+  const [, leftMs, id] = /^(\d{1,15}) (\S+)$/.exec(text) ?? [];
+  if (id === undefined) return undefined;
+  try {
+    return { messageId: decodeURIComponent(id), leftMs: Number(leftMs) };
+  } catch {
+    return undefined;
+  }
+}
+
 /** Of a request: the number of the mutation and the client, with a space between them; see `MutationId`. */
 export const MUTATION_HEADER = 'adk-session-mutation';
 

@@ -7,6 +7,8 @@ import type {
 import { type CursorList, listCursor, readListCursor } from '../../core/storage/reads/cursors.js';
 import type { ReadyWrite, WriteKind } from '../../core/write.js';
 import type { Call } from '../../core/call/call.js';
+import type { StorageKey } from '../../core/storage/rows.js';
+import type { HostHeaders } from '../../values/model/host.js';
 import { SessionError } from '../../values/errors/errors.js';
 import { parseLabels } from '../../values/model/description.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
@@ -52,7 +54,7 @@ import type {
   SearchParameter,
   WindowParameter,
 } from '../http/member_names.js';
-import { RUN_HEADER } from '../http/protocol.js';
+import { OPEN_HEADER, parseOpen, RUN_HEADER } from '../http/protocol.js';
 import type { MessageOfRun, RunReports } from './run_reports.js';
 import type { HttpConnection, ReadResponse } from './connection/connection.js';
 import { type ServerStore, askServerKind } from './server_store.js';
@@ -84,6 +86,7 @@ export class HandlerStore implements ServerStore, ReadVerbs {
       const [start, number] = headers.get(RUN_HEADER)?.split(' ') ?? [];
       const message = messageOf(write);
       if (start === undefined || message === undefined) return;
+      this.#noteOpen(message, headers);
       this.#runs.noteBegun(message, { start, number: Number(number) });
     });
 
@@ -95,7 +98,7 @@ export class HandlerStore implements ServerStore, ReadVerbs {
       pathTo(key),
       query satisfies Record<WindowParameter, unknown>,
       call,
-      sessionReader(key),
+      this.#withOpen(key, sessionReader(key)),
     );
   }
 
@@ -103,7 +106,12 @@ export class HandlerStore implements ServerStore, ReadVerbs {
     const { key, direction, eventId, limit, withCount, view, isShown } = request;
     const query = { direction, eventId, limit, withCount, view, isShown };
     const path = pathTo(key, '/events');
-    return this.#get(path, query satisfies Record<PageParameter, unknown>, call, pageIn);
+    return this.#get(
+      path,
+      query satisfies Record<PageParameter, unknown>,
+      call,
+      this.#withOpen(key, pageIn),
+    );
   }
 
   info({ key }: InfoRequest, call: Call): Promise<ReadInfo | undefined> {
@@ -119,7 +127,8 @@ export class HandlerStore implements ServerStore, ReadVerbs {
   }
 
   since({ key, since, created }: SinceRequest, call: Call): Promise<ChangedSession | undefined> {
-    return this.#get(pathTo(key, '/changes'), { since, created }, call, changedSessionIn);
+    const read = this.#withOpen(key, changedSessionIn);
+    return this.#get(pathTo(key, '/changes'), { since, created }, call, read);
   }
 
   // The handler says what it has not found: the session, or the event.
@@ -225,6 +234,20 @@ export class HandlerStore implements ServerStore, ReadVerbs {
     const message =
       'The method run is for adk api_server. Over a handler call appendEvent with the member run.';
     throw new SessionError('unsupported', message, { storage: 'remote' });
+  }
+
+  /** Notes which message another process may be answering, if a response says so. */
+  #noteOpen({ appName, userId, sessionId }: Required<StorageKey>, headers: HostHeaders): void {
+    const text = headers.get(OPEN_HEADER);
+    if (text !== null) this.#runs.noteOpen({ appName, userId, sessionId }, parseOpen(text));
+  }
+
+  #withOpen<T>(key: Required<StorageKey>, read: ReadResponse<T>): ReadResponse<T> {
+    return (json, headers) => {
+      const value = read(json, headers);
+      if (value !== undefined) this.#noteOpen(key, headers);
+      return value;
+    };
   }
 
   /** Returns `undefined` if there is no such session. */

@@ -1,4 +1,6 @@
 import { keyText } from '../../values/model/values/ids.js';
+import { backgroundTimer } from '../../core/call/lifetime.js';
+import type { OpenMessage } from '../http/protocol.js';
 import type { FollowedKey } from '../../core/core_of.js';
 import {
   keptDrafts,
@@ -11,6 +13,9 @@ import { isRevision } from '../../core/storage/checked_rows.js';
 import { isObject } from '../../values/json/rules.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { belongsTo, isWithin, type StateOwner } from '../../core/storage/scopes.js';
+
+/** The longest time of a timer in milliseconds. */
+const MAX_MS = 2 ** 31 - 1;
 
 /** The listeners of one session, or of all sessions of a user. */
 interface Followed {
@@ -46,6 +51,8 @@ export class RunReports {
   /** By the names of their owners: the open feeds that have told all runs. */
   readonly #feeds = new Map<string, ToldRuns>();
   readonly #begun = new Map<string, BegunRun>();
+  /** By session: the message that another process of the server may be answering. */
+  readonly #open = new Map<string, { readonly messageId: string; readonly end: () => void }>();
 
   /** Returns the last report of a session. */
   of(key: CompositeSessionKey): RunReport | undefined {
@@ -123,6 +130,29 @@ export class RunReports {
     if (feed !== undefined) this.#put(feed, report);
   }
 
+  /** Notes the message that another process may be answering, as an answer of the server says. */
+  noteOpen(key: CompositeSessionKey, open: OpenMessage | undefined): void {
+    const name = keyText(key);
+    this.#open.get(name)?.end();
+    if (open !== undefined) {
+      const { messageId, leftMs } = open;
+      const timer = backgroundTimer(() => this.noteOpen(key, undefined), Math.min(leftMs, MAX_MS));
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#open.delete(name);
+      };
+      this.#open.set(name, { messageId, end });
+    }
+    const { listeners = [] } = this.#followed.get(name) ?? {};
+    const feed = this.#feedOf(key);
+    for (const listener of [...listeners]) listener(feed?.reports.get(name), feed !== undefined);
+  }
+
+  /** See `ServerAgent`. */
+  openMessage(key: CompositeSessionKey): string | undefined {
+    return this.#open.get(keyText(key))?.messageId;
+  }
+
   /** Drops the runs whose end a feed has told without them. */
   #forgetTold(feed: ToldRuns): void {
     for (const [name, { report, runId }] of [...this.#begun]) {
@@ -169,6 +199,8 @@ export class RunReports {
 
   #put(feed: ToldRuns, report: RunReport): void {
     const name = keyText(report);
+    const open = this.#open.get(name);
+    if (open?.messageId === report.messageId) open.end();
     if (report.status === 'ended') feed.reports.delete(name);
     else {
       const isOver = report.status !== 'running';

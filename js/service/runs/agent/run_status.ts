@@ -40,6 +40,12 @@ export interface SessionRun {
    * everybody.
    */
   readonly error?: unknown;
+  /**
+   * Present for a run that another process of the server may be doing, which tells nothing of it. It is shown until its
+   * end is stored, or until it must be over. `ask` does not wait for it: the server decides, and the message is sent
+   * again meanwhile.
+   */
+  readonly isElsewhere?: true;
   /** Whether messages of this page wait until the next `ask` or `retry`, because a run has failed or was cancelled. */
   readonly isPaused?: boolean;
 }

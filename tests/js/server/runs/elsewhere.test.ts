@@ -16,6 +16,8 @@ import { takeSettings } from '../../../../js/server/handler_options.js';
 import { ServerRuns } from '../../../../js/server/runs/server_runs.js';
 import { D1SessionService, DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { runElsewhere } from '../../../../js/server/runs/elsewhere.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../../js/stores/http/protocol.js';
+import { rewind } from '../../../../js/core/history/rewind.js';
 import { storeMessageOnce } from '../../../../js/service/runs/agent/run_storage.js';
 import { textOfMark, withoutIdempotencyKey } from '../../../../js/values/model/event/metadata.js';
 import { echo, gate, says, textsOf } from '../../ui/live/runs/agents.js';
@@ -34,6 +36,9 @@ const asking = { ...calling, longRunningToolIds: ['c1'] };
 /** The codes of events that end a run without an answer. */
 const ENDS = ['INVOCATION_ABORTED', 'RUN_FAILED', 'RUN_STOPPED', '429'];
 const endWith = (errorCode: string) => ({ author: 'guide', errorCode });
+
+/** Our own client asks. */
+const OWN = { headers: { [PROTOCOL_HEADER]: PROTOCOL_VERSION } };
 
 /** A session whose newest message `m1` another process began, and a handler of this process. */
 async function serveElsewhere(
@@ -227,6 +232,71 @@ describe('Two processes that get a message each at the same time', () => {
       for (const handler of handlers) await handler.close();
       assert.deepEqual([statuses.toSorted(), seen.length], [[200, 409], 1]);
     }
+  });
+});
+
+describe('The answers of a handler', () => {
+  const NEWEST = {
+    session: SESSION,
+    'last events': `${SESSION}?numRecentEvents=1`,
+    page: EVENTS,
+    changes: `${SESSION}/changes?since=0&created=1`,
+    'later changes': `${SESSION}/changes?since=1000000&created=1`,
+  };
+  for (const [name, path] of Object.entries(NEWEST)) {
+    it(`(${name}) tell the message that another process may be answering, and for how long`, async () => {
+      const { ask, append } = await serveElsewhere({ later: [calling] });
+      const open = async () => (await ask(path, OWN)).headers.get('adk-session-open');
+      const [leftMs, id] = (await open())!.split(' ');
+      assert.equal(id, 'm1');
+      const most = MAX_RUN_MS + 30_000;
+      assert.ok(Number(leftMs) > most - 10_000 && Number(leftMs) < most, leftMs);
+      await append(answer);
+      assert.equal(await open(), '-');
+    });
+  }
+
+  it('tell that nothing is open once the run must be over', async () => {
+    const { ask } = await serveElsewhere({ ageMs: OLD_MS });
+    assert.equal((await ask(SESSION, OWN)).headers.get('adk-session-open'), '-');
+  });
+
+  it('tell the transcript, and no message that was undone', async () => {
+    const { ask, service } = await serveElsewhere();
+    await rewind(service, { ...KEY, before: { eventId: 'm1' } });
+    assert.equal((await ask(SESSION, OWN)).headers.get('adk-session-open'), '-');
+  });
+
+  it('say nothing of older pages, of a single process, and without an agent', async () => {
+    const many = await serveElsewhere({ later: [calling] });
+    const [single, without] = [
+      await serveElsewhere({ processes: 'one' }),
+      await serveElsewhere({ run: undefined }),
+    ];
+    const answers = [
+      await many.ask(`${EVENTS}?direction=after&eventId=m1`, OWN),
+      await single.ask(SESSION, OWN),
+      await without.ask(SESSION, OWN),
+    ];
+    for (const { status, headers } of answers) {
+      assert.deepEqual([status, headers.get('adk-session-open')], [200, null]);
+    }
+    assert.deepEqual(single.errors, []);
+  });
+});
+
+describe('A handler for a single process', () => {
+  it('learns from a message that began after it that there are several, and says so once', async () => {
+    // The other process is to begin its message after this handler.
+    const { ask, askNext, errors } = await serveElsewhere({ processes: 'one', ageMs: -1000 });
+    for (let reads = 0; reads < 2; reads += 1) {
+      const open = (await ask(SESSION, OWN)).headers.get('adk-session-open');
+      assert.match(String(open), /^[0-9]+ m1$/);
+    }
+    const [error, ...more] = errors;
+    assert.ok(isSessionError(error, 'invalid_argument') && error.key === 'processes');
+    assert.deepEqual(more, []);
+    assert.equal((await askNext()).status, 409);
   });
 });
 

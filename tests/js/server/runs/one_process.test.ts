@@ -148,3 +148,19 @@ describe('Handlers over databases in memory, and over other tables', () => {
     }
   });
 });
+
+describe('A run that its host has ended without a word', () => {
+  it('holds up no message once its time is over', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    const service = new InMemorySessionService();
+    const { one, go, begin, seen } = await serveTwo([service, service]);
+    await begin();
+    t.mock.timers.tick(600_000);
+    assert.equal((await one.ask(EVENTS, asked('m2'))).status, 409);
+    t.mock.timers.tick(31_000);
+    assert.equal((await one.ask(EVENTS, asked('m2'))).status, 200);
+    assert.deepEqual(seen, ['m1', 'm2']);
+    go.open();
+    await one.handler.close();
+  });
+});

@@ -6,7 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { httpServer } from '../../../../http_server.js';
 import { InMemorySessionService, type SessionService } from '../../../../../js/index.js';
 import { inOtherProcess } from '../../../server/other_process.js';
-import { nodeListener, sessionHandler } from '../../../../../js/server/index.js';
+import {
+  nodeListener,
+  sessionHandler,
+  type SessionHandlerOptions,
+} from '../../../../../js/server/index.js';
 import { CachedSessionService, MemoryLocalStore } from '../../../../../js/service/cache/index.js';
 import {
   type RemoteSessionOptions,
@@ -54,7 +58,7 @@ export function scripted() {
 
 /** A handler behind Node's http. It can be closed, and opened again at the same address, as another process. */
 export class ServedAgent {
-  readonly service = new InMemorySessionService();
+  readonly service: InMemorySessionService;
   #run: RunAgent | undefined;
   #server: Server | undefined;
   readonly #handlers: ReturnType<typeof sessionHandler>[] = [];
@@ -66,14 +70,13 @@ export class ServedAgent {
   /** Whether the handler knows who sends a request. */
   isSignedIn = true;
 
-  constructor(run: RunAgent | undefined) {
+  /** @param service default: a new one. Another one of the same service is another process over its storage */
+  constructor(run: RunAgent | undefined, service = new InMemorySessionService()) {
     this.#run = run;
+    this.service = service;
   }
 
-  async open(
-    run = this.#run,
-    limits: { maxRuns?: number; maxBodyBytes?: number } = {},
-  ): Promise<this> {
+  async open(run = this.#run, limits: Partial<SessionHandlerOptions> = {}): Promise<this> {
     this.#run = run;
     const authorize = () => (this.isSignedIn ? (true as const) : ('unauthenticated' as const));
     const onError = (error: unknown): void => void this.errors.push(error);
