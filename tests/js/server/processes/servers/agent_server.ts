@@ -41,12 +41,15 @@ export interface AgentServerOptions {
   readonly log: string;
   readonly killAt?: KillPoint;
   readonly maxRuns?: number;
+  /** Options of the handler. */
+  readonly processes?: 'one' | 'many';
+  readonly maxRunMs?: number;
   /** Milliseconds between the partial events of a slow answer. */
   readonly paceMs?: number;
 }
 
 const options = JSON.parse(process.argv[2]!) as AgentServerOptions;
-const { url, log, killAt, maxRuns = 100, paceMs = 20 } = options;
+const { url, log, killAt, maxRuns = 100, processes, maxRunMs, paceMs = 20 } = options;
 
 /** The beginnings of slow messages whose answers end. */
 const ending: string[] = [];
@@ -148,6 +151,8 @@ const run: typeof answers = Object.assign(
 const handler = sessionHandler(service, {
   run,
   maxRuns,
+  processes,
+  maxRunMs,
   authorize: () => true,
   onError: (error) => console.error(error),
 });
