@@ -9,6 +9,7 @@ import { tsImport } from 'tsx/esm/api';
 import { putsAtOnce } from '../scale/files.mjs';
 import { appendsOverHttp } from '../scale/http.mjs';
 import { longSessions } from '../scale/sessions.mjs';
+import { manySessions } from '../scale/users.mjs';
 
 /** @type {typeof import('../../tests/js/stores/database/servers.js')} */
 const { startPostgres } = await tsImport(
@@ -16,7 +17,7 @@ const { startPostgres } = await tsImport(
   import.meta.url,
 );
 
-const PARTS = [longSessions, putsAtOnce, appendsOverHttp];
+const PARTS = [longSessions, manySessions, putsAtOnce, appendsOverHttp];
 
 /** @returns {Promise<import('../measure.mjs').Result[]>} */
 export default async function scale() {
@@ -43,10 +44,13 @@ async function onPostgres() {
 
 /** @param {string} storage @param {string} url @param {'strict' | 'relaxed'} [durability] */
 async function measure(storage, url, durability = 'strict') {
-  const service = new DatabaseSessionService(url, { durability, artifacts: true });
+  const newService = () => new DatabaseSessionService(url, { durability, artifacts: true });
+  const service = newService();
   const results = [];
   try {
-    for (const part of PARTS) results.push(...(await part(storage, service)));
+    for (const part of PARTS) {
+      results.push(...(await part(storage, service, newService, url)));
+    }
     return results;
   } finally {
     await service.close();

@@ -244,6 +244,7 @@ export class DatabaseStorage implements OwnStorage {
   readonly #words = storedWords(
     (mode, steps, signal) => this.#run(mode, () => steps(this.#context), { signal }),
     (owner) => fitsKey(this.#engine, owner),
+    (error) => this.#report?.('statistics', error),
   );
 
   /**

@@ -46,9 +46,10 @@ export interface StorageDiagnostic {
    * while one did. The next call opens another one. `'cache'`: work of a cache in the background failed, or the
    * remote refused a change. `'mixed_rows'`: a SQLite file was read that has rows of both of google-adk's services,
    * `DatabaseSessionService` and `SqliteSessionService`. This package reads all of them, each of Python's services only
-   * its own. Reported once. `'channel'`: the option `channel` has failed, or has dropped texts; `message` tells more.
+   * its own. Reported once. `'statistics'`: a search could not have PostgreSQL gather statistics, without which it may take
+   * long. `'channel'`: the option `channel` has failed, or has dropped texts; `message` tells more.
    */
-  readonly kind: 'connection' | 'cache' | 'mixed_rows' | 'channel';
+  readonly kind: 'connection' | 'cache' | 'mixed_rows' | 'statistics' | 'channel';
   /** The `kind` of the service's storage, such as `'postgresql'`. */
   readonly storage: string;
   /** The code of the failure; of `'mixed_rows'` `corrupt_record`. */

@@ -197,13 +197,18 @@ export interface EngineIndexes {
   readonly hasPartialIndices: boolean;
   /** Whether a page beside an event has to name the whole range of the index, so that the rows are read by it. */
   readonly pagesByRange: boolean;
-  /**
-   * Makes the statement by which the planner learns how many rows the tables have, unless another has them locked. Absent
-   * if the planner needs no such statement to find a session by its whole key.
-   */
-  readonly analyze?: ((tables: RawBuilder<unknown>) => RawBuilder<unknown>) | undefined;
+  /** The statistics of the planner. Absent if it needs none to find a session by its whole key. */
+  readonly statistics?: PlannerStatistics | undefined;
   /** Builds a missing index while others write; `undefined` if that would lock the whole database. */
   readonly buildOnline: ((tables: EngineTables, index: IndexParts) => Steps<void>) | undefined;
+}
+
+/** How the planner learns how many rows the tables have. */
+export interface PlannerStatistics {
+  /** The condition that it knows nothing of a table. */
+  readonly isUnknown: (table: RawBuilder<unknown>) => RawBuilder<boolean>;
+  /** Makes the statement by which it learns that of tables, unless another has them locked. */
+  readonly gather: (tables: RawBuilder<unknown>) => RawBuilder<unknown>;
 }
 
 /** What an engine's errors mean. */

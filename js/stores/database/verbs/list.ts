@@ -9,6 +9,7 @@ import { Prepared, type Steps, together } from '../engine/prepared.js';
 import { sharedRow, type SessionColumns } from '../tables/rows.js';
 import {
   detailsColumns,
+  isUser,
   JOINS_SIDE_TABLE,
   JOINS_DETAILS,
   sessionColumns,
@@ -29,6 +30,24 @@ interface Aliased {
 }
 
 type ListedColumns = SessionColumns & { user_id: string; id: string };
+
+/** Names a session in a table beside `sessions`. */
+interface SessionReference {
+  user_id: string;
+  session_id: string;
+}
+
+/** The columns of the tables that a list of all sessions reads. */
+interface AllColumns {
+  sessions: Pick<ListedColumns, 'user_id' | 'id' | 'state' | 'create_time' | 'update_time'>;
+  side: SessionReference & { update_time: StoredTime; last_update_time: StoredTime };
+  details: SessionReference & {
+    create_time: StoredTime;
+    title: string | null;
+    labels: string | null;
+    parent: string | null;
+  };
+}
 
 /** The app, and if only one user's sessions are listed, the user. */
 interface Owner {
@@ -72,7 +91,7 @@ type TimesKey = readonly [
 
 /** @param isOfUser whether the sessions of one user are listed; else those of all users of the app */
 function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
-  const { time } = engine.queries;
+  const { json, time } = engine.queries;
   type Value<Values> = <N extends keyof Values>(name: N) => Values[N];
   const sessionsOf = (value: Value<Owner>) => {
     const query = database
@@ -122,7 +141,6 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
         .select(sessionColumns(engine))
         .select(detailsColumns(engine));
     return {
-      all: new Prepared<Values, ListedColumns>(rows),
       between: new Prepared<Values & Times, ListedColumns>((value) =>
         rows(value).where(at, '>=', value('from')).where(at, '<=', value('to')),
       ),
@@ -143,7 +161,47 @@ function pageStatements(database: Database, engine: Engine, isOfUser: boolean) {
     };
   };
   const created = sql.ref<StoredTime>('session.create_time');
+  const isOfOwner = (value: Value<Owner>) =>
+    isOfUser ? isUser(value) : sql<boolean>`${sql.ref('app_name')} = ${value('app')}`;
   return {
+    all: {
+      sessions: new Prepared<Owner, AllColumns['sessions']>((value) =>
+        database
+          .selectFrom('sessions')
+          .where(isOfOwner(value))
+          .select((of) => [
+            'user_id',
+            'id',
+            json(of.ref('state')).as('state'),
+            time(of.ref('create_time')).as('create_time'),
+            time(of.ref('update_time')).as('update_time'),
+          ]),
+      ),
+      side: new Prepared<Owner, AllColumns['side']>((value) =>
+        database
+          .selectFrom('adk_session_wasm_sessions as side')
+          .where(isOfOwner(value))
+          .select((of) => [
+            'user_id',
+            'session_id',
+            time(of.ref('update_time')).as('update_time'),
+            time(of.ref('last_update_time')).as('last_update_time'),
+          ]),
+      ),
+      details: new Prepared<Owner, AllColumns['details']>((value) =>
+        database
+          .selectFrom('adk_session_wasm_details as details')
+          .where(isOfOwner(value))
+          .select((of) => [
+            'user_id',
+            'session_id',
+            time(of.ref('create_time')).as('create_time'),
+            'title',
+            json(of.ref('labels')).as('labels'),
+            json(of.ref('parent')).as('parent'),
+          ]),
+      ),
+    },
     count: new Prepared<Owner, { rows: number | string | bigint }>((value) =>
       sessionsOf(value).select(({ fn }) => fn.countAll().as('rows')),
     ),
@@ -204,11 +262,14 @@ export function* list(context: VerbContext, request: StorageListRequest): Steps<
   const place = after === undefined ? '' : timeWithMargin(after[orderBy] ?? 0, true);
   const first = { ...owner, place, bound: '' };
   const states = statements(sessionStatements);
-  const [[app], [user], all, counted, firstTimes] = yield* together([
+  const isAll = limit === undefined;
+  const [[app], [user], all, side, details, counted, firstTimes] = yield* together([
     states.app.of(owner),
     userId === undefined ? undefined : states.user.of(owner),
-    limit === undefined ? ofOwner.creation.all.of(owner) : undefined,
-    limit === undefined || !withTotal ? undefined : ofOwner.count.of(owner),
+    isAll ? ofOwner.all.sessions.of(owner) : undefined,
+    isAll ? ofOwner.all.side.of(owner) : undefined,
+    isAll ? ofOwner.all.details.of(owner) : undefined,
+    isAll || !withTotal ? undefined : ofOwner.count.of(owner),
     limit ? (single ?? ofOwner.sideTable).times([size, order, isAfter]).of(first) : undefined,
   ]);
   let pageTimes = firstTimes;
@@ -231,7 +292,7 @@ export function* list(context: VerbContext, request: StorageListRequest): Steps<
         ],
         user !== undefined,
       )
-    : [all, []];
+    : [joined(all, side, details), []];
   const rows = [...ofSessions, ...ofSideTable].map((row) => {
     return sessionRows.readListed({ appName, userId: row.user_id, sessionId: row.id }, row);
   });
@@ -251,6 +312,48 @@ export function* list(context: VerbContext, request: StorageListRequest): Steps<
     app: app && sharedRow(app.state, app.update_time),
     total,
   };
+}
+
+/**
+ * Joins the rows of all sessions with those beside them. In SQL, PostgreSQL without statistics would compare each session
+ * with each of the other rows.
+ */
+function joined(
+  sessions: readonly AllColumns['sessions'][],
+  side: readonly AllColumns['side'][],
+  details: readonly AllColumns['details'][],
+): ListedColumns[] {
+  const sideOf = bySession(side);
+  const detailsOf = bySession(details);
+  return sessions.map(({ user_id, id, state, create_time, update_time }) => {
+    const times = sideOf.get(user_id)?.get(id);
+    const stored = detailsOf.get(user_id)?.get(id);
+    // Those of a session that had the id before stay if Python deletes it without foreign keys.
+    const described = stored?.create_time === create_time ? stored : undefined;
+    return {
+      user_id,
+      id,
+      state,
+      create_time,
+      update_time,
+      side_time: times?.update_time ?? null,
+      last_update_time: times?.last_update_time ?? null,
+      title: described?.title ?? null,
+      labels: described?.labels ?? null,
+      parent: described?.parent ?? null,
+    };
+  });
+}
+
+/** Returns rows by user and session. */
+function bySession<Row extends SessionReference>(rows: readonly Row[]) {
+  const users = new Map<string, Map<string, Row>>();
+  for (const row of rows) {
+    const ofUser = users.get(row.user_id) ?? new Map<string, Row>();
+    users.set(row.user_id, ofUser);
+    ofUser.set(row.session_id, row);
+  }
+  return users;
 }
 
 /** @returns `undefined` if the page is empty, or if all sessions are listed */

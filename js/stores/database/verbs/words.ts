@@ -24,8 +24,22 @@ import type { Database } from '../tables/tables.js';
 /** The most rows that are read by one query. */
 const MAX_READ = 64;
 
-/** From so many rows on that a pass has to write, the planner learns how many sessions there are. */
+/** From so many sessions on that a search looks at, the planner needs statistics. */
 const MANY = 500;
+
+/** The tables that a search reads. */
+const SEARCHED = [
+  'sessions',
+  SIDE_TABLE,
+  DETAILS,
+  SEARCH,
+  'events',
+  'user_states',
+  'app_states',
+] as const;
+
+/** Those of them whose rows an import may have multiplied since their statistics were gathered. */
+const IMPORTED: readonly string[] = ['sessions', SIDE_TABLE, DETAILS];
 
 const NO_DETAILS = { title: null, labels: null };
 
@@ -200,16 +214,33 @@ export type RunSteps = <T>(
   signal?: LookRequest['signal'],
 ) => T | Promise<T>;
 
-/** Returns the rows of words in a database. @param fits whether rows with the key can exist */
-export function storedWords(run: RunSteps, fits: (owner: WordsOwner) => boolean): WordRows {
+/**
+ * Returns the rows of words in a database.
+ *
+ * @param fits whether rows with the key can exist
+ * @param onError called with what failed while no search fails with it
+ */
+export function storedWords(
+  run: RunSteps,
+  fits: (owner: WordsOwner) => boolean,
+  onError: (error: unknown) => void,
+): WordRows {
+  let isFirst = true;
   return {
     look: async (request) => {
       if (!fits(request)) return { sessions: [], isWhole: true };
-      const looked = await run('read', (context) => look(context, request), request.signal);
+      const { count, ...looked } = await run(
+        'read',
+        (context) => look(context, request),
+        request.signal,
+      );
       const isPass = request.needles.length === 0;
-      if (isPass && looked.sessions.length >= MANY) {
+      const isImported = isPass && looked.sessions.length >= MANY;
+      if (isImported || (isFirst && count >= MANY)) {
+        isFirst = false;
+        const gather = async () => run('read', (context) => gatherStatistics(context, isImported));
         // An account that may not, and an engine that only resembles, do without.
-        await Promise.resolve(run('read', analyze)).catch(() => undefined);
+        await gather().catch(onError);
       }
       return looked;
     },
@@ -224,7 +255,10 @@ export function storedWords(run: RunSteps, fits: (owner: WordsOwner) => boolean)
  * Reads the tables of a user one by one and joins them here. Without statistics PostgreSQL takes each table for one row,
  * and would compare each session with each row.
  */
-function* look({ statements }: VerbContext, request: LookRequest): Steps<Looked> {
+function* look(
+  { statements }: VerbContext,
+  request: LookRequest,
+): Steps<Looked & { readonly count: number }> {
   const { needles, least, isRemembered } = request;
   const owner = keyOf(request);
   const values: Owner & Record<`needle${number}`, string> = { ...owner };
@@ -268,17 +302,30 @@ function* look({ statements }: VerbContext, request: LookRequest): Steps<Looked>
       eventCount: optionalNumber(row?.event_count),
     });
   }
-  return { sessions, isWhole };
+  return { sessions, isWhole, count: stored.length };
 }
 
 /**
- * Has the planner learn how many sessions there are. Without that, as after an import, PostgreSQL reads all sessions of a
- * user to find one, also for each foreign key.
+ * Has the planner learn how many rows the tables have that it knows nothing of. Without that, as after an import or a
+ * restore, PostgreSQL reads all sessions of a user to find one, also for each foreign key.
+ *
+ * @param isImported whether it also learns that of the tables that an import fills
  */
-function* analyze({ database, engine }: VerbContext): Steps<void> {
-  const tables = sql.join([sql.table('sessions'), sql.table(SIDE_TABLE)]);
-  const statement = engine.indexes.analyze?.(tables);
-  if (statement !== undefined) yield* runOnce(database, statement);
+function* gatherStatistics({ database, engine }: VerbContext, isImported: boolean): Steps<void> {
+  const { statistics } = engine.indexes;
+  if (statistics === undefined) return;
+  const unknown = SEARCHED.map((name) => {
+    const isWanted =
+      isImported && IMPORTED.includes(name) ? sql`true` : statistics.isUnknown(sql.table(name));
+    return sql<{ name: string }>`select ${sql.lit(name)} as name where ${isWanted}`;
+  });
+  const rows = yield* runOnce(
+    database,
+    sql<{ name: string }>`${sql.join(unknown, sql` union all `)}`,
+  );
+  if (rows.length === 0) return;
+  const tables = sql.join(rows.map(({ name }) => sql.table(name)));
+  yield* runOnce(database, statistics.gather(tables));
 }
 
 function bySession<Row extends { readonly session_id: string }>(rows: readonly Row[]) {

@@ -89,7 +89,13 @@ export const POSTGRESQL: Engine = {
     withoutIndex: (column) => sql`${column} || ''`,
     hasPartialIndices: true,
     pagesByRange: false,
-    analyze: (tables) => sql`analyze (skip_locked) ${tables}`,
+    statistics: {
+      isUnknown: (table) => sql`not exists (select from pg_stats as known
+        join pg_namespace as space on space.nspname = known.schemaname
+        join pg_class as class on class.relnamespace = space.oid and class.relname = known.tablename
+        where class.oid = (select tableoid from ${table} limit 1))`,
+      gather: (tables) => sql`analyze (skip_locked) ${tables}`,
+    },
     buildOnline: buildConcurrently,
   },
   tables: {
