@@ -1,6 +1,7 @@
 // One server process of the bench of several: a handler over a database, with an agent that answers at once. It does what its
 // parent tells it, and sends back numbers.
 
+/* global TextDecoderStream */
 import { createEvent } from 'adk-session-wasm';
 import { DatabaseSessionService, postgresChannel } from 'adk-session-wasm/database';
 import { sessionHandler } from 'adk-session-wasm/server';
