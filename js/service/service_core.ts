@@ -404,6 +404,8 @@ export class ServiceCore implements Core {
     const settled = this.calls.close();
     closing?.(timeoutMs);
     const isSettled = await limit.until(settled);
+    // The storage has the name of the channel.
+    await limit.until(this.publisher.feed.sent());
     const unsettled = isSettled ? ["the storage's close"] : this.calls.pending;
     this.#isEnded = true;
     try {

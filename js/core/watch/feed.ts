@@ -91,6 +91,11 @@ export class Feed {
     this.#port?.send(notices);
   }
 
+  /** Resolves once the channel of other processes has what was published. They have no other way to hear of a deletion. */
+  sent(): Promise<void> | undefined {
+    return undefined;
+  }
+
   /**
    * Delivers notices to the watchers of this realm: those of other tabs, and a `resync` if the storage may have
    * missed changes, for example after a lost connection was reopened.

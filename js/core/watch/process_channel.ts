@@ -42,9 +42,19 @@ const REPORT_MS = 60_000;
 export class ProcessHost implements TabHost {
   readonly #sender = { start: newEventId(), number: 0, echo: 0, misses: 0, isHearing: false };
   readonly open: () => TabBroadcast;
+  #opened: Promise<void> | undefined;
 
   constructor(settings: ChannelSettings) {
-    this.open = () => new ProcessConnection(settings, this.#sender);
+    this.open = () => {
+      const connection = new ProcessConnection(settings, this.#sender);
+      this.#opened = connection.opened;
+      return connection;
+    };
+  }
+
+  /** Resolves once the channel has what was posted, or cannot be opened at once. */
+  get opened(): Promise<void> | undefined {
+    return this.#opened;
   }
 
   /**
@@ -108,6 +118,8 @@ export class ProcessConnection implements TabBroadcast {
   onmessage: ((message: MessageEvent<unknown>) => void) | null = null;
   /** Called when texts may have been missed. */
   onmissed: (() => void) | null = null;
+  /** Resolves once the channel is open and has the texts that waited, or when the first attempt has failed. */
+  readonly opened: Promise<void>;
   readonly #settings: ChannelSettings;
   readonly #sender: Sender;
   /** The number of the last text of each other process. */
@@ -121,14 +133,15 @@ export class ProcessConnection implements TabBroadcast {
   constructor(settings: ChannelSettings, sender: Sender) {
     this.#settings = settings;
     this.#sender = sender;
-    void this.#open();
+    this.opened = new Promise((resolve) => void this.#open(resolve));
   }
 
   postMessage(data: unknown): void {
     const number = this.#sender.number + 1;
     const text = JSON.stringify([this.#sender.start, number, data]);
     this.#sender.number = number;
-    if (this.#channel !== undefined) return this.#send(this.#channel, text);
+    const channel = this.#channel;
+    if (channel !== undefined) return this.#attempt(() => channel.postMessage(text));
     this.#waiting.push(text);
     // The others find the gap.
     if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
@@ -137,18 +150,20 @@ export class ProcessConnection implements TabBroadcast {
   close(): void {
     this.#isClosed = true;
     this.#sender.isHearing = false;
-    this.#channel?.close();
+    this.#attempt(() => this.#channel?.close());
   }
 
-  async #open(): Promise<void> {
+  async #open(tried: () => void): Promise<void> {
     for (let failures = 0; ; failures += 1) {
       // A channel that is only closed after this sends what waits.
-      if (this.#isClosed && (failures > 0 || this.#waiting.length === 0)) return;
+      if (this.#isClosed && (failures > 0 || this.#waiting.length === 0)) return tried();
       try {
         const secret = await this.#settings.readSecret();
-        return this.#use(this.#settings.open(`adk_session_wasm_${secret}`));
+        this.#use(this.#settings.open(`adk_session_wasm_${secret}`));
+        return tried();
       } catch (error) {
         if (failures === 0) this.#fail(error);
+        tried();
         const pause = backoff(failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
         await new Promise<void>((resolve) => backgroundTimer(resolve, pause));
       }
@@ -162,8 +177,8 @@ export class ProcessConnection implements TabBroadcast {
     if ('onmissed' in channel) channel.onmissed = () => this.#miss();
     // Until now nothing was heard.
     else this.#miss();
-    for (const text of this.#waiting.splice(0)) this.#send(channel, text);
-    if (this.#isClosed) channel.close();
+    for (const text of this.#waiting.splice(0)) this.#attempt(() => channel.postMessage(text));
+    if (this.#isClosed) this.#attempt(() => channel.close());
   }
 
   #miss(): void {
@@ -172,10 +187,11 @@ export class ProcessConnection implements TabBroadcast {
     this.onmissed?.();
   }
 
-  #send(channel: ProcessChannel, text: string): void {
+  /** Calls the program's channel. What it throws, at once or later, is reported, and fails nothing. */
+  #attempt(call: () => unknown): void {
     try {
-      const sent = channel.postMessage(text);
-      if (isPromise(sent)) sent.then(undefined, (error: unknown) => this.#fail(error));
+      const done = call();
+      if (isPromise(done)) done.then(undefined, (error: unknown) => this.#fail(error));
     } catch (error) {
       this.#fail(error);
     }

@@ -104,6 +104,11 @@ export class ProcessFeed extends Feed implements ProcessLink {
     return this.#host.listening();
   }
 
+  override sent(): Promise<void> | undefined {
+    this.#channel.flush();
+    return this.#host.opened;
+  }
+
   override noteState(state: WrittenState): void {
     super.noteState(state);
     this.#states.send([state]);

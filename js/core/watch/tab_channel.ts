@@ -145,7 +145,7 @@ export class TabChannel {
 
   /** The last user closes the channel. Calls that it left running may still send messages, by a temporary channel. */
   delete(port: TabPort<unknown>): void {
-    this.#flush();
+    this.flush();
     this.#ports.delete(port);
     if (this.#ports.size === 0) {
       this.#host.page?.removeEventListener('pagehide', this.#onPageHide);
@@ -162,13 +162,14 @@ export class TabChannel {
     });
     if (this.name === undefined || this.#host.open === undefined) return;
     // Send later, so that the caller that waits for the commit continues first.
-    if (this.#outbox.size === 0) setTimeout(this.#flush, this.#nextSendTime - performance.now());
+    if (this.#outbox.size === 0) setTimeout(this.flush, this.#nextSendTime - performance.now());
     const waiting = this.#outbox.get(kind);
     if (waiting === undefined) this.#outbox.set(kind, [...messages]);
     else waiting.push(...messages);
   }
 
-  readonly #flush = (): void => {
+  /** Sends what waits for the next message. */
+  readonly flush = (): void => {
     if (this.#outbox.size === 0) return;
     const kinds = [...this.#outbox].map(
       ([kind, messages]) => [kind.name, kind.merge(messages)] as const,
@@ -204,7 +205,7 @@ export class TabChannel {
   }
 
   readonly #onPageHide = (event: Event): void => {
-    this.#flush();
+    this.flush();
     if (!isPersisted(event)) return;
     this.#isAway = true;
     this.update();

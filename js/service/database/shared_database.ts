@@ -21,11 +21,18 @@ export function hasOtherProcesses({ from }: DatabaseToOpen): boolean {
   return 'driver' in from && driversOfMany.has(from.driver);
 }
 
+/** Returns the options of a driver, which may name another database than the address does. */
+function optionsOf({ from }: DatabaseToOpen): object | undefined {
+  const { driverOptions = {} } = 'address' in from ? from : {};
+  return Object.keys(driverOptions).length > 0 ? driverOptions : undefined;
+}
+
 /** Returns the object that stands for the tables of a database; `undefined` for a database in memory. See `Core`. */
-export function sharedDatabase({ from, names }: DatabaseToOpen): object | undefined {
+export function sharedDatabase(database: DatabaseToOpen): object | undefined {
+  const { from, names } = database;
   if ('address' in from && !isDurable(from.address)) return undefined;
   const given = 'kysely' in from ? from.kysely : 'sqlite' in from ? from.sqlite : undefined;
-  const owner = given ?? ('driver' in from ? from.driver : ADDRESSES);
+  const owner = given ?? ('driver' in from ? from.driver : (optionsOf(database) ?? ADDRESSES));
   const address = 'address' in from ? [from.address.kind, from.address.location] : [];
   const tables = JSON.stringify([...address, names.schema, names.prefix]);
   const known = databases.get(owner) ?? new Map<string, object>();

@@ -274,6 +274,26 @@ describe('The channel between processes', () => {
     assert.equal(hub.channels.length, 1);
   });
 
+  it('reports what closing it fails with, and the service closes', async () => {
+    for (const fail of [
+      () => Promise.reject(new Error('later')),
+      () => {
+        throw new Error('at once');
+      },
+    ]) {
+      const hub = new Hub();
+      const open: OpenChannel = (name) => Object.assign(hub.open(name), { close: fail });
+      const { one, told } = await processes(open, 1);
+      await one.createSession(KEY);
+      await passTimeUntil(one.close());
+      await arrived();
+      assert.deepEqual(
+        told.map(({ kind }) => kind),
+        ['channel'],
+      );
+    }
+  });
+
   it('needs a function and a secret of 128 bits', async () => {
     const { open } = new Hub();
     const storage = wholeStorage();

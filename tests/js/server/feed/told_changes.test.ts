@@ -71,7 +71,7 @@ async function serveTwo(t: TestContext) {
     t.mock.timers.reset();
     await Promise.all([service.close(), other.close(), reading]);
   };
-  return { hub, service, other, told, found, close };
+  return { file, hub, service, other, told, found, close };
 }
 
 describe('The feed of a process that another process tells its changes', () => {
@@ -92,6 +92,17 @@ describe('The feed of a process that another process tells its changes', () => {
     await other.deleteSession(KEY);
     assert.deepEqual(await told(), ['deleted ada s1']);
     assert.deepEqual(await found(), []);
+    await close();
+  });
+
+  it('hears of a deletion of a program that ends at once', async (t) => {
+    const { file, hub, other, told, close } = await serveTwo(t);
+    await other.createSession(KEY);
+    assert.deepEqual(await told(), ['created ada s1']);
+    const program = new DatabaseSessionService(`sqlite:${file}`, { channel: hub.open });
+    await program.deleteSession(KEY);
+    await program.close();
+    assert.deepEqual(await told(), ['deleted ada s1']);
     await close();
   });
 

@@ -162,8 +162,10 @@ class PostgresChannel implements ProcessChannel {
             else reject(this.#hasEcho ? failureOf(undefined) : withoutEcho());
           }, ECHO_MS);
         };
-        // A pooler returns to a client what it sends itself, if both go over one connection of the server.
-        ask(this.#notifyFromElsewhere(pg.Client));
+        // A pooler returns to a client what it sends itself, if both go over one connection of the server. A server that
+        // refuses a second connection is asked by this one.
+        const own = (): Promise<unknown> => client.query(NOTIFY, this.#echo);
+        ask(this.#notifyFromElsewhere(pg.Client).catch(own));
       });
       await Promise.race([ended, echoless]);
       await client.end();
@@ -190,6 +192,7 @@ class PostgresChannel implements ProcessChannel {
       await client.end();
     } finally {
       clearTimeout(timer);
+      client.connection.stream.destroy();
     }
   }
 
