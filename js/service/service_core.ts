@@ -152,7 +152,7 @@ export class ServiceCore implements Core {
       const creation = this.takeNew(request, true);
       const made = { id, appName, userId, state: { ...state }, events: [], lastUpdateTime: 0 };
       const handle = known ?? made;
-      this.handles.factsOf(handle).willCreate(creation);
+      this.handles.factsOf(handle).noteCreation(creation);
       return handle;
     };
   }

@@ -125,17 +125,17 @@ export class HandleFacts {
   }
 
   /** The next append creates the session, if there is none. */
-  willCreate(creation: CreateWrite): void {
+  noteCreation(creation: CreateWrite): void {
     this.#creation = creation;
   }
 
   /** An append was stored, so the session is there. */
-  exists(): void {
+  noteExists(): void {
     this.#creation = undefined;
   }
 
   /** An append has given the session its title. */
-  titled(): void {
+  noteTitle(): void {
     this.#isTitled = true;
   }
 
@@ -145,12 +145,12 @@ export class HandleFacts {
   }
 
   /** The handle was given all that it lacked up to a revision. */
-  caughtUp(revision: number): void {
+  noteCaughtUp(revision: number): void {
     this.#knownUntil = revision;
   }
 
   /** The handle was given an event and the values of its delta, which were written at a revision. */
-  given({ id, delta }: EventSnapshot, revision: number): void {
+  noteGiven({ id, delta }: EventSnapshot, revision: number): void {
     if (revision <= this.#knownUntil + 1) {
       this.#knownUntil = Math.max(this.#knownUntil, revision);
       return;
@@ -165,23 +165,23 @@ export class HandleFacts {
   }
 
   /** An event was appended that changes which other events belong to the view. */
-  outdatesView(): void {
+  outdateView(): void {
     this.#isViewStale = true;
   }
 
   /** The window of the handle was read again. */
-  renewed(events: readonly Event[]): void {
+  renewWindow(events: readonly Event[]): void {
     if (this.#firstEventId !== undefined) this.#firstEventId = firstIdOf(events);
     this.#isViewStale = false;
   }
 
   /** A handle that was read without any event got its first one. */
-  grown(events: readonly Event[]): void {
+  noteFirstEvent(events: readonly Event[]): void {
     if (this.#firstEventId === '') this.#firstEventId = firstIdOf(events);
   }
 
   /** The handle has all changes of an append, and stands at its revision. */
-  moved({ created, revision, lastUpdateTime }: HandleHead): void {
+  moveTo({ created, revision, lastUpdateTime }: HandleHead): void {
     this.#createdRevision = created;
     this.#revision = revision;
     this.#lastUpdateTime = lastUpdateTime;

@@ -41,7 +41,7 @@ export interface RunnerReadOptions {
 export class RunnerReads {
   readonly #view: HistoryView;
   readonly #numRecentEvents: number | undefined;
-  readonly modelFiles: false | ((file: MessageFile) => boolean);
+  readonly modelFiles: NonNullable<RunnerReadOptions['modelFiles']>;
 
   /** @throws SessionError `invalid_argument` if an option is invalid */
   constructor({ view = 'model', numRecentEvents, modelFiles = () => true }: RunnerReadOptions) {

@@ -307,7 +307,7 @@ export class Appender {
     return {
       ready,
       written(appended) {
-        facts.exists();
+        facts.noteExists();
         applyWritten(isWhole ? handle : { ...handle, events }, ready, appended);
         if (beginsRun) beginRun(runs, key, snapshots, appended);
         else if (runRevision !== undefined) goOn(runs, key, snapshots, appended);

@@ -52,7 +52,7 @@ export function applyWritten(
   const { facts } = handle;
   const { texts } = appended;
   updateHandle(texts === undefined ? handle : takeStoredTexts(handle, texts), stale, appended);
-  if (firstTitle !== undefined) facts.titled();
+  if (firstTitle !== undefined) facts.noteTitle();
 }
 
 /**
@@ -111,7 +111,7 @@ function updateHandle(
   facts.startAt(since);
   try {
     if (missed.length > 0) applyMissed(session, facts, since, missed, appended.state);
-    if (merges) facts.caughtUp(last);
+    if (merges) facts.noteCaughtUp(last);
   } catch {
     isGiven = false;
   }
@@ -123,7 +123,7 @@ function updateHandle(
   }
   if (!isGiven) return;
   try {
-    facts.grown(session.events);
+    facts.noteFirstEvent(session.events);
   } catch {
     return;
   }
@@ -134,7 +134,7 @@ function updateHandle(
     next =
       stale === 'reject' ? Math.max(seen, ...earlier.values()) : revisionAfter(seen, unchanged);
   }
-  facts.moved({ created: appended.created, revision: next, lastUpdateTime });
+  facts.moveTo({ created: appended.created, revision: next, lastUpdateTime });
 }
 
 const NONE: ReadonlyMap<number, number> = new Map();
@@ -190,7 +190,7 @@ function give(
   } catch {
     isGiven = false;
   }
-  if (isGiven) facts.given(snapshot, storedAt);
+  if (isGiven) facts.noteGiven(snapshot, storedAt);
   return isGiven;
 }
 
@@ -214,7 +214,7 @@ function isShown(session: Session, facts: HandleFacts, event: Event): boolean {
   if (facts.view === 'raw') return true;
   const isNoEvent = isMarker(event);
   const changesOthers = facts.view === 'model' && touchesSummary(session, event);
-  if (isNoEvent || changesOthers) facts.outdatesView();
+  if (isNoEvent || changesOthers) facts.outdateView();
   return !isNoEvent;
 }
 
@@ -291,7 +291,7 @@ function insertMissed(
     // An event that was replaced has a later revision. It may lie outside of the handle's window.
     const isLacked = seq > since || (revision === seq && belongs(seq, event));
     // It may be a call without a response, or the response to a call that was left out.
-    if (isLacked && facts.view === 'model' && hasCallParts(event)) facts.outdatesView();
+    if (isLacked && facts.view === 'model' && hasCallParts(event)) facts.outdateView();
     if (isLacked && isShown(session, facts, event)) lacked.push(event);
     return isLacked || isNew;
   });

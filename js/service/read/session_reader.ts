@@ -163,7 +163,7 @@ export class SessionReader {
         // Another append through the handle was stored after the read.
         if ((this.#parts.handles.revisionOf(read.state) ?? 0) < facts.revision) continue;
         replaceEvents(session, read.events);
-        facts.renewed(read.events);
+        facts.renewWindow(read.events);
       } catch {
         return;
       }

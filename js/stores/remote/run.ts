@@ -192,7 +192,7 @@ class HandleUpdates {
     this.#replaceEvents(this.#window(read.events));
     const stored = JSON.parse(stateText) as Record<string, unknown>;
     for (const key of Object.keys({ ...state, ...stored })) this.#write(key, stored[key]);
-    facts.grown(events);
+    facts.noteFirstEvent(events);
     setMember(given, 'lastUpdateTime', lastUpdateTime);
   }
 

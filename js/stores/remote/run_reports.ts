@@ -118,7 +118,7 @@ export class RunReports {
 
   /**
    * Notes that the server runs a message, as its answer says. The run counts as told, until the feed tells it or has
-   * told later ones. A feed of another process of the server tells nothing of it: then the stored events decide.
+   * told later ones. A feed of another process without a channel tells nothing of it: then the stored events decide.
    */
   noteBegun(run: MessageOfRun, runId: ServerRunId): void {
     const feed = this.#feedOf(run);
