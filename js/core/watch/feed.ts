@@ -60,7 +60,7 @@ export class Feed {
   }
 
   /** Whether a service has the feed. */
-  protected get isUsed(): boolean {
+  get isUsed(): boolean {
     return this.#serviceCount > 0;
   }
 

@@ -74,6 +74,7 @@ export class ProcessFeed extends Feed implements ProcessLink {
   readonly #host: ProcessHost;
   readonly #channel: TabChannel;
   readonly #ports: TabPort<unknown>[] = [];
+  readonly #releaseListeners: (() => void)[] = [];
   readonly #states: TabPort<WrittenState>;
 
   constructor(settings: ChannelSettings) {
@@ -83,7 +84,7 @@ export class ProcessFeed extends Feed implements ProcessLink {
     this.tellsDrafts = settings.tellsDrafts;
     this.#host = host;
     this.#channel = channel;
-    this.#states = this.port(STATE_MESSAGES, {
+    this.#states = channel.port(STATE_MESSAGES, {
       deliver: (states) => states.forEach((state) => this.stateRevisions.noteOther(state)),
       missed: () => undefined,
     });
@@ -96,8 +97,12 @@ export class ProcessFeed extends Feed implements ProcessLink {
   port<Message>(kind: TabKind<Message>, listener: TabListener<Message>): TabPort<Message> {
     const port = this.#channel.port(kind, listener);
     this.#ports.push(port);
-    if (this.isUsed) port.start();
+    port.start();
     return port;
+  }
+
+  onRelease(run: () => void): void {
+    this.#releaseListeners.push(run);
   }
 
   listening(): () => boolean {
@@ -115,13 +120,16 @@ export class ProcessFeed extends Feed implements ProcessLink {
   }
 
   override retain(): void {
-    if (!this.isUsed) for (const port of this.#ports) port.start();
+    this.#states.start();
     super.retain();
   }
 
   override release(): void {
     super.release();
-    if (!this.isUsed) for (const port of this.#ports) port.close();
+    if (this.isUsed) return;
+    for (const run of this.#releaseListeners.splice(0)) run();
+    for (const port of this.#ports.splice(0)) port.close();
+    this.#states.close();
   }
 
   protected override listen(isListening: boolean): void {

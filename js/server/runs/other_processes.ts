@@ -43,6 +43,9 @@ export interface OwnRuns {
   pass(report: RunReport): void;
 }
 
+/** By user: the feeds that this process has open. */
+export type OpenFeeds = Map<string, { readonly owner: Required<StateOwner>; count: number }>;
+
 /** A run of another process. */
 interface OtherRun {
   readonly start: string;
@@ -66,15 +69,17 @@ export class OtherProcesses {
   /** The starts that have ended. */
   readonly #gone = new Set<string>();
   /** By id: what takes the answer to a question. */
-  readonly #questions = new Map<string, (isRunning: boolean) => void>();
-  /** By user: how many feeds this process has. */
-  readonly #feeds = new Map<string, { readonly owner: Required<StateOwner>; count: number }>();
+  readonly #questions = new Map<string, (isRunning: boolean | undefined) => void>();
+  readonly #feeds: OpenFeeds;
   #isOpen = false;
+  #isClosed = false;
   #isChecking = false;
   #isRepeating = false;
 
-  constructor(link: ProcessLink, own: OwnRuns) {
+  /** @param feeds those of this process */
+  constructor(link: ProcessLink, own: OwnRuns, feeds: OpenFeeds) {
     this.#link = link;
+    this.#feeds = feeds;
     this.#own = own;
     this.#told = new ToldRuns((message) => this.#send(message), link.tellsDrafts);
     this.#port = link.port(RUN_MESSAGES, {
@@ -83,6 +88,16 @@ export class OtherProcesses {
       },
       missed: () => void this.#askAll(),
     });
+    link.onRelease(() => this.#close());
+  }
+
+  /** Forgets what only a channel that is in use can tell. */
+  #close(): void {
+    this.#isOpen = false;
+    this.#isClosed = true;
+    const runs = [...this.#runs.values()];
+    for (const run of runs) this.#end(run);
+    for (const answer of [...this.#questions.values()]) answer(undefined);
   }
 
   /** The runs under way at other processes. */
@@ -97,10 +112,11 @@ export class OtherProcesses {
 
   /** Begins to listen, and asks the others for their runs. */
   open(): void {
-    if (this.#isOpen) return;
+    if (this.#isOpen || this.#isClosed) return;
     this.#isOpen = true;
     this.#port.listen(true);
     this.#send({ type: 'tell' });
+    this.#repeatFeeds();
   }
 
   /** Tells the others a run of this process. */
@@ -186,7 +202,7 @@ export class OtherProcesses {
   }
 
   /** Stops a run that a rewind has undone. @param messageId the message that the rewind has stored */
-  async stopUndone(key: CompositeSessionKey, messageId: string): Promise<void> {
+  async stopUndone(key: CompositeSessionKey, messageId: string | undefined): Promise<void> {
     const undone = this.#runs.get(keyText(key))?.report.messageId;
     if (undone === undefined || undone === messageId) return;
     await this.stop(key, undone, 'rewound');
@@ -201,7 +217,7 @@ export class OtherProcesses {
     const id = newEventId();
     const answer = new Promise<boolean | undefined>((resolve) => {
       this.#questions.set(id, resolve);
-      if (limitMs === 0) resolve(undefined);
+      if (limitMs === 0 || this.#isClosed) resolve(undefined);
       else backgroundTimer(() => resolve(undefined), limitMs);
     });
     send(id);
@@ -276,7 +292,7 @@ export class OtherProcesses {
 
   /** Asks, while there are runs of others, those who have said nothing for a while. */
   #checkLater(): void {
-    if (this.#isChecking || this.#runs.size === 0) return;
+    if (this.#isChecking || this.#runs.size === 0 || !this.#isOpen) return;
     this.#isChecking = true;
     backgroundTimer(() => {
       const quiet = [...this.#runs.values()].filter(
@@ -295,7 +311,7 @@ export class OtherProcesses {
     this.#isRepeating = true;
     backgroundTimer(() => {
       this.#isRepeating = false;
-      if (this.#feeds.size === 0) return;
+      if (this.#feeds.size === 0 || !this.#isOpen) return;
       this.#sendFeeds();
       this.#repeatFeeds();
     }, FEEDS_MS);

@@ -10,7 +10,7 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { keyText } from '../../values/model/values/ids.js';
 import type { ServiceCore } from '../../service/service_core.js';
-import { OtherProcesses, type OwnRuns } from './other_processes.js';
+import { type OpenFeeds, OtherProcesses, type OwnRuns } from './other_processes.js';
 import type { ServerRun } from './server_run.js';
 
 /** The most messages that are refused because they were cancelled before they came. */
@@ -38,14 +38,33 @@ export class ProcessRuns implements OwnRuns {
   readonly startedAt = Date.now();
   /** Whether a message has proved that other processes run agents too. */
   hasSeenOther = false;
-  /** Absent: no channel connects other processes. */
-  readonly others: OtherProcesses | undefined;
+  readonly #feeds: OpenFeeds = new Map();
+  /** The channels that connect other processes: one for each service that has any. */
+  readonly #links = new Set<ProcessLink>();
+  #others: OtherProcesses | undefined;
   #count = 0;
   #admitted = 0;
 
-  /** @param link connects other processes */
-  constructor(link: ProcessLink | undefined) {
-    this.others = link && new OtherProcesses(link, this);
+  /** Takes a channel that connects other processes, and uses it if there is no other one. */
+  join(link: ProcessLink): void {
+    if (this.#links.has(link)) return;
+    this.#links.add(link);
+    link.onRelease(() => {
+      this.#links.delete(link);
+      this.#others = undefined;
+    });
+  }
+
+  /** The other processes. Absent: no channel is in use. */
+  get others(): OtherProcesses | undefined {
+    const [link] = this.#links;
+    if (link === undefined) return undefined;
+    if (this.#others === undefined) {
+      this.#others = new OtherProcesses(link, this, this.#feeds);
+      // It hears also of processes that it asks nothing.
+      this.#others.open();
+    }
+    return this.#others;
   }
 
   get size(): number {
@@ -161,7 +180,9 @@ const runsOfStorages = new WeakMap<object, ProcessRuns>();
 export function processRunsOf(service: SessionService): ProcessRuns {
   const core = coreOf(service) as ServiceCore | undefined;
   const storage = core?.sharedStorage ?? service;
-  const runs = runsOfStorages.get(storage) ?? new ProcessRuns(core?.publisher.feed.processes);
+  const runs = runsOfStorages.get(storage) ?? new ProcessRuns();
+  const { processes } = core?.publisher.feed ?? {};
+  if (processes?.isUsed === true) runs.join(processes);
   runsOfStorages.set(storage, runs);
   return runs;
 }

@@ -37,6 +37,8 @@ export class ServerRuns {
   constructor(settings: RunSettings) {
     this.#settings = settings;
     this.#all = processRunsOf(settings.service);
+    // Opens the channel: a process that asks nothing has to hear the others too, to know which ones are gone.
+    void this.#all.others;
   }
 
   /** Whether no run that this handler has begun is under way. */
@@ -62,7 +64,6 @@ export class ServerRuns {
    * @param owner whose runs the listener tells
    */
   follow(listener: (report: RunReport) => void, owner: StateOwner): () => void {
-    this.#all.others?.open();
     return this.#all.follow(listener, owner);
   }
 
@@ -171,10 +172,19 @@ export class ServerRuns {
       // The rewind has ended the run before, if this process knew that its message is stored.
       await endsWithin(END_MS, this.#all.runs.get(keyText(key))?.stop('cancelled'));
       // The rewind has undone a run of another process, whose next append would be refused.
-      void this.#all.others?.stopUndone(key, message.messageId);
+      this.stopUndone(key, message.messageId);
       return admitted;
     };
     return this.#begin({ ...message, admit: admitAlone }, this.#all.successors);
+  }
+
+  /**
+   * Lets another process stop the run of a session that a rewind has undone.
+   *
+   * @param messageId the message that the rewind has stored
+   */
+  stopUndone(key: CompositeSessionKey, messageId: string | undefined): void {
+    void this.#all.others?.stopUndone(key, messageId);
   }
 
   #begin(message: ServerMessage, begun: Map<string, ServerRun>): ServerRun {
@@ -191,7 +201,6 @@ export class ServerRuns {
       throw refusal('too_many_runs', 'Too many agents run. Try again later.');
     }
     const onChange = (run: ServerRun): void => this.#changed(name, run);
-    this.#all.others?.open();
     const run = new ServerRun(this.#settings, message, this.#all, onChange);
     begun.set(name, run);
     this.#own.add(run);

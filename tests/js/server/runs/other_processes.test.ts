@@ -30,8 +30,9 @@ beforeEach(() => {
 
 afterEach(async () => {
   mock.timers.reset();
-  mock.restoreAll();
   for (const end of ends.splice(0)) await end();
+  // Only now: with the real clock a channel would wait until the time that the test has come to.
+  mock.restoreAll();
 });
 
 async function pass(milliseconds: number): Promise<void> {
@@ -56,6 +57,7 @@ async function settled<T>(promise: Promise<T>): Promise<readonly [T, number]> {
 function streaming() {
   const texts: (string | undefined)[] = [];
   const seen: string[] = [];
+  const stopped: string[] = [];
   let wake = (): void => undefined;
   const say = (text: string | undefined): void => {
     texts.push(text);
@@ -63,6 +65,7 @@ function streaming() {
   };
   const run: RunAgent = async function* ({ message, signal }) {
     seen.push(message.id);
+    signal.addEventListener('abort', () => stopped.push(message.id));
     for (let all = ''; ;) {
       while (texts.length === 0 && !signal.aborted) {
         await new Promise<void>((resolve) => {
@@ -80,7 +83,7 @@ function streaming() {
       yield { author: 'guide', partial: true, content: says(text) };
     }
   };
-  return { run, say, seen };
+  return { run, say, seen, stopped };
 }
 
 /** A process: a handler with its agent, and requests to it. */
@@ -133,7 +136,8 @@ async function processes(
   const storage = wholeStorage();
   const channels: ProcessChannel[] = [];
   const all: Process[] = [];
-  for (let number = 0; number < count; number += 1) {
+  const storages = Array.from({ length: count }, () => ({ ...storage }));
+  const reopen = async (number: number): Promise<Process> => {
     const open = (name: string): ProcessChannel => {
       const channel = hub.open(name);
       channels[number] = channel;
@@ -142,8 +146,9 @@ async function processes(
       return channel;
     };
     const channel = { open, secret: '0123456789abcdef'.repeat(2), drafts };
-    all.push(new Process(await openSessionService({ storage: { ...storage }, channel })));
-  }
+    return new Process(await openSessionService({ storage: storages[number]!, channel }));
+  };
+  for (let number = 0; number < count; number += 1) all.push(await reopen(number));
   const [a, b, c] = all as [Process, Process, Process];
   await a.service.createSession(KEY);
   const events = async (): Promise<Event[]> => (await b.service.getSession(KEY))!.events;
@@ -153,7 +158,7 @@ async function processes(
     channel.postMessage = () => undefined;
     channel.onmessage = null;
   };
-  return { a, b, c, hub, events, kill, channels };
+  return { a, b, c, hub, events, kill, channels, reopen };
 }
 
 describe('The runs of other processes', () => {
@@ -302,7 +307,7 @@ describe('The runs of other processes', () => {
     await b.ask(SESSION, { method: 'DELETE' });
     await pass(400);
     assert.equal(feed.report(), undefined);
-    assert.equal((await a.ask(`${RUN}?messageId=m1`, { method: 'DELETE' })).status, 404);
+    assert.deepEqual(a.agent.stopped, ['m1']);
   });
 
   it('end when a rewind at another process has undone them', async () => {
@@ -317,9 +322,21 @@ describe('The runs of other processes', () => {
     assert.equal(rewound.status, 200, JSON.stringify(rewound.body));
     await pass(400);
     assert.equal(feed.report()?.messageId, 'm2');
-    assert.equal((await a.ask(RUN, { method: 'DELETE' })).status, 200);
+    assert.deepEqual(a.agent.stopped, ['m1']);
     b.agent.say(undefined);
     await pass(400);
+  });
+
+  it('end when a rewind without a run at another process has undone them', async () => {
+    const { a, b } = await processes(2);
+    await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    await pass(300);
+    const place = { before: { invocationId: 'i-m1' } };
+    const body = { place, marker: { invocationId: 'w1', id: 'w1' } };
+    assert.equal((await b.ask(`${SESSION}/rewind`, { body })).status, 200);
+    await pass(400);
+    assert.deepEqual(a.agent.stopped, ['m1']);
   });
 
   it('of a process that is gone end after some seconds, and a message waits two of them at most', async () => {
@@ -336,6 +353,34 @@ describe('The runs of other processes', () => {
     assert.equal(feed.report()?.messageId, 'm2');
     b.agent.say(undefined);
     await pass(400);
+  });
+
+  it('of a process that is gone hold up a process that has only listened for two seconds at most', async () => {
+    const { a, b, kill } = await processes(2);
+    await pass(300);
+    await a.ask(EVENTS, asked('m1'));
+    await pass(300);
+    kill(0);
+    const [response, tookMs] = await settled(b.handler(requestTo(EVENTS, asked('m2'))));
+    assert.equal(response.status, 200);
+    assert.ok(tookMs <= 2200, String(tookMs));
+    b.agent.say(undefined);
+    await pass(400);
+  });
+
+  it('are heard by a handler over a service that was opened again', async () => {
+    const { a, b, reopen } = await processes(2);
+    await b.feed();
+    await b.handler.close({ graceMs: 0 });
+    await b.service.close({ timeoutMs: 0 });
+    const again = await reopen(1);
+    const feed = await again.feed();
+    await a.ask(EVENTS, asked('m1'));
+    await pass(400);
+    assert.equal(feed.report()?.status, 'running');
+    a.agent.say(undefined);
+    await pass(400);
+    assert.equal(feed.report(), undefined);
   });
 
   it('of a process that is gone end in the feeds of the others', async () => {
