@@ -212,12 +212,14 @@ describe('The channel of PostgreSQL', () => {
     let passedMs = 0;
     const address = 'postgresql://adk:s3cret@127.0.0.1:1/adk';
     const { channel, errors } = opened(postgresChannel(address));
-    const connect = t.mock.method(
-      pg.Client.prototype as unknown as { connect(): Promise<void> },
-      'connect',
-    );
-    connect.mock.mockImplementation(() => {
-      connects.push(passedMs);
+    interface Client {
+      readonly port: number;
+      connect(): Promise<void>;
+    }
+    const connect = t.mock.method(pg.Client.prototype as unknown as Client, 'connect');
+    connect.mock.mockImplementation(function (this: Client) {
+      // A channel of an earlier test may still connect.
+      if (this.port === 1) connects.push(passedMs);
       return Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
     });
     await until(
@@ -228,7 +230,7 @@ describe('The channel of PostgreSQL', () => {
       },
     );
     const pauses = connects.map((time, index) => time - (connects[index - 1] ?? 0)).slice(1);
-    assert.ok(pauses[0]! <= 1000 && pauses.at(-1)! >= 14_500, String(pauses));
+    assert.ok(pauses[0]! <= 2000 && pauses.at(-1)! >= 14_500, String(pauses));
     assert.ok(pauses.every((pause) => pause <= 31_000));
     assert.equal(errors.length, 1);
     failsWith('connection_lost', /ECONNREFUSED/)(errors[0]);
