@@ -40,6 +40,8 @@ export default {
       authorize,
       run,
       waitUntil: (running) => context.waitUntil(running),
+      // Cloudflare ends what waits after 30 s.
+      maxRunMs: 25_000,
     });
     return handler(request);
   },

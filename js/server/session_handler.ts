@@ -85,7 +85,7 @@ const WATCH_ROUTE: Route = {
   response: 'Notices',
 };
 
-/** The feed of a user below its path, so that a proxy can send a user to one process. */
+/** The feed of a user, whose path names the user as those of the sessions do. */
 const USER_WATCH_ROUTE: Route = {
   method: 'GET',
   path: '/apps/{appName}/users/{userId}/changes',

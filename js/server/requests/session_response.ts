@@ -14,7 +14,7 @@ import { rewindStarts } from '../../core/history/rules/marks.js';
 import type { RewindStart } from '../../core/read.js';
 import type { ServiceCore } from '../../service/service_core.js';
 import { newestMessage } from '../../service/runs/agent/run_status.js';
-import { readTail } from '../runs/elsewhere.js';
+import { readNewestTurn } from '../runs/elsewhere.js';
 import type { RouteCall } from './route.js';
 
 /** Returns the session for the response, and adds its revisions to the headers. */
@@ -47,7 +47,7 @@ export async function tellOpen(call: RouteCall, events: readonly Event[] = []): 
     newestMessage(events) !== undefined &&
     events.every((event) => rewindTargetOf(event) === undefined);
   const isKnown = hasAll || !runs.isOneOfMany;
-  const tail = isKnown ? events : ((await readTail(service, key))?.events ?? []);
+  const tail = isKnown ? events : ((await readNewestTurn(service, key))?.events ?? []);
   const found = runs.elsewhere(tail, report);
   const isOpen = found !== undefined && found.leftMs > 0;
   const open = isOpen ? { messageId: found.message.id, leftMs: found.leftMs } : undefined;

@@ -16,6 +16,7 @@ import type { Event } from '../../values/model/event/event.js';
 import { isStopped } from '../../values/model/event/shown.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
+import { readNewestEvents } from '../../service/runs/agent/newest_events.js';
 import { newestMessage, storedStatus } from '../../service/runs/agent/run_status.js';
 
 /**
@@ -23,9 +24,6 @@ import { newestMessage, storedStatus } from '../../service/runs/agent/run_status
  * differ.
  */
 export const MARGIN_MS = 30_000;
-
-/** How many events are read at first. A turn is mostly shorter. */
-const FIRST_WINDOW = 64;
 
 /** A message whose run another start has begun, and of whose stored events none tells an answer or an end. */
 export interface RunElsewhere {
@@ -78,24 +76,21 @@ export function provesOther(
 }
 
 /** The events of a session from its newest message on, or all of them, and its revision. */
-export interface SessionTail {
+export interface NewestTurn {
   readonly events: readonly Event[];
   /** Absent: the service has no revisions. */
   readonly revision: number | undefined;
 }
 
-/** Reads the events of a session from its newest message on; `undefined` if there is no such session. */
-export async function readTail(
+/** Reads the newest turn of a session; `undefined` if there is no such session. */
+export async function readNewestTurn(
   service: SessionService,
   key: CompositeSessionKey,
-): Promise<SessionTail | undefined> {
-  for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
-    const config = { numRecentEvents, view: 'transcript' } as const;
-    const session = await service.getSession({ ...key, config });
-    if (session === undefined) return undefined;
-    const { events } = session;
-    if (events.length < numRecentEvents || newestMessage(events) !== undefined) {
+): Promise<NewestTurn | undefined> {
+  for await (const { session, events, isWhole } of readNewestEvents(service, key)) {
+    if (isWhole || newestMessage(events) !== undefined) {
       return { events, revision: service.revisionOf(session) };
     }
   }
+  return undefined;
 }

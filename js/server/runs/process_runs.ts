@@ -67,11 +67,6 @@ export class ProcessRuns implements OwnRuns {
     return this.#others;
   }
 
-  get size(): number {
-    for (const name of [...this.runs.keys(), ...this.successors.keys()]) this.#dropLost(name);
-    return this.runs.size + this.successors.size;
-  }
-
   /** The start of the server, and the number of its last run. */
   get lastId(): ServerRunId {
     return { start: this.start, number: this.#count };

@@ -16,7 +16,13 @@ import { keyText } from '../../values/model/values/ids.js';
 import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
 import { endEventsOf, endRun } from '../../service/runs/agent/end_events.js';
 import { HttpRefusal } from '../http/responses.js';
-import { MARGIN_MS, provesOther, readTail, runElsewhere, type RunElsewhere } from './elsewhere.js';
+import {
+  MARGIN_MS,
+  provesOther,
+  readNewestTurn,
+  runElsewhere,
+  type RunElsewhere,
+} from './elsewhere.js';
 import { type ProcessRuns, processRunsOf } from './process_runs.js';
 import { type RunSettings, ServerRun, type ServerMessage } from './server_run.js';
 
@@ -144,7 +150,7 @@ export class ServerRuns {
     // A run with an answer may go on, which only its process knows.
     if (await this.#all.others?.isRunning(key)) throw agentRunning();
     const { service, agent } = this.#settings;
-    const { events = [], revision } = (await readTail(service, key)) ?? {};
+    const { events = [], revision } = (await readNewestTurn(service, key)) ?? {};
     const found = this.elsewhere(events, onError);
     // Another process may have stored this very message: then the append finds it.
     const other = found?.message.id === messageId ? undefined : found;
@@ -196,7 +202,8 @@ export class ServerRuns {
       throw refusal('aborted', 'The message was cancelled before it came. Nothing was written.');
     }
     if (begun === this.#all.runs ? others.length > 0 : begun.has(name)) throw agentRunning();
-    const isFull = this.#all.size >= this.#settings.maxRuns;
+    const ownRuns = [...this.#own].filter((run) => !run.isLost);
+    const isFull = ownRuns.length >= this.#settings.maxRuns;
     if (others.length === 0 && isFull) {
       throw refusal('too_many_runs', 'Too many agents run. Try again later.');
     }

@@ -9,6 +9,7 @@ import { closesCalls, isLongRunning, isQuestion } from '../../values/model/event
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { copyEvent } from './agent/copies.js';
+import { readNewestEvents } from './agent/newest_events.js';
 import type { AdmittedMessage } from './agent/run_storage.js';
 
 /** A call that waits for an answer of the user. */
@@ -97,9 +98,6 @@ function objectIn(args: JsonObject, ...names: readonly string[]): JsonObject {
 /** The answers to calls, by the ids of the calls. */
 export type Answers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** How many events are read at first. A question is mostly among the last. */
-const FIRST_WINDOW = 64;
-
 /**
  * Makes the message that answers open calls. It may be called again for the same message.
  *
@@ -114,11 +112,7 @@ export async function answerMessage(
   id: string,
 ): Promise<Omit<AdmittedMessage, 'isStored'>> {
   const callIds = Object.keys(answers);
-  for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
-    const config = { numRecentEvents, view: 'transcript' } as const;
-    const session = await service.getSession({ ...key, config });
-    if (session === undefined) throw sessionNotFound(key.sessionId);
-    const { events } = session;
+  for await (const { session, events, isWhole } of readNewestEvents(service, key)) {
     const open = new Map(openQuestions(events).map((question) => [question.callId, question]));
     const unknown = callIds.find((callId) => !open.has(callId));
     if (unknown === undefined) {
@@ -134,10 +128,11 @@ export async function answerMessage(
     if (answeredCalls(events).has(unknown)) {
       throw invalid(`answers[${JSON.stringify(unknown)}]`, 'was answered already, or cancelled');
     }
-    if (events.length < numRecentEvents) {
+    if (isWhole) {
       throw invalid(`answers[${JSON.stringify(unknown)}]`, 'names no call that waits for the user');
     }
   }
+  throw sessionNotFound(key.sessionId);
 }
 
 /** @throws SessionError `invalid_argument` if it is no record of responses */

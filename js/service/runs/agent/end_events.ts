@@ -11,10 +11,8 @@ import { RUN_FAILED, RUN_STOPPED } from '../../../values/model/event/shown.js';
 import { ABORTED, isAbort } from '../../../values/model/event/waiting.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
+import { readNewestEvents } from './newest_events.js';
 import { isFenced, runStatusOf, storedStatus } from './run_status.js';
-
-/** How many events are read at first. A run is mostly shorter. */
-const FIRST_WINDOW = 64;
 
 /**
  * What the stored events say of a run afterwards. `cancelled`: the user stopped it. `unanswered`: its program stopped
@@ -48,16 +46,8 @@ export async function endRun(
   service: SessionService,
   { key, message, drafts, agentName, isUnanswered, endedAs }: EndedRun,
 ): Promise<readonly NewEvent[]> {
-  for (let numRecentEvents = FIRST_WINDOW; ; numRecentEvents *= 4) {
-    const session = await service.getSession({
-      ...key,
-      config: { numRecentEvents, view: 'transcript' },
-    });
-    const { events = [] } = session ?? {};
-    const isWhole = events.length < numRecentEvents;
-    const isFound = events.some(({ id }) => id === message.id);
-    if (session === undefined || (isWhole && !isFound)) return [];
-    if (!isFound) continue;
+  for await (const { session, events } of readNewestEvents(service, key)) {
+    if (!events.some(({ id }) => id === message.id)) continue;
     const { status, messageId } = storedStatus(events) ?? {};
     if (isUnanswered && (status !== 'unanswered' || messageId !== message.id)) return [];
     const endEvents = endEventsOf({ message, drafts, agentName, endedAs }, events);
@@ -70,6 +60,7 @@ export async function endRun(
     }
     return endEvents;
   }
+  return [];
 }
 
 /**
