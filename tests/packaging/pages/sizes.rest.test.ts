@@ -145,7 +145,7 @@ const SIZES: readonly [
     202.5,
     async () => (await esbuildPage('size-slim', main('adk-session-wasm/slim'))) + gzipped(wasm()),
   ],
-  ['the remote client', 12.4, () => sizeBeside('remote', '', REMOTE)],
+  ['the remote client', 13.2, () => sizeBeside('remote', '', REMOTE)],
   [
     'the search',
     8.4,
@@ -176,7 +176,7 @@ const SIZES: readonly [
   ],
   [
     'the inspector',
-    36.9,
+    39.3,
     () => sizeBeside('inspector', LIVE, `import 'adk-session-wasm/inspector';`),
   ],
   [
@@ -203,10 +203,10 @@ const PAGES: readonly [
   vite: readonly [number, number],
   esbuild: readonly [number, number],
 ][] = [
-  ['IndexedDB', CHAT.indexedDb, [201, 241], [209, 261]],
-  ['memory', CHAT.memory, [182, 197.5], [190, 212]],
-  ['a cache', CHAT.cache, [184, 223], [196, 246]],
-  ['HTTP', CHAT.http, [131, 179], [137, 196]],
+  ['IndexedDB', CHAT.indexedDb, [203, 247], [211, 266]],
+  ['memory', CHAT.memory, [183, 199], [190, 212]],
+  ['a cache', CHAT.cache, [185, 226], [197, 249]],
+  ['HTTP', CHAT.http, [132, 182], [138, 199]],
 ];
 
 for (const [what, text, vite, esbuild] of PAGES) {
