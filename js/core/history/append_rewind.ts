@@ -14,7 +14,7 @@ import type { AdmitEvents, RewindWrite, RunUnderWay } from '../history_types.js'
 import type { Store, StoredRewind } from '../storage/store.js';
 import type { CreateWrite, ReadyRewind } from '../write.js';
 import { findStoredMarker, firstOfInvocation, requireDistinctIds } from './session_history.js';
-import { readWhole, type SourceSession, statesAround } from './states.js';
+import { readWhole, type SourceSession, statesAround, type WholeSession } from './states.js';
 import { activeEvents } from './rules/view.js';
 import { laterThan, type PlannedRewind, planRewind } from './plan_rewind.js';
 import { readRewindSource, type RewindSource } from './rewind_source.js';
@@ -90,8 +90,11 @@ class RewindAttempts {
     const { options: { admit, idempotencyKey } = {} } = write;
     const { session, run: underWay } = await readRewindSource(store, write, call);
     const { events, state } = session;
-    const stored = findStoredMarker(events, write);
-    if (stored >= 0) return storedRewind(session, stored, write);
+    // The last events alone are read only if none of those that the rewind stores is there.
+    if (session.olderEvents === undefined) {
+      const stored = findStoredMarker(events, write);
+      if (stored >= 0) return storedRewind(session, stored, write);
+    }
     const run = storedRun(events, underWay);
     if (run !== undefined && isOnlyOf(run, this.#newerThanSeen(events))) this.#wins += 1;
     this.#seen = events.at(-1)?.id;
@@ -239,7 +242,7 @@ async function append(
 
 /** Returns the result of a rewind whose marker is stored. */
 async function storedRewind(
-  session: RewindSource,
+  session: WholeSession,
   at: number,
   { message }: RewindWrite,
 ): Promise<StoredRewind> {

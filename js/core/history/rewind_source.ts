@@ -11,19 +11,21 @@ import type { Store } from '../storage/store.js';
 import type { ReadyRewind } from '../write.js';
 import { rewindTargets } from './rules/marks.js';
 import { idsOf } from './session_history.js';
-import { readWhole, type SourceSession, type WholeSession, wholeSession } from './states.js';
+import { readWhole, type WholeSession, wholeSession } from './states.js';
 import { beginningByUser, isOfUser } from './repeated_message.js';
 import { PAGE_SIZES, type PageSizes, SessionTail } from './session_tail.js';
 
 /** The most ids of one request. */
 const MAX_IDS = 100;
 
-/** A session, with all of its events or with the last ones that a rewind needs. */
-export interface RewindSource
-  extends Omit<SourceSession, 'state'>, Pick<WholeSession, 'state' | 'created' | 'revision'> {
-  /** Yields the events before these, the newest first. Absent: there are none. */
-  readonly olderEvents?: (() => AsyncIterable<Event>) | undefined;
+/** A session with the last events, as many as a rewind needs. */
+interface LastEvents extends Omit<WholeSession, 'olderEvents'> {
+  /** Yields the events before these, the newest first. */
+  readonly olderEvents: () => AsyncIterable<Event>;
 }
+
+/** A session, with all of its events or with the last ones that a rewind needs. */
+export type RewindSource = WholeSession | LastEvents;
 
 /** A session to rewind. */
 interface SessionToRewind {
@@ -36,8 +38,8 @@ interface SessionToRewind {
  * Reads what a rewind is computed from.
  *
  * The last events are enough from the first undone one on, if none of those that the rewind stores is there already. Of
- * earlier events only values of the state are read. All events are read if the store cannot find the first event of an
- * invocation by itself, and to refuse a rewind: one rule tells why.
+ * earlier events only values of the state are read. All events are read of a store that reads no parts, and to refuse a
+ * rewind: one rule tells why.
  *
  * @throws SessionError `not_found`, `unsupported`, `stale_session`
  */
@@ -48,21 +50,23 @@ export async function readRewindSource(
   sizes: PageSizes = PAGE_SIZES,
 ): Promise<SessionToRewind> {
   const { key, options: { running } = {} } = write;
-  const session = await store.read({ kind: 'window', key, last: sizes.first }, call);
-  if (session === undefined) throw sessionNotFound(key.sessionId);
+  if (store.traits.readsParts === true) {
+    const session = await store.read({ kind: 'window', key, last: sizes.first }, call);
+    if (session === undefined) throw sessionNotFound(key.sessionId);
+    // The message of a run that begins from now on changes the revision.
+    const run = running?.();
+    if (session.events.length < sizes.first) {
+      return { session: wholeSession(store, key, session, call), run };
+    }
+    const last = await readLast(store, write, session, run, sizes, call);
+    if (last !== undefined) return { session: last, run };
+  }
+  const session = await readWhole(store, key, call);
   if (Number.isNaN(session.created)) {
     const message = 'The storage has no revisions, so its sessions cannot be rewound.';
     throw new SessionError('unsupported', message);
   }
-  // The message of a run that begins from now on changes the revision.
-  const run = running?.();
-  if (session.events.length < sizes.first) {
-    return { session: wholeSession(store, key, session, call), run };
-  }
-  const last = await readLast(store, write, session, run, sizes, call);
-  if (last !== undefined) return { session: last, run };
-  const whole = await readWhole(store, key, call);
-  return { session: whole, run: running?.() };
+  return { session, run: running?.() };
 }
 
 /** Reads the last events that a rewind needs. Returns `undefined` if it needs all. */
@@ -88,8 +92,11 @@ async function readLast(
   const tail = new SessionTail(store, key, session, sizes, call);
   const isOfAnswer = 'turn' in place && message?.content === undefined;
   const cut = await (isOfAnswer ? reachQuestion(tail, invocation!) : tail.reach(invocation!));
-  const isStored = run !== undefined && stored.has(run.message.id);
-  const start = isStored ? await reachRun(tail, run) : cut;
+  // A message that came after the first read is not among the events, however far back they are read.
+  const isRead = found?.events.some(
+    ({ event, revision }) => event.id === run?.message.id && revision <= session.revision,
+  );
+  const start = run !== undefined && isRead ? await reachRun(tail, run) : cut;
   if (cut === undefined || start === undefined) return undefined;
   const cutPlace = tail.events.indexOf(cut);
   const from = Math.min(cutPlace, tail.events.indexOf(start));

@@ -74,7 +74,7 @@ export class SessionTail {
   /**
    * Reads the markers, and back to the first event of an invocation.
    *
-   * @returns that event; `undefined` if the store cannot find it alone, or there is none
+   * @returns that event; `undefined` if there is none
    */
   async reach(invocationId: string): Promise<Event | undefined> {
     const request = { kind: 'markers', key: this.#key, invocationId } as const;

@@ -20,11 +20,15 @@ export interface SourceSession {
   readonly state: Readonly<StateShape>;
   /** The invocations that rewinds among the events name, and that begin before these, or may. */
   readonly olderInvocations?: readonly string[] | undefined;
-  /** Returns the values that the session's own keys have before the first event. */
+  /**
+   * Returns the values that the session's own keys have before the cut, without what rewinds have undone. The keys are
+   * those that no event that counts writes between the first event and the cut. The last events of a session are read
+   * for one cut, and fit no other.
+   */
   readonly earlierValues: (keys: readonly string[]) => Promise<EarlierValues>;
 }
 
-/** The values that keys have before the first event of a {@link SourceSession}. */
+/** The values of {@link SourceSession.earlierValues}. */
 export interface EarlierValues {
   /** A key that the state lacks is absent. There may be other keys. */
   readonly values: Readonly<StateShape>;
@@ -90,6 +94,7 @@ export interface WholeSession extends SourceSession {
   readonly state: StateShape;
   readonly created: number;
   readonly revision: number;
+  readonly olderEvents?: undefined;
 }
 
 /**

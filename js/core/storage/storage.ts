@@ -42,9 +42,9 @@ import type { Deleted, FoundEvents, Listing, MarkerRows, PageRows, Rows } from '
  * | `kind` | yes | yes | `service.storage.kind` is `'custom'`. |
  * | `listsParts` | yes | yes | `list` returns all sessions, and the service sorts them and cuts the page. |
  * | `open` | yes | yes | `ping` reads the state of an app. |
- * | `readEvents` | yes | | To find events by their ids, the service reads all events of the session. |
- * | `readMarkers` | yes | | A view of a history with rewinds or compactions, and each page of a view, reads all events of the session. |
- * | `readPage` | yes | yes | The service reads all events of the session for each page. |
+ * | `readEvents` | yes | | To find events by their ids, and for a rewind, the service reads all events of the session. |
+ * | `readMarkers` | yes | | A view of a history with rewinds or compactions, each page of a view, and a rewind read all events of the session. |
+ * | `readPage` | yes | yes | The service reads all events of the session for each page and a rewind. |
  *
  * @example
  * ```ts

@@ -210,6 +210,8 @@ export interface StoreTraits {
    * @internal
    */
   readonly views?: ViewPlans | undefined;
+  /** Whether it reads pages, events by their ids, and markers each without reading the whole session. */
+  readonly readsParts?: boolean | undefined;
   /** Whether it has no pages of events, so that a whole session is read at once. */
   readonly lacksPages?: boolean | undefined;
 }

@@ -224,6 +224,12 @@ export async function pageThrough(
   });
 }
 
+/** Returns whether a storage reads parts of a session; see `StoreTraits.readsParts`. */
+export function canReadParts(storage: Storage): boolean {
+  const verbs = ['readEvents', 'readMarkers', 'readPage'] as const;
+  return verbs.every((verb) => storage[verb] !== undefined);
+}
+
 /** Reads events by their ids. Of a storage without `readEvents` it reads the whole session. */
 export async function eventsThrough(
   storage: Pick<Storage, 'read' | 'readEvents'>,
@@ -257,7 +263,6 @@ export async function markersThrough(
 ): Promise<ReadMarkers | undefined> {
   const verb = 'readMarkers';
   if (storage[verb] === undefined) return undefined;
-  if (invocationId !== undefined && storage.readPage === undefined) return undefined;
   const given: StorageMarkersRequest = {
     key,
     ...(eventId !== undefined && { eventId }),

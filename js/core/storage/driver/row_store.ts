@@ -63,6 +63,7 @@ import {
   prepareUpdate,
 } from './ruled_writes.js';
 import {
+  canReadParts,
   listRequestOf,
   listThrough,
   eventsThrough,
@@ -91,16 +92,17 @@ export class RowStore implements Store, ReadVerbs, WriteVerbs {
   /**
    * @param storage or a function that loads it at the first call. So a service can be made at once, and the code of its
    *   storage is loaded only when it is used
-   * @param traits of the storage
+   * @param traits of the storage. Whether it reads parts is told only of one that is loaded later
    */
   constructor(
     storage: OwnStorage | (() => Promise<OwnStorage>),
     traits: StoreTraits = {},
     report?: ReportFailure,
   ) {
-    this.traits = { ...traits, views: VIEW_PLANS };
-    this.#report = report;
     const isLate = typeof storage === 'function';
+    const readsParts = isLate ? traits.readsParts : canReadParts(storage);
+    this.traits = { ...traits, readsParts, views: VIEW_PLANS };
+    this.#report = report;
     this.#load = isLate ? storage : () => Promise.resolve(storage);
     if (!isLate) this.#take(storage);
   }

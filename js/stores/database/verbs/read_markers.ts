@@ -25,6 +25,9 @@ import type { VerbContext } from '../statements/verb_context.js';
 /** The most invocations and the most events that one statement looks for. */
 const MOST_NAMES = 1024;
 
+/** The most invocations that are remembered although no rewind names them: a rewind asks for two or three by turns. */
+const MOST_OTHERS = 8;
+
 type Values = Key & { event: string } & Record<`target${number}` | `first${number}`, string>;
 
 /** Makes the statements of {@link readMarkers}. */
@@ -124,7 +127,12 @@ export function* readMarkers(
     const isFirst = targets.has(invocation) && !ids.has(invocation);
     if (isFirst && isSettled(rowOf(columns).seq, revision)) ids.set(invocation, id);
   }
-  firstEvents.put(key, { created, replacedAt, ids });
+  // What other requests have named is asked for again.
+  const others = [...(isValid ? kept.ids : [])].filter(
+    ([target, id]) => !targets.has(target) && invocations.get(id) === target,
+  );
+  const remembered = new Map([...others.slice(-MOST_OTHERS), ...ids].slice(-mostNames));
+  firstEvents.put(key, { created, replacedAt, ids: remembered });
   return { session, events: unique(all.map(rowOf)) };
 }
 

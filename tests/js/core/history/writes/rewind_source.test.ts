@@ -24,6 +24,7 @@ import {
   type EventActions,
   isSessionError,
   type NewEvent,
+  openSessionService,
   State,
   type StateShape,
 } from '../../../../../js/index.js';
@@ -31,6 +32,7 @@ import { DatabaseSessionService } from '../../../../../js/service/database/index
 import { endEventsOf } from '../../../../../js/service/runs/agent/end_events.js';
 import type { StoredSessionService } from '../../../../../js/service/stored_session_service.js';
 import { sqliteFiles } from '../../../../interop/database/shared_databases.js';
+import { MapStorage } from '../../../service/map_storage.js';
 import { runs } from '../../../../properties.js';
 
 const newFile = sqliteFiles();
@@ -144,12 +146,8 @@ function writeOf(
   };
 }
 
-/** A store that cannot find markers, so that all events are read. */
-const withoutMarkers: Store = {
-  ...store,
-  read: (request, call) =>
-    request.kind === 'markers' ? Promise.resolve(undefined) : store.read(request, call),
-};
+/** A store of which all events are read. */
+const withoutParts: Store = { ...store, traits: { ...store.traits, readsParts: false } };
 
 const RUN_OF = (message: Event): RunUnderWay => ({
   message,
@@ -211,7 +209,7 @@ describe('readRewindSource', () => {
           const last = events.at(-runAt);
           const message = last?.author === 'user' ? last : undefined;
           const run = message?.invocationId ? RUN_OF(message) : undefined;
-          const expected = await computed(withoutMarkers, write, run, sizes);
+          const expected = await computed(withoutParts, write, run, sizes);
           const tail = await computed(store, write, run, sizes);
           const title = JSON.stringify({ place, isEdit, run: message?.id });
           assert.deepEqual(tail.result, expected.result, title);
@@ -228,6 +226,7 @@ describe('readRewindSource', () => {
     deltaOf: (number: number) => StateShape,
     isTurn = false,
     markerAt?: number,
+    hasNewRun = false,
   ): Promise<number> {
     const sessionKey = key(`s${++sessions}`);
     const session = await service.createSession({ ...sessionKey, state: { tea: 'initial' } });
@@ -243,18 +242,22 @@ describe('readRewindSource', () => {
       return { id: `e${number}`, invocationId, author, content, actions };
     });
     await service.appendEvents({ session, events });
+    const event = createEvent({ id: 'run', invocationId: 'i-run', author: 'user' });
+    const running = () => (hasNewRun ? RUN_OF(event) : undefined);
     let count = 0;
     const counting: Store = {
       ...store,
       async read(request, call) {
         const found = await store.read(request, call);
         count += (found as { events?: unknown[] } | undefined)?.events?.length ?? 0;
+        if (hasNewRun && request.kind === 'window') await service.appendEvent({ session, event });
         return found;
       },
     };
     const place = isTurn ? { turn: 'e2999' } : { before: { eventId: 'e2999' } };
     const write = writeOf(sessionKey.sessionId, place, false, 'marker');
-    const { session: source } = await readRewindSource(counting, write, {});
+    const given = { ...write, options: { running } };
+    const { session: source } = await readRewindSource(counting, given, {});
     await planWithRun(source, write, undefined);
     return count;
   }
@@ -264,6 +267,29 @@ describe('readRewindSource', () => {
     assert.equal(await eventsRead((number) => ({ step: number })), 64 + 2);
     assert.equal(await eventsRead((number) => ({ step: number }), true), 64 + 2);
     assert.equal(await eventsRead(() => ({})), 64 + 2);
+  });
+
+  it('reads the last 64 events if a run begins after them', async () => {
+    assert.equal(await eventsRead(() => ({}), false, undefined, true), 64 + 3);
+  });
+
+  it('reads all events once over a storage that cannot read events by their ids', async () => {
+    const storage = new MapStorage();
+    storage.pause = () => undefined;
+    const read = storage.read.bind(storage);
+    let reads = 0;
+    storage.read = (request) => {
+      reads += 1;
+      return read(request);
+    };
+    const overMaps = await openSessionService({ storage });
+    const session = await overMaps.createSession(key('maps'));
+    const events = Array.from({ length: 100 }, (_, number) => ({ invocationId: `i${number}` }));
+    await overMaps.appendEvents({ session, events });
+    reads = 0;
+    await rewind(overMaps, { ...key('maps'), before: { invocationId: 'i99' } });
+    assert.equal(reads, 1);
+    await overMaps.close();
   });
 
   it('reads back until each key that was written later has its earlier value', async () => {
