@@ -7,6 +7,7 @@ import SqliteDatabase from 'better-sqlite3';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 
+import { coreOf } from '../../../../../js/core/core_of.js';
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
 import { sqliteFiles } from '../../../../interop/database/shared_databases.js';
 import { startPostgres } from '../servers.js';
@@ -83,6 +84,27 @@ describe('Markers are found by their index', () => {
       return Promise.resolve(steps.map(({ detail }) => detail).join('\n'));
     };
     await readsByIndices(service, () => queries.splice(0), planOf);
+  });
+
+  it('and first events that requests name by turns are searched for once', async (test) => {
+    const { ours } = await newFile();
+    const queries: string[] = [];
+    const verbose = (query: string) => void queries.push(query);
+    const service = new DatabaseSessionService(ours, { driverOptions: { verbose } });
+    await fill(service);
+    const file = new SqliteDatabase(ours.slice('sqlite:'.length));
+    test.after(async () => {
+      file.close();
+      await service.close();
+    });
+    file.exec(INSERT_MARKER);
+    for (const invocationId of ['i10', 'i20', 'i10', 'i20']) {
+      const found = await coreOf(service).callStore({}, (store) =>
+        store.read({ kind: 'markers', key, invocationId }, {}),
+      );
+      assert.ok(found!.events.some((event) => event.invocationId === invocationId));
+    }
+    assert.equal(queries.filter((query) => query.includes('row_number')).length, 2);
   });
 
   it('on PostgreSQL', async (test) => {
