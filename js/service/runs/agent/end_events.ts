@@ -68,7 +68,8 @@ export async function endRun(
  * google-adk's events of an aborted run. Of one that was stopped: responses for its open calls, and its code. Of one
  * whose agent threw: the public error. None if the run has its end event already.
  *
- * @param events those of the session, at least from the message of the run on
+ * @param events those that `RunUnderWay.endEvents` takes. Those from the message of the run on are enough if the message
+ *   resumes no invocation, and the name of the agent is known
  */
 export function endEventsOf(
   { message, drafts, agentName, endedAs = 'cancelled' }: EndingRun & Pick<EndedRun, 'endedAs'>,
