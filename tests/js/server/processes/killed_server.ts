@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 
 import { storedStatus } from '../../../../js/service/runs/agent/run_status.js';
 import { textsOf } from '../../ui/live/runs/agents.js';
-import { askAgent, createSession, eventsOf, untilText } from './servers/client.js';
+import { askAgent, cancel, createSession, eventsOf, untilText } from './servers/client.js';
 import type { KillPoint } from './servers/agent_server.js';
 import { RunLog, type ServerProcess, startAgentServer } from './servers/server_process.js';
 
@@ -93,8 +93,14 @@ export function losesNothing(
         assert.deepEqual(textsOf(events), wasStored ? all.slice(0, left.length) : all);
         assert.ok(log.runs(message) <= 1, `${log.runs(message)} runs`);
 
-        // The model of the next turn fails at a request that a provider would refuse.
         const turn = `look again ${index}`;
+        if (storedStatus(left)?.status === 'unanswered') {
+          // As far as this server knows, the other one may still answer. A Stop frees the session.
+          assert.equal((await askAgent(next.origin, sessionId, turn)).status, 409);
+          const { body } = await cancel(next.origin, sessionId, message);
+          assert.deepEqual(body, { cancelled: true });
+        }
+        // The model of the next turn fails at a request that a provider would refuse.
         assert.equal((await askAgent(next.origin, sessionId, turn)).status, 200);
         const continued = await untilText(next.origin, sessionId, 'Seen');
         assert.deepEqual(textsOf(continued.slice(-4)), [turn, ...all.slice(1)]);
