@@ -115,7 +115,7 @@ function isNumber(value: unknown): value is number {
  * finds lost ones: the numbers of a sender then have a gap. Texts that are forged, cut or repeated are counted and dropped.
  */
 export class ProcessConnection implements TabBroadcast {
-  onmessage: ((message: MessageEvent<unknown>) => void) | null = null;
+  onmessage: TabBroadcast['onmessage'] = null;
   /** Called when texts may have been missed. */
   onmissed: (() => void) | null = null;
   /** Resolves once the channel is open and has the texts that waited, or when the first attempt has failed. */
@@ -216,7 +216,7 @@ export class ProcessConnection implements TabBroadcast {
     const last = this.#heard.get(start);
     if (last !== undefined && number <= last) return this.#refuse();
     putLast(this.#heard, start, number, MAX_SENDERS);
-    this.onmessage?.({ data } as MessageEvent<unknown>);
+    this.onmessage?.({ data });
     // After its content: what is read again then includes it.
     if (last !== undefined && number > last + 1) this.#miss();
   }

@@ -5,9 +5,12 @@
 import { isObject } from '../../values/json/rules.js';
 import type { HostBroadcastChannel, HostEventTarget } from '../../values/model/host.js';
 
+/** What hears messages. As a method, so that a `BroadcastChannel` fits, whose `MessageEvent` programs without the DOM lack. */
+type HearMessage = { hear(message: { readonly data: unknown }): void }['hear'];
+
 /** The part of a `BroadcastChannel` that is used here. */
 export interface TabBroadcast extends Pick<HostBroadcastChannel, 'postMessage' | 'close'> {
-  onmessage: ((message: MessageEvent<unknown>) => void) | null;
+  onmessage: HearMessage | null;
   /** Called when messages may have been missed. Absent: none are. */
   onmissed?: (() => void) | null;
 }
@@ -235,9 +238,7 @@ export class TabChannel {
     } else if (isListening) this.#openChannel();
     if (this.#channel === undefined) return;
     // Without a handler the browser need not decode the messages.
-    this.#channel.onmessage = isListening
-      ? ({ data }: MessageEvent<unknown>) => this.#receive(data)
-      : null;
+    this.#channel.onmessage = isListening ? ({ data }) => this.#receive(data) : null;
   }
 
   #openChannel(): void {

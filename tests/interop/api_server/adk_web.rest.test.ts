@@ -130,7 +130,11 @@ function ownServer(): Fetch {
     }
   };
   const authorize = () => ALL_RIGHTS;
-  const handler = sessionHandler(service, { authorize, run, apps: ['script', 'scripted', 'shop'] });
+  const handler = sessionHandler(service, {
+    authorize,
+    run,
+    apps: ['script', 'scripted', 'sequence', 'shop'],
+  });
   return (path, init) => handler(new Request(`http://localhost${path}`, init));
 }
 
