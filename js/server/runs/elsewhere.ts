@@ -11,7 +11,7 @@
  *
  * A mark that began after this process proves that there are several: from then on `'one'` counts as `'many'`.
  */
-import { markOf } from '../../values/model/event/metadata.js';
+import { runMarkOf } from '../../values/model/event/metadata.js';
 import type { Event } from '../../values/model/event/event.js';
 import { isStopped } from '../../values/model/event/shown.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
@@ -56,7 +56,7 @@ export function runElsewhere(
   now: number,
 ): RunElsewhere | undefined {
   const message = newestMessage(events);
-  const mark = message && markOf(message);
+  const mark = message && runMarkOf(message);
   if (!isOneOfMany || mark === undefined || mark.start === start) return undefined;
   const { invocationId } = message!;
   const hasEnd = events.some((event) => event.invocationId === invocationId && isStopped(event));
@@ -71,7 +71,7 @@ export function provesOther(
   { start, startedAt }: Pick<OwnStart, 'start' | 'startedAt'>,
 ): boolean {
   const message = newestMessage(events);
-  const mark = message && markOf(message);
+  const mark = message && runMarkOf(message);
   return mark !== undefined && mark.start !== start && mark.began > startedAt;
 }
 

@@ -59,7 +59,7 @@ export function parseMark(text: unknown): RunMark | undefined {
 }
 
 /** Returns the mark of an event that this realm has read from its storage. A copy of the event has none. */
-export function markOf(event: Event): RunMark | undefined {
+export function runMarkOf(event: Event): RunMark | undefined {
   return marks.get(event);
 }
 

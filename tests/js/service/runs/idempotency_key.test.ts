@@ -10,7 +10,7 @@ import {
   type SessionService,
 } from '../../../../js/index.js';
 import { abortEvents } from '../../../../js/service/runs/agent/end_events.js';
-import { markOf, textOfMark } from '../../../../js/values/model/event/metadata.js';
+import { runMarkOf, textOfMark } from '../../../../js/values/model/event/metadata.js';
 import { storeMessageOnce } from '../../../../js/service/runs/agent/run_storage.js';
 import { KEY, overStorages } from '../fixture.js';
 
@@ -54,7 +54,7 @@ overStorages('The append of a message with an idempotency key', (open) => {
     await storeMessageOnce(service, session, message(), { mark });
     const config = { numRecentEvents: 1, view: 'transcript' } as const;
     const [stored] = (await service.getSession({ ...KEY, config }))!.events;
-    assert.deepEqual(markOf(stored!), { start: 'a-1', number: 3, began: 1700 });
+    assert.deepEqual(runMarkOf(stored!), { start: 'a-1', number: 3, began: 1700 });
     assert.equal(stored!.customMetadata, undefined);
     await service.close();
   });

@@ -2,7 +2,7 @@
 // searched for once.
 
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import SqliteDatabase from 'better-sqlite3';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
@@ -67,7 +67,8 @@ async function readsByIndices(
 describe('Markers are found by their index', () => {
   const newFile = sqliteFiles();
 
-  it('on SQLite', async (test) => {
+  /** Opens a filled file, with the statements that its service runs. */
+  async function openFile(test: TestContext) {
     const { ours } = await newFile();
     const queries: string[] = [];
     const verbose = (query: string) => void queries.push(query);
@@ -79,6 +80,11 @@ describe('Markers are found by their index', () => {
       await service.close();
     });
     file.exec(INSERT_MARKER);
+    return { service, file, queries };
+  }
+
+  it('on SQLite', async (test) => {
+    const { service, file, queries } = await openFile(test);
     const planOf = (query: string) => {
       const steps = file.prepare<[], { detail: string }>(`explain query plan ${query}`).all();
       return Promise.resolve(steps.map(({ detail }) => detail).join('\n'));
@@ -87,17 +93,7 @@ describe('Markers are found by their index', () => {
   });
 
   it('and first events that requests name by turns are searched for once', async (test) => {
-    const { ours } = await newFile();
-    const queries: string[] = [];
-    const verbose = (query: string) => void queries.push(query);
-    const service = new DatabaseSessionService(ours, { driverOptions: { verbose } });
-    await fill(service);
-    const file = new SqliteDatabase(ours.slice('sqlite:'.length));
-    test.after(async () => {
-      file.close();
-      await service.close();
-    });
-    file.exec(INSERT_MARKER);
+    const { service, queries } = await openFile(test);
     for (const invocationId of ['i10', 'i20', 'i10', 'i20']) {
       const found = await coreOf(service).callStore({}, (store) =>
         store.read({ kind: 'markers', key, invocationId }, {}),
