@@ -24,11 +24,28 @@ function countAppends(service: BaseSessionService): () => number {
   return () => most;
 }
 
+/**
+ * Lets the agent's input wait until the event of the node before it is stored. The framework appends both at once, so
+ * their order would be the chance of a moment.
+ */
+function storeInputBehind(service: BaseSessionService, node: string): void {
+  const append = service.appendEvent.bind(service);
+  const stored = gate();
+  service.appendEvent = async (request) => {
+    const { author, branch } = request.event;
+    if (author === 'user' && branch !== undefined) await stored.opened;
+    const event = await append(request);
+    if (author === node) stored.open();
+    return event;
+  };
+}
+
 const graph: Scenario = {
   name: 'of what parallel nodes of a Workflow write the last stays, and the next node reads it',
   async run(stage) {
     const { FunctionNode, LlmAgent, Workflow } = stage.adk;
     await stage.create();
+    storeInputBehind(stage.sessionService, 'late');
     const lateWritten = gate();
     const spoken = gate();
     const begin = new FunctionNode('begin', (context) => {
