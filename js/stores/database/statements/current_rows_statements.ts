@@ -136,7 +136,22 @@ export function currentRowsStatements(database: Database, engine: Engine, layout
       app: lockState('app'),
       user: lockState('user'),
     },
-    /** Selects events by their ids, with one statement per number of ids. */
+    /**
+     * Selects an event by its id. A list of ids in one condition would make PostgreSQL compare each row of the table
+     * with each id, as long as it has no statistics: 13 s for 10,000 ids beside 40,000 events.
+     */
+    event: findByKey<EventKey, EventColumns>(
+      database,
+      engine,
+      ['app', 'user', 'session', 'event'],
+      (value) =>
+        selectEvents(database, engine, isAlsoOfSession(engine, value)).where(
+          'id',
+          '=',
+          value('event'),
+        ),
+    ),
+    /** Selects events by their ids where an engine finds no rows of several keys, with one statement per number of ids. */
     events: cached(
       (ids: number) =>
         new Prepared<Key & Record<`id${number}`, string>, EventColumns>((value) =>

@@ -182,7 +182,15 @@ export function findEvents(
   eventIds: readonly string[],
   rowOf: (columns: EventColumns) => EventRow,
 ): Read<EventRow[]> {
-  const { events } = statements(currentRowsStatements);
+  const { event, events } = statements(currentRowsStatements);
+  if (event.many !== undefined) {
+    const keys = Array.from(new Set(eventIds), (id) => ({ ...key, event: id }));
+    const { queries, result } = lookUp(event, keys);
+    return {
+      queries,
+      result: (results) => result(results).flatMap((row) => (row === undefined ? [] : rowOf(row))),
+    };
+  }
   const queries = [...filledChunks(eventIds, mostItems(engine, MAX_IDS))].map((chunk) => {
     const values: Key & Record<`id${number}`, string> = { ...key };
     for (const [index, id] of chunk.entries()) values[`id${index}`] = id;

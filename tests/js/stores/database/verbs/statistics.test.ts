@@ -156,3 +156,22 @@ it('a search tells that statistics cannot be gathered, and finds what there is',
   assert.deepEqual(await words.look(request), { sessions: [], isWhole: true });
   assert.deepEqual(told, [refused]);
 });
+
+it('an append finds each of its events by the index of their ids without statistics', async () => {
+  await deleteStatistics();
+  await using service = new DatabaseSessionService({ kysely, engine: 'postgresql' });
+  const session = await service.getSession({ ...owner, sessionId: 's1' });
+  assert.ok(session);
+  queries.length = 0;
+  const events = Array.from({ length: 500 }, () => ({ author: 'guide', invocationId: 'i' }));
+  await service.appendEvents({ session, events });
+  const finds = queries.filter(({ text }) => /^\s*select\b.*"id" (=|in)/s.test(text));
+  const plans = finds.map(async ({ text, values }) => {
+    const { rows } = await pool.query<object>(`explain (format json) ${text}`, [...values]);
+    return JSON.stringify(rows);
+  });
+  const isScan = /"Node Type":"Seq Scan"[^{}]*"Relation Name":"events"/;
+  const scans = (await Promise.all(plans)).filter((plan) => isScan.test(plan));
+  assert.notEqual(finds.length, 0);
+  assert.deepEqual(scans, []);
+});
