@@ -123,11 +123,11 @@ export interface Core {
     ): Promise<boolean>;
   };
   /**
-   * Returns a handle for a session that may not be there. The first append through it creates the session, in the same
-   * step, if the service knows none. Present for a cache.
+   * Present for a cache. Returns a handle of a session that may not exist. If the cache has no such session, the first
+   * append through the handle creates the session in the same transaction.
    *
-   * @param known the handle of a session that is here. It is returned. A cache may not know yet whether its remote has
-   *   it
+   * @param known a handle of the session, if the cache has the session. It is returned in place of a new one, and its
+   *   first append may create the session too: the remote may not have it
    */
   readonly handleOfNew?:
     | (<S extends object>(

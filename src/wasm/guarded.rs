@@ -25,8 +25,8 @@ pub fn guard(run: &mut dyn FnMut()) -> Result<(), JsValue> {
 
 pub type Task<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + 'a>>;
 
-/// A future that ends with an error if polling its task throws. The task owns what it changes: an
-/// exception may leave that half changed, and then it is never dropped.
+/// A future that ends with an error if its task throws while it is polled. After an exception the task, which
+/// owns all that it changes, is never dropped: its values may be half changed.
 pub struct Guarded<'a, T, E> {
     task: Option<Task<'a, T, E>>,
     /// Converts the exception.

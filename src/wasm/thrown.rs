@@ -11,8 +11,8 @@ use wasm_bindgen::JsValue;
 
 use crate::object::object_of;
 
-/// What JavaScript threw, or gets thrown. As the error of a function that JavaScript calls, it takes the
-/// library's errors too; in [`Error::Other`] it is passed on unchanged.
+/// A value that JavaScript threw, or that Rust throws to JavaScript. An [`Error`] of the library converts into it,
+/// and `Error::Other` holds it unchanged while it passes through the library.
 pub struct Thrown(pub JsValue);
 
 impl fmt::Debug for Thrown {

@@ -58,12 +58,12 @@ interface ClientAppend<Result> extends ClientRequest {
 export type Expected = Required<RevisionCheck>;
 
 /**
- * Appends events of a client, if its rights admit them. An event that the client sends again is the stored one and
- * changes nothing: also if it lacks what was filled in when it was stored, and if the client has read it, and has
- * seen only a part of it.
+ * Appends events of a client, if its rights admit them. An event that the client sends again changes nothing. It counts
+ * as the stored event even if it lacks values that the server filled in, or that the server hid from the client.
  *
- * Most appends read nothing before: they fail if they would replace an event. Only then, and for answers, the events
- * are compared with those stored, which one call reads, and appended at the revision that was read.
+ * Most appends read nothing first: the storage refuses to replace an event. After such a refusal, and for answers to
+ * calls, one call reads the stored events. The sent events are compared with them, and appended only if the session
+ * still has the revision that was read.
  *
  * @throws HttpRefusal 403 if the rights do not admit an event
  * @throws SessionError `not_found`, `stale_session`, and those of the append

@@ -24,8 +24,8 @@ import { WordRecords } from './word_records.js';
 const SEARCH_MS = 2000;
 const INDEX_MS = 1500;
 /**
- * The milliseconds that a search has for the index and for its hits at least: the host may have been busy, or the remote of a
- * cache may have answered late. A memory waits twice for the index.
+ * The least milliseconds that a search has for the index, and again for its hits, even if the host was busy or the remote of
+ * a cache answered late. A search of a memory waits for the index twice.
  */
 const LEAST_MS = 250;
 /** The most needles that are looked for in rows: the statements of some databases have at most 100 parameters. */
@@ -37,7 +37,7 @@ const CANDIDATES = 16;
 
 /** A session that may have hits. */
 export interface Candidate extends LookedSession, WordsOwner {
-  /** The words of the title, and of each event, of before any change that is not yet caught up with. */
+  /** The words of the title and of each event. They lack the changes that the index has not read yet. */
   readonly lines: readonly string[];
 }
 
@@ -97,8 +97,8 @@ export class SearchedSessions {
   }
 
   /**
-   * Finds the sessions whose words contain enough of the needles. Waits a part of the search's time for what has changed; the
-   * work goes on then.
+   * Finds the sessions whose words contain enough of the needles. The index first reads what has changed, for a part of the
+   * search's time at most. Then the search continues, and the index reads on.
    *
    * @throws SessionError `aborted`; any error of a list of sessions
    */
@@ -125,10 +125,10 @@ export class SearchedSessions {
   }
 
   /**
-   * Returns as many needles as a look takes: those that occur in the user's newest words come first, and of them the rarest.
-   * Those of the same rarity stay in their order.
+   * Returns at most {@link MAX_NEEDLES} needles, the rarest of the user's newest words first. Needles that do not occur in
+   * these words come last. Needles of the same rarity keep their order.
    *
-   * @param isCounted whether the words of an event of a session count; those of the question itself have every needle
+   * @param isCounted whether the words of an event count; the event of the question itself has every needle
    */
   async rarest(
     request: LookRequest,
@@ -154,7 +154,7 @@ export class SearchedSessions {
     return ordered.slice(0, MAX_NEEDLES).map(([, needle]) => needle);
   }
 
-  /** Resolves to whether the rows have been brought up to date in time. */
+  /** Brings the rows up to date. Resolves to whether it was done in time. */
   async #catchUp(
     owner: WordsOwner,
     rows: WordRows,
@@ -177,7 +177,7 @@ export class SearchedSessions {
     return false;
   }
 
-  /** Yields the sessions with their words, and reads these as far as they are asked for. */
+  /** Yields the sessions with their words. The words of a session are read only when the caller asks for the session. */
   async *withLines(
     { appName, userId, needles, signal }: LookRequest,
     sessions: readonly LookedSession[],

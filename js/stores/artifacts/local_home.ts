@@ -32,20 +32,20 @@ type Transaction = LocalTransaction<FileStore>;
 interface FileRecord extends FileVersion {
   readonly owner: FileOwner;
   readonly name: string;
-  /** The number of the session that it was stored for; a fork copies files before its session has one. */
+  /** The number of the session of the file. Absent in the files of a fork: they are copied before its session exists. */
   readonly created: number | undefined;
   /** When the record was stored, by the clock of the device. Imports and copies keep an earlier `createTime`. */
   readonly storedAt: number;
   /** Whether it is the tombstone of a deleted file: its last version, without bytes. */
   readonly isDeleted: boolean;
-  /** The number of chunks in `bytes`. 0: the bytes are one Blob there. */
+  /** The number of chunks that `bytes` has of the version. 0: `bytes` has one Blob. */
   readonly chunks: number;
 }
 
 /**
- * Keeps files in memory or in IndexedDB. A version is one record and one Blob, which are stored in one transaction: no
- * program that ends leaves one without the other, and a browser keeps a Blob on the disk. WebKit's private windows
- * refuse Blobs, and get chunks in their place.
+ * Keeps files in memory or in IndexedDB. A version is one record and one Blob. One transaction stores both, so a program
+ * that ends early leaves neither. A browser keeps a Blob on the disk and not in memory. WebKit's private windows refuse
+ * Blobs: there the bytes are stored as chunks.
  */
 export class LocalHome implements ArtifactHome, SeparateFiles {
   readonly separate = this;
@@ -70,8 +70,8 @@ export class LocalHome implements ArtifactHome, SeparateFiles {
   }
 
   /**
-   * Finds out whether the browser stores Blobs. WebKit neither aborts a transaction with a Blob that it refuses, nor
-   * answers its later requests, so a transaction that has others must not find it out.
+   * Finds out whether the browser stores Blobs, by a transaction of its own. WebKit never ends a transaction with a Blob
+   * that it refuses: the other requests of that transaction would get no answer.
    */
   async #probe(): Promise<boolean> {
     const probe = (work: (transaction: Transaction) => Promise<void>): Promise<void> =>

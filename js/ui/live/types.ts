@@ -380,8 +380,9 @@ export type { ShownTurn };
 export type ShownTurns = Readonly<Record<string, ShownTurn>>;
 
 /**
- * What waits for the remote of a `CachedSessionService` in one session or shared state, or one change that it refused,
- * with what waits for that: events, a creation, a title, a state, a deletion. `key` and `id` together name the entry.
+ * Unsent changes of one session or shared state of a `CachedSessionService`: events, a creation, a title, a state or a
+ * deletion. An entry has either one change that the remote refused, with the changes that wait for that change, or all
+ * changes that wait only for the remote. `key` and `id` together name the entry.
  */
 export interface UnsentEntry extends OutboxEntry {
   /** Sends again what was refused. Resolves once it is queued, as `retry` of the outbox. */

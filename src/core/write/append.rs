@@ -131,8 +131,8 @@ impl Append {
         Self { expected: Some(revision), ..self }
     }
 
-    /// Makes the append fail with `stale_session` if the run of its events was undone or cancelled after that revision,
-    /// also if the handle has a later one. An append without a handle ignores it.
+    /// Makes the append fail with `stale_session` if the run of its events was undone or cancelled after this revision,
+    /// even if the handle has a later revision. An append without a handle ignores it.
     #[must_use]
     pub fn of_run(mut self, revision: Revision) -> Self {
         self.run = Some(revision);

@@ -35,9 +35,9 @@ pub(super) fn computing_append(
     Ok(Box::new(append))
 }
 
-/// Makes a write call `compute` with the JSON text of the state. It returns the JSON text of the
-/// delta, and after a NUL that of the event. It never throws: JavaScript keeps the error of the
-/// caller's function, and returns an empty delta.
+/// Makes a write call `compute` with the JSON text of the state. `compute` returns the JSON text of
+/// the delta, and after a NUL that of the event. `compute` never throws: it keeps the error of the
+/// user's function for TypeScript, and returns an empty delta.
 fn compute_delta(compute: Function) -> Box<dyn ComputeDelta> {
     Box::new(move |state| {
         let computed = compute.call1(&JsValue::NULL, &state.into()).unwrap_or_default();

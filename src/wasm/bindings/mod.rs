@@ -1,8 +1,8 @@
 //! The only code that JavaScript calls. It converts arguments, calls the core, and converts the
 //! result.
 //!
-//! It is no public API. TypeScript has checked what users pass. The core checks ids once more, because a
-//! cache (`js/stores/cache/`) makes longer names of the checked ones.
+//! It is no public API. TypeScript has checked what users pass. The core checks the length of ids again: a
+//! cache (`js/stores/cache/`) joins checked ids to longer names, which may be too long.
 
 mod appends;
 mod computed;

@@ -102,8 +102,9 @@ export class Pending {
   }
 
   /**
-   * Returns why a mutation is not sent: the refusal of it, of one for which it waits, or of one for which its user's
-   * deletion waits.
+   * Returns the refusal because of which a mutation is not sent. The remote has refused the mutation itself, or another
+   * mutation that must be sent before it. If a deletion of the user must be sent before it, the refusal may be that of
+   * a mutation before the deletion.
    */
   refusalOf(name: string, number: number): Refusal | undefined {
     const { appName, userId } = keyOfName(name);

@@ -27,7 +27,7 @@ impl<'a> Parts<'a> {
         start..self.start
     }
 
-    /// Returns the byte range of the last part. To count its length is not needed.
+    /// Returns the byte range of the last part: all that remains, so no length is counted.
     #[cfg(feature = "bindings")]
     pub(in crate::bindings) fn last_range(&mut self) -> Range<usize> {
         let start = self.start;

@@ -24,7 +24,7 @@ pub(crate) struct Access {
     /// Milliseconds without any event after which an opening or a transaction is given up.
     timeout: f64,
     running: RefCell<Vec<Weak<Transaction>>>,
-    /// Completes when the last write so far has ended, even if the future of that write is dropped.
+    /// Completes when the latest write has ended. A caller that drops its future does not end the write earlier.
     last_write: RefCell<Option<oneshot::Receiver<()>>>,
 }
 

@@ -80,8 +80,8 @@ pub(crate) struct Transaction {
     /// The first failure: of a request, or of an attempt to make one.
     failure: RefCell<Option<Failure>>,
     ended: RefCell<Option<Result<(), Failure>>>,
-    /// Dropped when the round has succeeded or the transaction has ended: the drop wakes the future
-    /// that waits for it.
+    /// Wakes the future that holds the receiver. Dropping the sender wakes it: when the round has
+    /// succeeded, or when the transaction has ended.
     waiter: RefCell<Option<oneshot::Sender<()>>>,
     timer: Timer,
     listener: Listener,

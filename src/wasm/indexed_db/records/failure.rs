@@ -41,7 +41,7 @@ enum Kind {
     PageLeftInCommit,
     /// A JavaScript exception, passed on unchanged.
     Thrown(JsValue),
-    /// The library's error, or that of a call. Only failures of openings are cloned, which have no such error.
+    /// An error of the library or of a call. A failure with such an error is never cloned: only those of openings are.
     Passed(Rc<Error>),
 }
 

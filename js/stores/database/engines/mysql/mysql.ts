@@ -291,8 +291,8 @@ function* requireExactColumns(
 }
 
 /**
- * Requires that no two ids are equal under the columns' collation. The tables of `@google/adk` itself on
- * MariaDB compare ids without case. They can be read only if no two stored ids are equal that way.
+ * Requires that no two stored ids are equal under the columns' collation. `@google/adk` itself makes tables on MariaDB
+ * whose columns compare ids without case. Such tables are only read, and only if the case of no two ids alone differs.
  */
 function* requireDistinctIds(
   engine: Engine,
