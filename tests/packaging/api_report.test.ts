@@ -10,12 +10,12 @@ import ts from 'typescript';
 import { root } from '../toolchain/environment.mjs';
 import { NAME } from './installed.js';
 
-const REPORT = join(root, 'api.md');
+const REPORT = join(root, 'tests/packaging/api.md');
 const HEAD = `# The public API
 
 Each entry of \`exports\` in \`package.json\`, with what it exports, as declared in \`js/dist/\`. This file is generated: after a
 change of the API, \`UPDATE=1 npm test -- tests/packaging/api_report.test.ts\` writes it again. RELEASING.md says which changes
-are [breaking](RELEASING.md#what-is-breaking).
+are [breaking](../../RELEASING.md#what-is-breaking).
 `;
 
 type Target = string | { readonly types?: string };
