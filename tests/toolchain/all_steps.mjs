@@ -2,6 +2,7 @@
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { browserHome, webDrivers } from './browsers.mjs';
 import { compiledPath } from './compile.mjs';
 import { root } from './environment.mjs';
@@ -112,10 +113,11 @@ export const otherSteps = {
     ...['browser', 'packaging', 'js', 'interop', 'simulation', 'attack'].map((name) =>
       fileTests(`rest-${name}`, someFiles(`tests/${name}`, true), { atOnce: 2 }),
     ),
-    fileTests('random-cases', filesWithCases(), { env: { RANDOM_CASES: '5000' } }),
+    fileTests('random-cases', filesWithCases(), { env: { RANDOM_CASES: '5000' }, isTimed: false }),
     fileTests('other-browsers', someFiles('tests/browser', false), {
       atOnce: 2,
       env: { BROWSERS: 'firefox,webkit' },
+      isTimed: false,
       needs: ['firefox', 'geckodriver', 'webkit'],
     }),
   ],
@@ -207,21 +209,23 @@ function wasmTests(browser, needs) {
 /**
  * @param {string} name
  * @param {string[]} files
- * @param {{ atOnce?: number, env?: NodeJS.ProcessEnv, needs?: string[], pattern?: string | undefined }} [options] `atOnce`: how
- * many files run at a time. Most wait for a server, the disk or a browser, which has processes of its own
+ * @param {{ atOnce?: number, env?: NodeJS.ProcessEnv, needs?: string[], pattern?: string | undefined, isTimed?: boolean }} [options]
+ * `atOnce`: how many files run at a time. Most wait for a server, the disk or a browser, which has processes of its own
  * @returns {Step}
  */
-export function fileTests(name, files, { atOnce = 3, env: added = {}, needs = [], pattern } = {}) {
+export function fileTests(name, files, options = {}) {
+  const { atOnce = 3, env: added = {}, needs = [], pattern, isTimed = true } = options;
   // A file whose process does not end fails by its name, before its step is ended as a whole.
   const limit = `--test-timeout=${MOST_MINUTES_OF_A_FILE * 60_000}`;
-  const runner = ['node', '--enable-source-maps', '--test', limit, '--test-reporter', 'spec'];
+  const timed = `--import=${pathToFileURL(join(root, 'tests/toolchain/file_time.mjs')).href}`;
+  const runner = ['node', '--enable-source-maps', timed, '--test', limit, '--test-reporter=spec'];
   if (pattern !== undefined) runner.push(`--test-name-pattern=${pattern}`);
   /** @type {Step['command']} */
   const command = (env, runFiles = files) => {
     Object.assign(env, added);
     return [...runner, `--test-concurrency=${atOnce}`, ...runFiles.map(compiledPath)];
   };
-  return { name, kind: 'node', command, needs: ['compiled', ...needs], files };
+  return { name, kind: 'node', command, needs: ['compiled', ...needs], files, isTimed };
 }
 
 /** What a step and its files need of the set-up. @param {Step} step @returns {Set<string>} */

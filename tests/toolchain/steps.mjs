@@ -5,6 +5,7 @@ import * as fs from 'node:fs';
 import { join, relative } from 'node:path';
 import { clearInterval, setInterval } from 'node:timers';
 import { root } from './environment.mjs';
+import { MOST_SECONDS, slowFiles, TIMES } from './file_time.mjs';
 
 /**
  * @typedef {'preparation' | 'check' | 'cargo' | 'node'} Kind a preparation counts only if it fails; a check counts as one
@@ -16,8 +17,9 @@ import { root } from './environment.mjs';
  *   command: (env: NodeJS.ProcessEnv, files?: string[]) => string[],
  *   needs: string[],
  *   files?: string[],
+ *   isTimed?: boolean,
  * }} Step `command` runs in the repository's root, and may add to its environment. `needs` are parts of the set-up; each of
- * its test `files` may need more (test_files.mjs)
+ * its test `files` may need more (test_files.mjs). `isTimed`: a file that takes too long for the gate fails
  */
 
 const logs = join(root, 'target', 'test-logs');
@@ -45,21 +47,32 @@ export async function runStep(step, env) {
   fs.renameSync(own, path);
   const counts = countsOf(step.kind, problem === undefined, log);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  const { passed, failed, skipped } = counts;
+  const slow = slowFiles(timesBeside(own));
+  fs.rmSync(timesBeside(own), { force: true });
+  const tooSlow = slow.filter(({ isTooSlow }) => isTooSlow).length;
+  const { passed, skipped } = counts;
+  const failed = counts.failed + tooSlow;
   const counted = passed + failed > 0 ? `${passed} passed, ${failed} failed` : 'done';
   const [name, outcome] = [step.name.padEnd(16), counted.padEnd(26)];
   console.log(
     `${name}${outcome} ${seconds.padStart(7)} s  ${failed > 0 ? (problem ?? '') : ''}`.trimEnd(),
   );
   for (const test of skipped) console.log(`    skipped: ${test}`);
-  if (failed > 0) {
+  for (const { file, seconds: taken, isTooSlow } of slow) {
+    const rule = `${taken.toFixed(0)} s without other programs; a file of the gate has ${MOST_SECONDS}`;
+    console.log(`    ${isTooSlow ? 'failed' : 'slow'}: ${file} takes ${rule}`);
+  }
+  if (counts.failed > 0) {
     const { names, details } = failuresIn(log);
     for (const test of names) console.log(`    failed: ${test}`);
     console.log(details.join('\n').replace(/^/gm, '    | '));
     console.log(`    whole log: ${relative(root, path)}`);
   }
-  return { ...counts, log };
+  return { passed, failed, skipped, log };
 }
+
+/** The file for the times of a step's test files. @param {string} log */
+const timesBeside = (log) => `${log}.times`;
 
 /**
  * Prints the lines of setup.sh while they come: it may take minutes.
@@ -150,6 +163,7 @@ async function runLogged(step, env, path) {
     const command = step.command(env);
     fs.writeSync(log, `$ ${command.join(' ')}\n`);
     const marked = { ...env, [markName]: `${run}-${step.name}` };
+    if (step.isTimed === true) marked[TIMES] = timesBeside(path);
     return await runToEnd(command, marked, log);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
