@@ -1,6 +1,7 @@
 // How long each test file takes. The runner loads this module before each file, whose process notes its time when it ends.
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 
 /** The variable with the file for the times. Without it nothing is noted. */
@@ -9,25 +10,19 @@ export const TIMES = 'ADK_SESSION_WASM_FILE_TIMES';
 /** A file of the gate takes at most so many seconds. A file of the rest may take longer. */
 export const MOST_SECONDS = 20;
 
-/**
- * From so many times {@link MOST_SECONDS} on, a file fails. It is so much more, because other programs also slow down the disk,
- * the servers and the browsers that a file waits for.
- */
+/** A file fails if it takes so many times as long. The load is an estimate of what else slows a file down. */
 const TOLERANCE = 2;
 
-/**
- * @typedef {{ seconds: number, using: number, waiting: number }} Time `seconds` since the process began; of these its main
- * thread was `using` a processor, and `waiting` for one that others used
- */
+/** @typedef {{ seconds: number, load: number }} Time `load`: how many programs wanted a processor at a time */
 
 /**
- * Returns how many seconds a file would take on a machine that does nothing else. Whatever the file waits for is slowed down
- * like the file itself: by the ratio of the time in which it wants a processor to the time in which it has one.
+ * Returns how many seconds a file would take on a machine that does nothing else. All programs share the processors, also the
+ * servers and browsers that the file waits for.
  *
  * @param {Time} time
  */
-export function quietSeconds({ seconds, using, waiting }) {
-  return using > 0 ? (seconds * using) / (using + waiting) : seconds;
+export function quietSeconds({ seconds, load }) {
+  return seconds / Math.max(1, load / cpus().length);
 }
 
 /**
@@ -47,23 +42,17 @@ export function slowFiles(path) {
     .map((slow) => ({ ...slow, isTooSlow: slow.seconds > TOLERANCE * MOST_SECONDS }));
 }
 
-/** The time of this process so far; `undefined` on a system that does not tell what its main thread waits for. */
-function timeSoFar() {
-  const schedule = '/proc/self/schedstat';
-  if (!existsSync(schedule)) return undefined;
-  const nanoseconds = readFileSync(schedule, 'utf8').split(' ').map(Number);
-  const [using = 0, waiting = 0] = nanoseconds.map((each) => each / 1e9);
-  return { seconds: performance.now() / 1000, using, waiting };
-}
+/** The mean of a minute. On Windows there is none, so nothing is noted. */
+const load = () => loadavg()[0] ?? 0;
 
 const path = process.env[TIMES];
 const program = process.argv[1]?.replaceAll('\\', '/') ?? '';
 const [, file] = /\/target\/compiled\/(.+\.test)\.js$/.exec(program) ?? [];
-if (path !== undefined && isMainThread && file !== undefined && !file.endsWith('.rest.test')) {
+const isOfGate = file !== undefined && !file.endsWith('.rest.test');
+if (path !== undefined && isMainThread && isOfGate && process.platform !== 'win32') {
+  const loadBefore = load();
   process.once('exit', () => {
-    const time = timeSoFar();
-    if (time !== undefined) {
-      appendFileSync(path, `${JSON.stringify({ file: `${file}.ts`, ...time })}\n`);
-    }
+    const time = { seconds: performance.now() / 1000, load: Math.max(loadBefore, load()) };
+    appendFileSync(path, `${JSON.stringify({ file: `${file}.ts`, ...time })}\n`);
   });
 }
