@@ -1,4 +1,5 @@
-// Appends over HTTP, by 8 and by 128 users at once. The clients are another program; `cpuUsage` is of the server alone.
+// Appends by 8 and by 128 users at once, over HTTP and directly. The clients are another program; `cpuUsage` is of the server
+// alone.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -59,6 +60,21 @@ async function direct(service) {
   return cpu / DIRECT;
 }
 
+/** The turns of the loop of as many appends as over HTTP. @param {Service} service @param {number} users */
+async function turnsOfDirect(service, users) {
+  const sessions = await Promise.all(
+    Array.from({ length: users }, (_, user) =>
+      service.createSession({ appName: 'bench', userId: `direct ${user}` }),
+    ),
+  );
+  const append = async (/** @type {import('adk-session-wasm').Session} */ session) => {
+    for (let at = 0; at < APPENDS[FEW]; at += 1) {
+      await service.appendEvent({ session, event: createEvent(makeShortEvent(at, 600)) });
+    }
+  };
+  return turnsOf(() => Promise.all(sessions.map(append)));
+}
+
 /** @param {string} storage @param {Service} service @returns {Promise<import('../measure.mjs').Result[]>} */
 export async function appendsOverHttp(storage, service) {
   const server = createServer(nodeListener(sessionHandler(service, { authorize: () => true })));
@@ -69,9 +85,20 @@ export async function appendsOverHttp(storage, service) {
     await serve(url, FEW); // until V8 has compiled it
     const few = await serve(url, FEW);
     const many = await serve(url, MANY);
+    const [fewDirect, manyDirect] = [
+      await turnsOfDirect(service, FEW),
+      await turnsOfDirect(service, MANY),
+    ];
     const title = `${storage}: appends over HTTP, ${MANY} at once`;
     const unit = 'ms';
     return [
+      limited({
+        case: `${storage}: appends without HTTP, ${MANY} at once, event loop, p99`,
+        ours: manyDirect.p99,
+        peer: fewDirect.p99,
+        unit,
+        most: 20,
+      }),
       shown({
         case: `${title}, processor time`,
         ours: many.cpu,

@@ -6,9 +6,9 @@ export const SMALL = 1000;
 export const LARGE = 100_000;
 const BATCH = 10_000;
 
-/** @param {number} count */
+/** Each is of a user of its own, so that a search reads one of them. @param {number} count */
 export function keyOf(count) {
-  return { appName: 'bench', userId: 'user', sessionId: `of-${count}` };
+  return { appName: 'bench', userId: `of-${count}-events`, sessionId: 'long' };
 }
 
 /** An event of some 450 bytes. @param {number} number */

@@ -1,8 +1,10 @@
-// What a long session costs beside a short one: a stale append, a rewind of the last turn, and its info.
+// What a long session costs beside a short one: a stale append, a rewind of the last turn, a search after an append, and
+// its info.
 
 import { createEvent } from 'adk-session-wasm';
 import { rewind } from 'adk-session-wasm/history';
-import { atMost, median, shown, timesInTurns } from '../measure.mjs';
+import { sessionSearch } from 'adk-session-wasm/search';
+import { atMost, limited, median, shown, timesInTurns } from '../measure.mjs';
 import { turnsOf } from './loop_delay.mjs';
 import { fill, keyOf, LARGE, SMALL } from './session.mjs';
 
@@ -11,11 +13,32 @@ import { fill, keyOf, LARGE, SMALL } from './session.mjs';
 
 const unit = 'ms';
 
-/** @type {Record<string, { most: number, rounds: number, run: (service: Service, count: number) => Promise<() => Promise<unknown>> }>} */
+/** @typedef {{ case: string, ours: number, peer: number, unit: string }} Times */
+
+const than = `${SMALL} events`;
+
+/** @type {Record<string, { rounds: number, run: (service: Service, count: number) => Promise<() => Promise<unknown>>, judge: (times: Times) => Result }>} */
 const WORK = {
-  'a stale append': { most: 3, rounds: 5, run: staleAppend },
-  'a rewind of the last turn': { most: 10, rounds: 3, run: lastTurn },
-  sessionInfo: { most: 200, rounds: 1, run: info },
+  'a stale append': {
+    rounds: 5,
+    run: staleAppend,
+    judge: (times) => atMost({ ...times, most: 3, than }),
+  },
+  'a rewind of the last turn': {
+    rounds: 3,
+    run: lastTurn,
+    judge: (times) => limited({ ...times, most: 100 }),
+  },
+  'a search after an append': {
+    rounds: 3,
+    run: searchNewWord,
+    judge: shown,
+  },
+  sessionInfo: {
+    rounds: 1,
+    run: info,
+    judge: (times) => atMost({ ...times, most: 200, than }),
+  },
 };
 
 /** Through a handle of the moment after the import, after somebody else's append. @param {Service} service @param {number} count */
@@ -48,6 +71,22 @@ async function lastTurn(service, count) {
   return () => rewind(service, { ...key, before: { invocationId } });
 }
 
+/** For a word of an event that has come after the search has read the session. @param {Service} service @param {number} count */
+async function searchNewWord(service, count) {
+  const key = keyOf(count);
+  const search = sessionSearch(service);
+  const word = `word${Math.random().toString(36).slice(2)}`;
+  await search.find({ ...key, query: word });
+  const session = await service.getSession({ ...key, config: { numRecentEvents: 1 } });
+  if (session === undefined) throw new Error('the session is gone');
+  const content = { role: 'user', parts: [{ text: word }] };
+  await service.appendEvent({ session, event: createEvent({ author: 'user', content }) });
+  return async () => {
+    const { hits } = await search.find({ ...key, query: word });
+    if (hits.length === 0) throw new Error('the new word is not found');
+  };
+}
+
 /** @param {Service} service @param {number} count */
 function info(service, count) {
   return Promise.resolve(() => service.sessionInfo(keyOf(count)));
@@ -57,7 +96,7 @@ function info(service, count) {
 export async function longSessions(storage, service) {
   for (const count of [SMALL, LARGE]) await fill(service, count);
   const results = [];
-  for (const [name, { most, rounds, run }] of Object.entries(WORK)) {
+  for (const [name, { rounds, run, judge }] of Object.entries(WORK)) {
     const longest = { small: 0, large: 0 };
     const side =
       (/** @type {'small' | 'large'} */ which, /** @type {number} */ count) => async () => {
@@ -70,7 +109,7 @@ export async function longSessions(storage, service) {
     const [ours, peer] = [median(times.large), median(times.small)];
     const title = `${storage}: ${name}, ${LARGE} events`;
     results.push(
-      atMost({ case: title, ours, peer, unit, most, than: `${SMALL} events` }),
+      judge({ case: title, ours, peer, unit }),
       shown({ case: `${title}, longest turn`, ours: longest.large, peer: longest.small, unit }),
     );
   }
