@@ -1,4 +1,4 @@
 import { ownBoundary } from './boundaries/own_storage.js';
 import { FIRST_SEED, simulate } from './run/seeds.js';
 
-simulate(ownBoundary, 16_000, FIRST_SEED);
+simulate(ownBoundary, 8_000, FIRST_SEED);

@@ -5,4 +5,4 @@
 import { FIRST_SEED } from '../run/seeds.js';
 import { checkCaches } from './seeds.js';
 
-await checkCaches(Number(process.env.SEEDS ?? 6500), FIRST_SEED);
+await checkCaches(Number(process.env.SEEDS ?? 4000), FIRST_SEED);

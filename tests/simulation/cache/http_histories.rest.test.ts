@@ -5,4 +5,4 @@
 import { FIRST_SEED } from '../run/seeds.js';
 import { checkHistories } from './seeds.js';
 
-await checkHistories('http', Number(process.env.SEEDS ?? 2500), FIRST_SEED);
+await checkHistories('http', Number(process.env.SEEDS ?? 1500), FIRST_SEED);
