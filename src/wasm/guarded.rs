@@ -44,7 +44,7 @@ impl<T, E> Future for Guarded<'_, T, E> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(mut task) = self.task.take() else {
-            return Poll::Pending;
+            return Poll::Pending; // The task has ended, and nothing wakes the caller again.
         };
         let mut polled = Poll::Pending;
         let mut poll = || polled = task.as_mut().poll(context);
