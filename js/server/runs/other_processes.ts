@@ -5,15 +5,12 @@ import type { StateOwner } from '../../core/storage/scopes.js';
 import type { ProcessLink } from '../../core/watch/process_link.js';
 import type { TabPort } from '../../core/watch/tab_channel.js';
 import { reportIn } from '../../stores/remote/reported_run.js';
-import { putLast } from '../../values/bounded_map.js';
-import { newEventId } from '../../values/model/event/create_event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { keyText } from '../../values/model/values/ids.js';
-import { RUN_MESSAGES, type RunContents, type RunMessage } from './run_messages.js';
+import { OtherStarts } from './other_starts.js';
+import { type AskedRun, RUN_MESSAGES, type RunContents, type RunMessage } from './run_messages.js';
 import { ToldRuns } from './told_runs.js';
 
-/** Milliseconds after which a process that does not answer counts as gone, if it would have been heard. */
-const SILENCE_MS = 2000;
 /** Milliseconds that another process may take to stop a run. */
 const STOP_MS = 3000;
 /** A process that has a run is asked for it after so many milliseconds without a word. */
@@ -22,8 +19,6 @@ const QUIET_MS = 2000;
 const CHECK_MS = 1000;
 /** Users with feeds are told to the others again after so many milliseconds. */
 const FEEDS_MS = 15_000;
-/** The most starts that are remembered. */
-const MAX_STARTS = 10_000;
 
 /** What others may ask of the runs of this process. */
 export interface OwnRuns {
@@ -58,18 +53,12 @@ interface OtherRun {
  * asks for everything again. Nothing is sent before `open`.
  */
 export class OtherProcesses {
-  readonly #link: ProcessLink;
   readonly #own: OwnRuns;
   readonly #port: TabPort<RunMessage>;
   readonly #told: ToldRuns;
   /** By session: the runs of other processes. */
   readonly #runs = new Map<string, OtherRun>();
-  /** When each start was last heard. */
-  readonly #heard = new Map<string, number>();
-  /** The starts that have ended. */
-  readonly #gone = new Set<string>();
-  /** By id: what takes the answer to a question. */
-  readonly #questions = new Map<string, (isRunning: boolean | undefined) => void>();
+  readonly #starts: OtherStarts;
   readonly #feeds: OpenFeeds;
   #isOpen = false;
   #isClosed = false;
@@ -78,9 +67,13 @@ export class OtherProcesses {
 
   /** @param feeds those of this process */
   constructor(link: ProcessLink, own: OwnRuns, feeds: OpenFeeds) {
-    this.#link = link;
     this.#feeds = feeds;
     this.#own = own;
+    this.#starts = new OtherStarts(
+      link,
+      (question) => this.#send(question),
+      (start) => this.#endRunsOf(start),
+    );
     this.#told = new ToldRuns((message) => this.#send(message), link.tellsDrafts);
     this.#port = link.port(RUN_MESSAGES, {
       deliver: (messages) => {
@@ -97,7 +90,7 @@ export class OtherProcesses {
     this.#isClosed = true;
     const runs = [...this.#runs.values()];
     for (const run of runs) this.#end(run);
-    for (const answer of [...this.#questions.values()]) answer(undefined);
+    this.#starts.close();
   }
 
   /** The runs under way at other processes. */
@@ -107,7 +100,7 @@ export class OtherProcesses {
 
   /** Whether a start of a process is known to have ended. */
   isGone(start: string): boolean {
-    return this.#gone.has(start);
+    return this.#starts.isGone(start);
   }
 
   /** Begins to listen, and asks the others for their runs. */
@@ -156,27 +149,34 @@ export class OtherProcesses {
    *
    * @returns `gone`: the process has ended; `undefined`: it is not known
    */
-  async ask(
+  async ask(start: string, run: AskedRun): Promise<'runs' | 'over' | 'gone' | undefined> {
+    const areRunning = await this.#askWhich(start, [run]);
+    if (typeof areRunning !== 'object') return areRunning;
+    return areRunning[0] === true ? 'runs' : 'over';
+  }
+
+  /**
+   * Asks a start of a process which messages it runs. Ends the others among its runs.
+   *
+   * @returns for each message whether it is run; else as `ask`
+   */
+  async #askWhich(
     start: string,
-    { appName, userId, sessionId, messageId }: CompositeSessionKey & { readonly messageId: string },
-  ): Promise<'runs' | 'over' | 'gone' | undefined> {
-    if (this.#gone.has(start)) return 'gone';
-    this.open();
-    const wouldHear = this.#link.listening();
-    const key = { appName, userId, sessionId };
-    const isRunning = await this.#question(SILENCE_MS, (id) => {
-      this.#send({ type: 'ask', id, to: start, key, messageId });
+    asked: readonly AskedRun[],
+  ): Promise<readonly boolean[] | 'gone' | undefined> {
+    const runs = asked.map(({ appName, userId, sessionId, messageId }) => {
+      return { appName, userId, sessionId, messageId };
     });
-    const run = this.#runs.get(keyText(key));
-    const isKnown = run?.start === start && run.report.messageId === messageId;
-    if (isRunning !== undefined) {
-      if (!isRunning && isKnown) this.#end(run);
-      return isRunning ? 'runs' : 'over';
+    this.open();
+    const answer = await this.#starts.askOne(start, (id) => ({ type: 'ask', id, to: start, runs }));
+    if (answer === undefined || answer === 'gone') return answer;
+    const areRunning = answer.type === 'answer' ? answer.areRunning : [];
+    for (const [index, run] of runs.entries()) {
+      const known = this.#runs.get(keyText(run));
+      const isKnown = known?.start === start && known.report.messageId === run.messageId;
+      if (isKnown && areRunning[index] !== true) this.#end(known);
     }
-    if (!wouldHear() || !this.#heard.has(start)) return undefined;
-    this.#gone.add(start);
-    for (const other of [...this.#runs.values()]) if (other.start === start) this.#end(other);
-    return 'gone';
+    return areRunning;
   }
 
   /**
@@ -194,11 +194,11 @@ export class OtherProcesses {
     const known = this.#runs.get(keyText(key))?.report.messageId;
     const isKnown = known !== undefined && (messageId === undefined || messageId === known);
     this.open();
-    const isStopped = await this.#question(isKnown ? STOP_MS : 0, (id) => {
-      const session = { appName, userId, sessionId };
-      this.#send({ type: 'stop', id, key: session, messageId, reason });
+    const session = { appName, userId, sessionId };
+    const answer = await this.#starts.askAll(isKnown ? STOP_MS : 0, (id) => {
+      return { type: 'stop', id, key: session, messageId, reason };
     });
-    return isStopped === true;
+    return answer !== undefined;
   }
 
   /** Stops a run that a rewind has undone. @param messageId the message that the rewind has stored */
@@ -212,26 +212,11 @@ export class OtherProcesses {
     if (this.#isOpen) this.#port.send([{ ...message, from: this.#own.start }]);
   }
 
-  /** Sends a question, and waits for its answer, at most so many milliseconds. */
-  async #question(limitMs: number, send: (id: string) => void): Promise<boolean | undefined> {
-    const id = newEventId();
-    const answer = new Promise<boolean | undefined>((resolve) => {
-      this.#questions.set(id, resolve);
-      if (limitMs === 0 || this.#isClosed) resolve(undefined);
-      else backgroundTimer(() => resolve(undefined), limitMs);
-    });
-    send(id);
-    const given = await answer;
-    this.#questions.delete(id);
-    return given;
-  }
-
   #receive(message: RunMessage): void {
     const { from } = message;
     if (from === this.#own.start) return;
-    putLast(this.#heard, from, performance.now(), MAX_STARTS);
-    // It was only cut off.
-    this.#gone.delete(from);
+    // It was only cut off, if it was taken for gone.
+    this.#starts.noteHeard(from);
     const { start, reports } = this.#own;
     switch (message.type) {
       case 'run':
@@ -244,15 +229,14 @@ export class OtherProcesses {
         return this.#told.want(message.owners, message.areNew, reports);
       case 'ask': {
         if (message.to !== start) return;
-        const isRunning = this.#own.isUnderWay(message.key, message.messageId);
-        return this.#send({ type: 'answer', id: message.id, isRunning });
+        const areRunning = message.runs.map((run) => this.#own.isUnderWay(run, run.messageId));
+        return this.#send({ type: 'answer', id: message.id, areRunning });
       }
-      case 'answer':
-        return this.#questions.get(message.id)?.(message.isRunning);
       case 'stop':
         return void this.#stopOwn(message);
+      case 'answer':
       case 'stopped':
-        return this.#questions.get(message.id)?.(true);
+        return this.#starts.take(message);
     }
   }
 
@@ -282,12 +266,28 @@ export class OtherProcesses {
     this.#own.pass({ ...report, status: 'ended', drafts: [], wholes: [] });
   }
 
+  #endRunsOf(start: string): void {
+    for (const run of [...this.#runs.values()]) if (run.start === start) this.#end(run);
+  }
+
   /** Asks for all runs after some messages may have been missed, and for the ends of those that are known. */
   async #askAll(): Promise<void> {
-    const known = [...this.#runs.values()];
     this.#send({ type: 'tell' });
     this.#sendFeeds();
-    await Promise.all(known.map(({ start, report }) => this.ask(start, report)));
+    await this.#askOf([...this.#runs.values()]);
+  }
+
+  /** Asks each start once for its runs among these. */
+  async #askOf(runs: readonly OtherRun[]): Promise<void> {
+    const starts = new Set(runs.map(({ start }) => start));
+    const asked = [...starts].map((start) => {
+      const own = runs.filter((run) => run.start === start);
+      return this.#askWhich(
+        start,
+        own.map(({ report }) => report),
+      );
+    });
+    await Promise.all(asked);
   }
 
   /** Asks, while there are runs of others, those who have said nothing for a while. */
@@ -295,11 +295,10 @@ export class OtherProcesses {
     if (this.#isChecking || this.#runs.size === 0 || !this.#isOpen) return;
     this.#isChecking = true;
     backgroundTimer(() => {
-      const quiet = [...this.#runs.values()].filter(
-        ({ start }) => performance.now() - (this.#heard.get(start) ?? 0) >= QUIET_MS,
+      const quiet = [...this.#runs.values()].filter(({ start }) =>
+        this.#starts.isQuiet(start, QUIET_MS),
       );
-      const asked = quiet.map(({ start, report }) => this.ask(start, report));
-      void Promise.all(asked).then(() => {
+      void this.#askOf(quiet).then(() => {
         this.#isChecking = false;
         this.#checkLater();
       });

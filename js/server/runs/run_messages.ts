@@ -5,7 +5,10 @@ import type { StateOwner } from '../../core/storage/scopes.js';
 import type { TabKind } from '../../core/watch/tab_channel.js';
 import { isObject } from '../../values/json/rules.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
-import { isId } from '../../values/model/values/ids.js';
+import { isId, keyText } from '../../values/model/values/ids.js';
+
+/** The message of a user whose run is asked for. */
+export type AskedRun = CompositeSessionKey & Pick<RunReport, 'messageId'>;
 
 /** A message of one start of a process. */
 export type RunMessage = {
@@ -30,14 +33,18 @@ export type RunMessage = {
       readonly areNew: boolean;
     }
   | {
-      /** Asks a process whether it runs a message. */
+      /** Asks a process which of these messages it runs. */
       readonly type: 'ask';
       readonly id: string;
       readonly to: string;
-      readonly key: CompositeSessionKey;
-      readonly messageId: string;
+      readonly runs: readonly AskedRun[];
     }
-  | { readonly type: 'answer'; readonly id: string; readonly isRunning: boolean }
+  | {
+      readonly type: 'answer';
+      readonly id: string;
+      /** For each message whether it is run, in the order of the question. */
+      readonly areRunning: readonly boolean[];
+    }
   | {
       /** Asks all to stop the run of a session, or of one message. */
       readonly type: 'stop';
@@ -49,6 +56,9 @@ export type RunMessage = {
     }
   | { readonly type: 'stopped'; readonly id: string }
 );
+
+/** A message that answers a question. */
+export type RunAnswer = RunMessage & { readonly type: 'answer' | 'stopped' };
 
 /** The contents of a message without its sender. */
 export type RunContents = RunMessage extends infer Message
@@ -70,8 +80,11 @@ const IS_VALID: Readonly<Record<RunMessage['type'], (fields: Fields) => boolean>
     Array.isArray(owners) &&
     owners.every((owner) => isObject(owner) && isId(owner.appName) && isId(owner.userId)) &&
     typeof areNew === 'boolean',
-  ask: ({ id, to, key, messageId }) => isId(id) && isId(to) && isKey(key) && isId(messageId),
-  answer: ({ id, isRunning }) => isId(id) && typeof isRunning === 'boolean',
+  ask: ({ id, to, runs }) => isId(id) && isId(to) && Array.isArray(runs) && runs.every(isAskedRun),
+  answer: ({ id, areRunning }) =>
+    isId(id) &&
+    Array.isArray(areRunning) &&
+    areRunning.every((isRunning) => typeof isRunning === 'boolean'),
   stop: ({ id, key, messageId, reason }) =>
     isId(id) &&
     isKey(key) &&
@@ -82,7 +95,21 @@ const IS_VALID: Readonly<Record<RunMessage['type'], (fields: Fields) => boolean>
 
 export const RUN_MESSAGES: TabKind<RunMessage> = {
   name: 'processRuns',
-  merge: (messages) => messages,
+
+  /** Drops the reports of a run before its last whole one. */
+  merge(messages) {
+    const whole = new Set<string>();
+    const newestFirst = [...messages].reverse().filter((message) => {
+      if (message.type !== 'run') return true;
+      const { run } = message;
+      const name = JSON.stringify([keyText(run), run.messageId]);
+      if (whole.has(name)) return false;
+      if ('drafts' in run) whole.add(name);
+      return true;
+    });
+    return newestFirst.reverse();
+  },
+
   decode(value) {
     if (!isObject(value) || !isId(value.from)) return undefined;
     const { type } = value;
@@ -92,6 +119,10 @@ export const RUN_MESSAGES: TabKind<RunMessage> = {
   },
 };
 
-function isKey(value: unknown): boolean {
+function isAskedRun(value: unknown): boolean {
+  return isKey(value) && isId(value.messageId);
+}
+
+function isKey(value: unknown): value is Fields {
   return isObject(value) && isId(value.appName) && isId(value.userId) && isId(value.sessionId);
 }

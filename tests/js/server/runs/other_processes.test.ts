@@ -108,6 +108,14 @@ class Process {
     return answerOf(response);
   }
 
+  /** Begins a run in a new session. @returns the path of its events */
+  async begin(sessionId: string): Promise<string> {
+    await this.service.createSession({ ...KEY, sessionId });
+    const path = `${SESSION.replace(KEY.sessionId, sessionId)}/events`;
+    assert.equal((await this.ask(path, asked('m1'))).status, 200);
+    return path;
+  }
+
   /** Opens the feed of the user. Returns the last report of the session, as a page knows it. */
   async feed() {
     const reports = new RunReports();
@@ -152,11 +160,13 @@ async function processes(
   const [a, b, c] = all as [Process, Process, Process];
   await a.service.createSession(KEY);
   const events = async (): Promise<Event[]> => (await b.service.getSession(KEY))!.events;
-  /** Ends the channel of a process, as its death would. */
-  const kill = (number: number): void => {
+  /** Ends the channel of a process, as its death would. @returns a function that opens it again */
+  const kill = (number: number): (() => void) => {
     const channel = channels[number]!;
+    const { postMessage, onmessage } = channel;
     channel.postMessage = () => undefined;
     channel.onmessage = null;
+    return () => Object.assign(channel, { postMessage, onmessage });
   };
   return { a, b, c, hub, events, kill, channels, reopen };
 }
@@ -366,6 +376,49 @@ describe('The runs of other processes', () => {
     assert.ok(tookMs <= 2200, String(tookMs));
     b.agent.say(undefined);
     await pass(400);
+  });
+
+  it('of a process that is gone hold up only the first question for two seconds', async () => {
+    const { a, b, kill } = await processes(2);
+    const [first, second, third] = await Promise.all(['x', 'y', 'z'].map((id) => a.begin(id)));
+    await pass(300);
+    kill(0);
+    const began = now;
+    const asking = b.handler(requestTo(first!, asked('m2')));
+    await pass(1000);
+    const meanwhile = await settled(b.handler(requestTo(second!, asked('m2'))));
+    assert.ok(now - began <= 2200, String(now - began));
+    const later = await settled(b.handler(requestTo(third!, asked('m2'))));
+    assert.ok(later[1] <= 100, String(later[1]));
+    const statuses = [await asking, meanwhile[0], later[0]].map(({ status }) => status);
+    assert.deepEqual(statuses, [200, 200, 200]);
+  });
+
+  it('are asked for by one question for all runs of a process', async () => {
+    const { a, b, hub } = await processes(2);
+    await b.feed();
+    await Promise.all(['x', 'y', 'z'].map((id) => a.begin(id)));
+    await pass(8000);
+    const questions = hub.texts.flatMap((text) => text.split('"type":"ask"').slice(1));
+    const texts = hub.texts.filter((text) => text.includes('"type":"ask"'));
+    assert.ok(texts.length > 1);
+    assert.equal(questions.length, texts.length);
+    assert.ok(questions.every((question) => question.split('"messageId"').length === 4));
+  });
+
+  it('of a process that was taken for gone are known again once it is heard', async () => {
+    const { a, b, kill } = await processes(2);
+    const feed = await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    await pass(300);
+    const revive = kill(0);
+    await pass(6000);
+    assert.equal(feed.report(), undefined);
+    revive();
+    a.agent.say('Green');
+    await pass(600);
+    assert.deepEqual([feed.report()?.status, feed.drafts()], ['running', ['Green']]);
+    assert.equal((await b.ask(EVENTS, asked('m2'))).status, 409);
   });
 
   it('are heard by a handler over a service that was opened again', async () => {
