@@ -94,7 +94,7 @@ export type AdmitEvents = (
   isPassedOn: boolean,
 ) => Promise<NewEvent[]>;
 
-/** A run of the session, as its own process knows it. */
+/** A run of the session, as its own process knows it, or has told it when it was asked. */
 export interface RunUnderWay {
   /** The message that the run answers, which is stored. */
   readonly message: Pick<Event, 'id' | 'invocationId'>;
@@ -117,8 +117,8 @@ export interface RewindOptions {
   readonly admit?: AdmitEvents | undefined;
   /** A text that no other call has: the message begins a run in this process. See `HiddenMembers`. */
   readonly idempotencyKey?: string | undefined;
-  /** Returns the run under way, if this process has one. It is asked again at each attempt. */
-  readonly running?: (() => RunUnderWay | undefined) | undefined;
+  /** Returns the run under way, if there is one. It is asked again at each attempt. */
+  readonly running?: (() => RunUnderWay | undefined | Promise<RunUnderWay | undefined>) | undefined;
 }
 
 /** The end of a fork's history. */

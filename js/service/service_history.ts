@@ -141,6 +141,6 @@ async function passRewindOn(
     if ('stored' in decided) return decided.stored;
     meant = decided.admitted;
   }
-  const run = running?.();
+  const run = await running?.();
   return { ...(await store.write(meant, call)), run };
 }

@@ -30,7 +30,7 @@ export type RewindSource = WholeSession | LastEvents;
 /** A session to rewind. */
 interface SessionToRewind {
   readonly session: RewindSource;
-  /** The run of this process that is under way. */
+  /** The run that is under way. */
   readonly run: RunUnderWay | undefined;
 }
 
@@ -54,7 +54,7 @@ export async function readRewindSource(
     const session = await store.read({ kind: 'window', key, last: sizes.first }, call);
     if (session === undefined) throw sessionNotFound(key.sessionId);
     // The message of a run that begins from now on changes the revision.
-    const run = running?.();
+    const run = await running?.();
     if (session.events.length < sizes.first) {
       return { session: wholeSession(store, key, session, call), run };
     }
@@ -66,7 +66,7 @@ export async function readRewindSource(
     const message = 'The storage has no revisions, so its sessions cannot be rewound.';
     throw new SessionError('unsupported', message);
   }
-  return { session, run: running?.() };
+  return { session, run: await running?.() };
 }
 
 /** Reads the last events that a rewind needs. Returns `undefined` if it needs all. */

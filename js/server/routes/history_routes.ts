@@ -188,9 +188,7 @@ async function rewindWithRuns(call: RouteCall, write: RewindWrite): Promise<Rewo
   const runs = run === undefined ? call.runs : await requireRuns(call);
   const running = runs && (() => runs.underWay(key));
   if (run === undefined || runs === undefined || message === undefined) {
-    const rewound = await rewindFor(call, write, { running });
-    if (rewound.isNew) runs?.stopUndone(key, message?.id);
-    return rewound;
+    return rewindFor(call, write, { running });
   }
   // The run goes on when the client has gone.
   const unlimited = { ...call, signal: new AbortController().signal };

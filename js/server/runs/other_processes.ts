@@ -1,9 +1,11 @@
 /** The runs of other processes, as their channel tells them, and what this process asks of them. */
 import { backgroundTimer } from '../../core/call/lifetime.js';
+import type { RunUnderWay } from '../../core/history_types.js';
 import type { RunReport } from '../../core/run_report.js';
 import type { StateOwner } from '../../core/storage/scopes.js';
 import type { ProcessLink } from '../../core/watch/process_link.js';
 import type { TabPort } from '../../core/watch/tab_channel.js';
+import { endEventsOf } from '../../service/runs/agent/end_events.js';
 import { reportIn } from '../../stores/remote/reported_run.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { keyText } from '../../values/model/values/ids.js';
@@ -172,9 +174,8 @@ export class OtherProcesses {
     if (answer === undefined || answer === 'gone') return answer;
     const areRunning = answer.type === 'answer' ? answer.areRunning : [];
     for (const [index, run] of runs.entries()) {
-      const known = this.#runs.get(keyText(run));
-      const isKnown = known?.start === start && known.report.messageId === run.messageId;
-      if (isKnown && areRunning[index] !== true) this.#end(known);
+      const known = this.#knownRun(start, run);
+      if (known !== undefined && areRunning[index] !== true) this.#end(known);
     }
     return areRunning;
   }
@@ -201,11 +202,40 @@ export class OtherProcesses {
     return answer !== undefined;
   }
 
-  /** Stops a run that a rewind has undone. @param messageId the message that the rewind has stored */
-  async stopUndone(key: CompositeSessionKey, messageId: string | undefined): Promise<void> {
-    const undone = this.#runs.get(keyText(key))?.report.messageId;
-    if (undone === undefined || undone === messageId) return;
-    await this.stop(key, undone, 'rewound');
+  /**
+   * Returns the run of a session at another process, for a rewind that ends it. That process is asked for the texts so
+   * far. If it does not answer in time, the rewind stores no end events, and the run is stopped.
+   *
+   * @param agentName the author of what ends the run
+   */
+  async underWay(
+    key: CompositeSessionKey,
+    agentName: string | undefined,
+  ): Promise<RunUnderWay | undefined> {
+    const { start, report } = this.#runs.get(keyText(key)) ?? {};
+    if (start === undefined || report === undefined) return undefined;
+    const { appName, userId, sessionId, messageId, invocationId } = report;
+    const run = { appName, userId, sessionId, messageId };
+    const answer = await this.#starts.askOne(start, (id) => {
+      return { type: 'report', id, to: start, run };
+    });
+    // Its end may have been told meanwhile.
+    const known = this.#knownRun(start, run);
+    if (known === undefined) return undefined;
+    const told = answer !== 'gone' && answer?.type === 'reported' ? answer : undefined;
+    if (told !== undefined && told.run === undefined) return this.#end(known);
+    const now = told?.run && reportIn({ ...told.run, number: undefined }, new Map());
+    const message = { id: messageId, invocationId };
+    const stop = async (reason: 'cancelled' | 'rewound'): Promise<void> => {
+      await this.stop(key, messageId, reason);
+    };
+    return {
+      message,
+      endEvents: (events) =>
+        now === undefined ? [] : endEventsOf({ message, drafts: now.drafts, agentName }, events),
+      cancel: () => stop('cancelled'),
+      abort: () => stop('rewound'),
+    };
   }
 
   #send(message: RunContents): void {
@@ -232,9 +262,16 @@ export class OtherProcesses {
         const areRunning = message.runs.map((run) => this.#own.isUnderWay(run, run.messageId));
         return this.#send({ type: 'answer', id: message.id, areRunning });
       }
+      case 'report': {
+        const { id, to, run } = message;
+        if (to !== start) return;
+        const report = reports.find((report) => isRunOf(report, run));
+        return this.#send({ type: 'reported', id, run: report && this.#told.shown(report) });
+      }
       case 'stop':
         return void this.#stopOwn(message);
       case 'answer':
+      case 'reported':
       case 'stopped':
         return this.#starts.take(message);
     }
@@ -261,9 +298,15 @@ export class OtherProcesses {
   }
 
   /** Forgets a run whose end was not told. Its stored events tell how it has ended. */
-  #end({ report }: OtherRun): void {
+  #end({ report }: OtherRun): undefined {
     this.#runs.delete(keyText(report));
     this.#own.pass({ ...report, status: 'ended', drafts: [], wholes: [] });
+  }
+
+  /** Returns the run of a message, if that start has told it and no end. */
+  #knownRun(start: string, run: AskedRun): OtherRun | undefined {
+    const known = this.#runs.get(keyText(run));
+    return known?.start === start && isRunOf(known.report, run) ? known : undefined;
   }
 
   #endRunsOf(start: string): void {
@@ -320,4 +363,8 @@ export class OtherProcesses {
     const owners = [...this.#feeds.values()].map(({ owner }) => owner);
     this.#send({ type: 'feeds', owners, areNew: false });
   }
+}
+
+function isRunOf(report: RunReport, run: AskedRun): boolean {
+  return keyText(report) === keyText(run) && report.messageId === run.messageId;
 }

@@ -46,6 +46,19 @@ export type RunMessage = {
       readonly areRunning: readonly boolean[];
     }
   | {
+      /** Asks a process for the report of a run that a rewind is to end. */
+      readonly type: 'report';
+      readonly id: string;
+      readonly to: string;
+      readonly run: AskedRun;
+    }
+  | {
+      readonly type: 'reported';
+      readonly id: string;
+      /** The run as it is now, with its drafts if they may be told. Absent: it is over. */
+      readonly run?: RunReport | undefined;
+    }
+  | {
       /** Asks all to stop the run of a session, or of one message. */
       readonly type: 'stop';
       readonly id: string;
@@ -58,7 +71,7 @@ export type RunMessage = {
 );
 
 /** A message that answers a question. */
-export type RunAnswer = RunMessage & { readonly type: 'answer' | 'stopped' };
+export type RunAnswer = RunMessage & { readonly type: 'answer' | 'reported' | 'stopped' };
 
 /** The contents of a message without its sender. */
 export type RunContents = RunMessage extends infer Message
@@ -85,6 +98,9 @@ const IS_VALID: Readonly<Record<RunMessage['type'], (fields: Fields) => boolean>
     isId(id) &&
     Array.isArray(areRunning) &&
     areRunning.every((isRunning) => typeof isRunning === 'boolean'),
+  report: ({ id, to, run }) => isId(id) && isId(to) && isAskedRun(run),
+  // As that of a `run`.
+  reported: ({ id, run }) => isId(id) && (run === undefined || isKey(run)),
   stop: ({ id, key, messageId, reason }) =>
     isId(id) &&
     isKey(key) &&

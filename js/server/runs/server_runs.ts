@@ -78,9 +78,10 @@ export class ServerRuns {
     return this.#all.of(keyText(key)).find((run) => run.messageId === messageId);
   }
 
-  /** Returns the run of a session, if its message is stored. */
-  underWay(key: CompositeSessionKey): RunUnderWay | undefined {
-    return this.#all.runs.get(keyText(key))?.underWay;
+  /** Returns the run of a session, if its message is stored. Asks another process for its own. */
+  async underWay(key: CompositeSessionKey): Promise<RunUnderWay | undefined> {
+    const own = this.#all.runs.get(keyText(key))?.underWay;
+    return own ?? this.#all.others?.underWay(key, this.#settings.agent.agentName);
   }
 
   /** Runs the rewinds of a session that begin a run one after the other. */
@@ -177,20 +178,9 @@ export class ServerRuns {
       const admitted = await admit(mark);
       // The rewind has ended the run before, if this process knew that its message is stored.
       await endsWithin(END_MS, this.#all.runs.get(keyText(key))?.stop('cancelled'));
-      // The rewind has undone a run of another process, whose next append would be refused.
-      this.stopUndone(key, message.messageId);
       return admitted;
     };
     return this.#begin({ ...message, admit: admitAlone }, this.#all.successors);
-  }
-
-  /**
-   * Lets another process stop the run of a session that a rewind has undone.
-   *
-   * @param messageId the message that the rewind has stored
-   */
-  stopUndone(key: CompositeSessionKey, messageId: string | undefined): void {
-    void this.#all.others?.stopUndone(key, messageId);
   }
 
   #begin(message: ServerMessage, begun: Map<string, ServerRun>): ServerRun {

@@ -40,7 +40,7 @@ export class ToldRuns {
   /** By user: when another process has last said that it has a feed. */
   readonly #wanted = new Map<string, number>();
   /** The drafts as others may see them. The same object tells that a draft has not changed. */
-  readonly #shown = new WeakMap<Event, Event>();
+  readonly #shownDrafts = new WeakMap<Event, Event>();
   #isWaiting = false;
 
   /** @param tellsDrafts whether drafts are told at all */
@@ -80,30 +80,18 @@ export class ToldRuns {
 
   #isWanted({ appName, userId }: StateOwner): boolean {
     const at = this.#wanted.get(keyText({ appName, userId }));
-    return this.#tellsDrafts && at !== undefined && performance.now() - at < WANTED_MS;
+    return at !== undefined && performance.now() - at < WANTED_MS;
   }
 
   #tell(run: RunReport, isWhole = false): void {
     const name = keyText(run);
     this.#changed.delete(name);
-    const { appName, userId, sessionId, messageId, invocationId, status, error } = run;
-    const { drafts, wholes } = run;
-    const hasDrafts = this.#isWanted(run);
-    const report: RunReport = {
-      appName,
-      userId,
-      sessionId,
-      messageId,
-      invocationId,
-      status,
-      error,
-      drafts: hasDrafts ? drafts.map((draft) => this.#shownDraft(draft)) : [],
-      wholes: hasDrafts ? wholes : [],
-    };
+    const hasDrafts = this.#tellsDrafts && this.#isWanted(run);
+    const report = this.#shown(run, hasDrafts);
     const before = this.#sent.get(name);
     const isSameRun = before?.report.messageId === report.messageId;
     const follows = isSameRun && before?.hasDrafts === hasDrafts && !isWhole;
-    const isRunning = status === 'running';
+    const isRunning = run.status === 'running';
     if (follows && !hasDrafts && isRunning) return;
     const step = (before?.step ?? 0) + 1;
     if (isRunning) this.#sent.set(name, { report, step, hasDrafts });
@@ -111,9 +99,29 @@ export class ToldRuns {
     this.#send({ type: 'run', step, run: follows ? changesOf(before.report, report) : report });
   }
 
+  /** Returns a run as others may see it, with its drafts if any are told. */
+  shown(run: RunReport): RunReport {
+    return this.#shown(run, this.#tellsDrafts);
+  }
+
+  #shown(run: RunReport, hasDrafts: boolean): RunReport {
+    const { appName, userId, sessionId, messageId, invocationId, status, error } = run;
+    return {
+      appName,
+      userId,
+      sessionId,
+      messageId,
+      invocationId,
+      status,
+      error,
+      drafts: hasDrafts ? run.drafts.map((draft) => this.#shownDraft(draft)) : [],
+      wholes: hasDrafts ? run.wholes : [],
+    };
+  }
+
   #shownDraft({ event, ...rest }: Draft): Draft {
-    const shown = this.#shown.get(event) ?? publicView(event, false);
-    this.#shown.set(event, shown);
+    const shown = this.#shownDrafts.get(event) ?? publicView(event, false);
+    this.#shownDrafts.set(event, shown);
     return { ...rest, event: shown };
   }
 }

@@ -19,6 +19,22 @@ import { says, textsOf } from '../../ui/live/runs/agents.js';
 import { answerOf, type FeedEvent, feedEvents, KEY, requestTo, SESSION, USER } from '../fixture.js';
 import { asked, EVENTS, messageJson, RUN } from './fixture.js';
 
+const REWIND = `${SESSION}/rewind`;
+/** A rewind that sends `m1` again as `m2`. */
+const AGAIN = {
+  body: {
+    place: { turn: 'm1' },
+    marker: { invocationId: 'w1', id: 'w1' },
+    message: messageJson('m2'),
+    run: {},
+  },
+};
+const ENDED = 'INVOCATION_ABORTED';
+
+/** The id of a user's event, and the code or the text of an agent's. */
+const nameOf = (event: Event): string | undefined =>
+  event.author === 'user' ? event.id : (event.errorCode ?? textsOf([event])[0]);
+
 let now = 0;
 const ends: (() => Promise<unknown>)[] = [];
 
@@ -320,22 +336,75 @@ describe('The runs of other processes', () => {
     assert.deepEqual(a.agent.stopped, ['m1']);
   });
 
-  it('end when a rewind at another process has undone them', async () => {
-    const { a, b } = await processes(2);
+  it('end in the append of a rewind at another process, with their texts so far', async () => {
+    const { a, b, events } = await processes(2);
     const feed = await b.feed();
     await a.ask(EVENTS, asked('m1'));
-    await pass(300);
-    const marker = { invocationId: 'w1', id: 'w1' };
-    const message = messageJson('m2');
-    const body = { place: { turn: 'm1' }, marker, message, run: {} };
-    const rewound = await b.ask(`${SESSION}/rewind`, { body });
+    a.agent.say('Green');
+    await pass(50);
+    a.agent.say(' tea');
+    await pass(50);
+    assert.deepEqual(feed.drafts(), []);
+    const rewound = await b.ask(REWIND, AGAIN);
     assert.equal(rewound.status, 200, JSON.stringify(rewound.body));
     await pass(400);
     assert.equal(feed.report()?.messageId, 'm2');
     assert.deepEqual(a.agent.stopped, ['m1']);
+    const stored = await events();
+    assert.deepEqual(stored.map(nameOf), ['m1', 'Green tea', ENDED, 'w1', 'm2']);
     b.agent.say(undefined);
     await pass(400);
   });
+
+  it('end without their texts at a rewind with the option drafts: false', async () => {
+    const { a, b, hub, events } = await processes(2, { drafts: false });
+    await a.ask(EVENTS, asked('m1'));
+    a.agent.say('Green');
+    await pass(400);
+    assert.equal((await b.ask(REWIND, AGAIN)).status, 200);
+    assert.deepEqual((await events()).map(nameOf), ['m1', ENDED, 'w1', 'm2']);
+    assert.ok(!hub.texts.some((text) => text.includes('Green')));
+    b.agent.say(undefined);
+    await pass(400);
+  });
+
+  it('that are over are not ended by a rewind, if their end was not heard', async () => {
+    const { a, b, hub, events } = await processes(2);
+    await a.ask(EVENTS, asked('m1'));
+    await pass(400);
+    hub.isCut = true;
+    a.agent.say('Green');
+    a.agent.say(undefined);
+    await pass(100);
+    hub.isCut = false;
+    assert.equal((await b.ask(REWIND, AGAIN)).status, 200);
+    assert.deepEqual((await events()).map(nameOf), ['m1', 'Green', 'w1', 'm2']);
+    b.agent.say(undefined);
+    await pass(400);
+  });
+
+  for (const [title, isKilled] of [
+    ['is gone', true],
+    ['does not answer', false],
+  ] as const) {
+    it(`of a process that ${title} hold up a rewind for two seconds, which then undoes them`, async () => {
+      const { a, b, hub, events, kill } = await processes(2);
+      await a.ask(EVENTS, asked('m1'));
+      a.agent.say('Green');
+      await pass(400);
+      if (isKilled) kill(0);
+      else hub.isCut = true;
+      const [response, tookMs] = await settled(b.handler(requestTo(REWIND, AGAIN)));
+      assert.equal(response.status, 200);
+      assert.ok(tookMs >= 1900 && tookMs <= 3500, String(tookMs));
+      a.agent.say(undefined);
+      b.agent.say('Tea');
+      b.agent.say(undefined);
+      await pass(400);
+      assert.deepEqual((await events()).map(nameOf), ['m1', 'w1', 'm2', 'Tea']);
+      hub.isCut = false;
+    });
+  }
 
   it('end when a rewind without a run at another process has undone them', async () => {
     const { a, b } = await processes(2);
