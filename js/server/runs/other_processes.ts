@@ -114,6 +114,11 @@ export class OtherProcesses {
     this.#repeatFeeds();
   }
 
+  /** Tells the others that this process runs nothing any more. */
+  tellClosed(): void {
+    this.#send({ type: 'closed' });
+  }
+
   /** Tells the others a run of this process. */
   note(run: RunReport): void {
     this.#told.note(run);
@@ -245,6 +250,7 @@ export class OtherProcesses {
   #receive(message: RunMessage): void {
     const { from } = message;
     if (from === this.#own.start) return;
+    if (message.type === 'closed') return this.#starts.noteGone(from);
     // It was only cut off, if it was taken for gone.
     this.#starts.noteHeard(from);
     const { start, reports } = this.#own;

@@ -49,10 +49,17 @@ export class ProcessRuns implements OwnRuns {
   join(link: ProcessLink): void {
     if (this.#links.has(link)) return;
     this.#links.add(link);
-    link.onRelease(() => {
-      this.#links.delete(link);
-      this.#others = undefined;
-    });
+    link.onRelease(() => this.#leave(link));
+  }
+
+  /** Uses the next channel, if there is one. Otherwise the others know that this process has ended. */
+  #leave(link: ProcessLink): void {
+    const [used] = this.#links;
+    this.#links.delete(link);
+    if (used !== link) return;
+    if (this.#links.size === 0) this.#others?.tellClosed();
+    this.#others = undefined;
+    void this.others;
   }
 
   /** The other processes. Absent: no channel is in use. */

@@ -68,6 +68,10 @@ export type RunMessage = {
       readonly reason: 'cancelled' | 'rewound';
     }
   | { readonly type: 'stopped'; readonly id: string }
+  | {
+      /** The sender ends: it runs nothing any more. */
+      readonly type: 'closed';
+    }
 );
 
 /** A message that answers a question. */
@@ -107,6 +111,7 @@ const IS_VALID: Readonly<Record<RunMessage['type'], (fields: Fields) => boolean>
     isOptionalId(messageId) &&
     (reason === 'cancelled' || reason === 'rewound'),
   stopped: ({ id }) => isId(id),
+  closed: () => true,
 };
 
 export const RUN_MESSAGES: TabKind<RunMessage> = {

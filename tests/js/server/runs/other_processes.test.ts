@@ -447,6 +447,22 @@ describe('The runs of other processes', () => {
     await pass(400);
   });
 
+  it('of a process that closes end at once, also those whose end it could not store', async () => {
+    const { a, b, events } = await processes(2);
+    const feed = await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    await pass(300);
+    assert.equal(feed.report()?.status, 'running');
+    await a.service.close({ timeoutMs: 0 });
+    await pass(200);
+    assert.equal(feed.report(), undefined);
+    const [response, tookMs] = await settled(b.handler(requestTo(EVENTS, asked('m2'))));
+    assert.deepEqual([response.status, tookMs <= 100], [200, true]);
+    assert.deepEqual((await events()).map(nameOf), ['m1', ENDED, 'm2']);
+    b.agent.say(undefined);
+    await pass(400);
+  });
+
   it('of a process that is gone hold up only the first question for two seconds', async () => {
     const { a, b, kill } = await processes(2);
     const [first, second, third] = await Promise.all(['x', 'y', 'z'].map((id) => a.begin(id)));
