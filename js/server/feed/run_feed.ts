@@ -4,11 +4,9 @@ import { belongsTo } from '../../core/storage/scopes.js';
 import type { Event } from '../../values/model/event/event.js';
 import type { WatchRequest } from '../../values/model/notice.js';
 import { publicView } from '../rights/public_view.js';
+import { ChangedRuns } from '../runs/changed_runs.js';
 import { changesOf } from '../runs/run_growth.js';
 import type { ServerRuns } from '../runs/server_runs.js';
-
-/** The most milliseconds that a draft waits before a feed sends what was added. */
-const DELAY_MS = 150;
 
 /**
  * The reports of runs in one feed. The first one has the whole drafts, and later ones what was added. A slow reader
@@ -18,15 +16,12 @@ export class RunFeed {
   readonly #runs: ServerRuns;
   readonly #watched: WatchRequest;
   readonly #maySeeCredentials: boolean;
-  readonly #onChange: () => void;
   readonly #stop: () => void;
   /** The last report of each run under way. */
   readonly #sent = new Map<string, RunReport>();
-  /** The runs that have changed since their last report. */
-  readonly #changed = new Map<string, RunReport>();
+  readonly #changed: ChangedRuns;
   /** The drafts as the client may see them. The same object tells that a draft has not changed. */
   readonly #shown = new WeakMap<Event, Event>();
-  #timer: ReturnType<typeof setTimeout> | undefined;
   #isDue = false;
 
   /** @param onChange called when there is something to send */
@@ -39,7 +34,10 @@ export class RunFeed {
     this.#runs = runs;
     this.#watched = watched;
     this.#maySeeCredentials = maySeeCredentials;
-    this.#onChange = onChange;
+    this.#changed = new ChangedRuns(() => {
+      this.#isDue = true;
+      onChange();
+    });
     this.#stop = runs.follow((run) => this.#note(run), watched);
   }
 
@@ -57,9 +55,8 @@ export class RunFeed {
   /** Returns the JSON of the next report, if one is due. */
   next(): string | undefined {
     if (!this.#isDue) return undefined;
-    for (const [name, run] of this.#changed) {
-      this.#changed.delete(name);
-      const before = this.#sent.get(name);
+    for (const run of this.#changed.take()) {
+      const before = this.#sent.get(keyText(run));
       const report = this.#reported(run);
       const isSameRun = before?.messageId === report.messageId;
       // The feed of an app tells states, and no drafts.
@@ -73,21 +70,11 @@ export class RunFeed {
 
   end(): void {
     this.#stop();
-    clearTimeout(this.#timer);
+    this.#changed.end();
   }
 
   #note(run: RunReport): void {
-    if (!belongsTo(run, this.#watched)) return;
-    this.#changed.set(keyText(run), run);
-    if (run.status !== 'running') return this.#fire();
-    this.#timer ??= setTimeout(() => this.#fire(), DELAY_MS);
-  }
-
-  #fire(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#isDue = true;
-    this.#onChange();
+    if (belongsTo(run, this.#watched)) this.#changed.note(run, run.status !== 'running');
   }
 
   /** Returns the report of a run as this feed's client may see it, and remembers it. */

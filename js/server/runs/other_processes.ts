@@ -9,9 +9,9 @@ import { endEventsOf } from '../../service/runs/agent/end_events.js';
 import { reportIn } from '../../stores/remote/reported_run.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { keyText } from '../../values/model/values/ids.js';
+import { OutgoingReports } from './outgoing_reports.js';
 import { OtherStarts } from './other_starts.js';
 import { type AskedRun, RUN_MESSAGES, type RunContents, type RunMessage } from './run_messages.js';
-import { ToldRuns } from './told_runs.js';
 
 /** Milliseconds that another process may take to stop a run. */
 const STOP_MS = 3000;
@@ -57,7 +57,7 @@ interface OtherRun {
 export class OtherProcesses {
   readonly #own: OwnRuns;
   readonly #port: TabPort<RunMessage>;
-  readonly #told: ToldRuns;
+  readonly #outgoing: OutgoingReports;
   /** By session: the runs of other processes. */
   readonly #runs = new Map<string, OtherRun>();
   readonly #starts: OtherStarts;
@@ -76,7 +76,7 @@ export class OtherProcesses {
       (question) => this.#send(question),
       (start) => this.#endRunsOf(start),
     );
-    this.#told = new ToldRuns((message) => this.#send(message), link.tellsDrafts);
+    this.#outgoing = new OutgoingReports((message) => this.#send(message), link.tellsDrafts);
     this.#port = link.port(RUN_MESSAGES, {
       deliver: (messages) => {
         for (const message of messages) this.#receive(message);
@@ -121,7 +121,7 @@ export class OtherProcesses {
 
   /** Tells the others a run of this process. */
   note(run: RunReport): void {
-    this.#told.note(run);
+    this.#outgoing.note(run);
   }
 
   /** Notes a feed of a user, so that the others tell its drafts, until the returned function is called. */
@@ -260,9 +260,9 @@ export class OtherProcesses {
       case 'tell':
         if (message.to !== undefined && message.to !== start) return;
         this.#sendFeeds();
-        return this.#told.tellWhole(reports);
+        return this.#outgoing.tellWhole(reports);
       case 'feeds':
-        return this.#told.want(message.owners, message.areNew, reports);
+        return this.#outgoing.want(message.owners, message.areNew, reports);
       case 'ask': {
         if (message.to !== start) return;
         const areRunning = message.runs.map((run) => this.#own.isUnderWay(run, run.messageId));
@@ -272,7 +272,7 @@ export class OtherProcesses {
         const { id, to, run } = message;
         if (to !== start) return;
         const report = reports.find((report) => isRunOf(report, run));
-        return this.#send({ type: 'reported', id, run: report && this.#told.shown(report) });
+        return this.#send({ type: 'reported', id, run: report && this.#outgoing.shown(report) });
       }
       case 'stop':
         return void this.#stopOwn(message);

@@ -17,7 +17,7 @@ import type { ServiceParts, SessionServiceOptions } from '../service_options.js'
 import { ServiceCore } from '../service_core.js';
 import { checkedClock } from '../sources.js';
 import { StoredSessionService } from '../stored_session_service.js';
-import { hasOtherProcesses, sharedDatabase } from './shared_database.js';
+import { DatabaseUse, hasOtherProcesses } from './shared_database.js';
 import type { ChannelOptions, OpenChannel } from '../../core/watch/open_channel.js';
 import { ProcessFeed, takeChannel } from '../../core/watch/process_feed.js';
 import type { StateShape } from '../../values/state/state_shape.js';
@@ -187,17 +187,23 @@ export class DatabaseSessionService<S extends object = StateShape> extends Store
     };
     const channel = options.channel === undefined ? undefined : takeChannel(options.channel);
     const readSecret = async (): Promise<string> => (await load()).channelSecret();
+    const use = new DatabaseUse(database);
     const parts = {
       ...partsOver(facts, load),
       feed: channel && ((report) => new ProcessFeed({ ...channel, readSecret, report })),
       openArtifacts,
       rules,
-      sharedStorage: sharedDatabase(database),
+      get sharedStorage() {
+        return use.storage;
+      },
       hasOtherProcesses: channel !== undefined || hasOtherProcesses(database),
       // The files alone may have loaded the storage.
       closing: (timeoutMs: number | undefined) =>
         void loading?.then((storage) => storage.closing(timeoutMs)).catch(() => undefined),
-      closeStorage: async () => (await loading?.catch(() => undefined))?.close(),
+      closeStorage: async () => {
+        use.release();
+        await (await loading?.catch(() => undefined))?.close();
+      },
     } satisfies ServiceParts;
     super(new ServiceCore(parts, options));
   }

@@ -5,8 +5,16 @@ import type { OptimisticDriver } from '../../stores/database/engine/optimistic_d
 /** Stands for all addresses beside the pools, connections and drivers that programs give. */
 const ADDRESSES = {};
 
-/** By what the database was given as: an object for each of its sets of tables. */
-const databases = new WeakMap<object, Map<string, object>>();
+/** A set of tables that services have. */
+interface SharedTables {
+  /** Stands for them. */
+  readonly storage: object;
+  /** The number of services that have them and are not closed. */
+  users: number;
+}
+
+/** By what the database was given as: its sets of tables that services have. */
+const databases = new WeakMap<object, Map<string, SharedTables>>();
 
 /** The drivers of hosts whose requests meet several processes as a rule. */
 const driversOfMany = new WeakSet<OptimisticDriver>();
@@ -27,17 +35,42 @@ function optionsOf({ from }: DatabaseToOpen): object | undefined {
   return Object.keys(driverOptions).length > 0 ? driverOptions : undefined;
 }
 
-/** Returns the object that stands for the tables of a database; `undefined` for a database in memory. See `Core`. */
-export function sharedDatabase(database: DatabaseToOpen): object | undefined {
+/** The tables of a service, which other services of this process may have too. They count it once it asks for them. */
+export class DatabaseUse {
+  readonly #database: DatabaseToOpen;
+  #tables: { readonly storage: object; readonly release: () => void } | undefined;
+
+  constructor(database: DatabaseToOpen) {
+    this.#database = database;
+  }
+
+  /** Stands for the tables; `undefined` for a database in memory. See `Core`. */
+  get storage(): object | undefined {
+    const { from } = this.#database;
+    if ('address' in from && !isDurable(from.address)) return undefined;
+    return (this.#tables ??= takeTables(this.#database)).storage;
+  }
+
+  /** Call it once, when the service is closed. With the last service the tables are forgotten. */
+  release(): void {
+    this.#tables?.release();
+  }
+}
+
+function takeTables(database: DatabaseToOpen) {
   const { from, names } = database;
-  if ('address' in from && !isDurable(from.address)) return undefined;
   const given = 'kysely' in from ? from.kysely : 'sqlite' in from ? from.sqlite : undefined;
   const owner = given ?? ('driver' in from ? from.driver : (optionsOf(database) ?? ADDRESSES));
   const address = 'address' in from ? [from.address.kind, from.address.location] : [];
-  const tables = JSON.stringify([...address, names.schema, names.prefix]);
-  const known = databases.get(owner) ?? new Map<string, object>();
+  const name = JSON.stringify([...address, names.schema, names.prefix]);
+  const known = databases.get(owner) ?? new Map<string, SharedTables>();
   databases.set(owner, known);
-  const shared = known.get(tables) ?? {};
-  known.set(tables, shared);
-  return shared;
+  const tables = known.get(name) ?? { storage: {}, users: 0 };
+  known.set(name, tables);
+  tables.users += 1;
+  const release = (): void => {
+    tables.users -= 1;
+    if (tables.users === 0) known.delete(name);
+  };
+  return { storage: tables.storage, release };
 }

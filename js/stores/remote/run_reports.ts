@@ -24,7 +24,7 @@ interface Followed {
 }
 
 /** What the feed of an owner has told. */
-interface ToldRuns {
+interface FeedReports {
   readonly owner: StateOwner;
   /** The last reports, by session. */
   readonly reports: Map<string, RunReport>;
@@ -49,7 +49,7 @@ interface BegunRun {
 export class RunReports {
   readonly #followed = new Map<string, Followed>();
   /** By the names of their owners: the open feeds that have told all runs. */
-  readonly #feeds = new Map<string, ToldRuns>();
+  readonly #feeds = new Map<string, FeedReports>();
   readonly #begun = new Map<string, BegunRun>();
   /** By session: the message that another process of the server may be answering. */
   readonly #open = new Map<string, { readonly messageId: string; readonly end: () => void }>();
@@ -101,7 +101,7 @@ export class RunReports {
     if (data.type !== 'runs') return false;
     const given: unknown[] = Array.isArray(data.runs) ? data.runs : [];
     const number = isRevision(data.number) ? data.number : 0;
-    const feed: ToldRuns = { owner, reports: new Map(), start: data.start, number };
+    const feed: FeedReports = { owner, reports: new Map(), start: data.start, number };
     for (const each of given) {
       const report = isObject(each) ? reportIn(each, feed.reports) : undefined;
       if (report !== undefined) feed.reports.set(keyText(report), report);
@@ -154,7 +154,7 @@ export class RunReports {
   }
 
   /** Drops the runs whose end a feed has told without them. */
-  #forgetTold(feed: ToldRuns): void {
+  #forgetTold(feed: FeedReports): void {
     for (const [name, { report, runId }] of [...this.#begun]) {
       if (!belongsTo(report, feed.owner) || !hasTold(feed, runId)) continue;
       this.#begun.delete(name);
@@ -181,13 +181,13 @@ export class RunReports {
   }
 
   /** Returns the feed that tells of a session's runs. That of the user has drafts, unlike that of the app. */
-  #feedOf(key: StateOwner): ToldRuns | undefined {
+  #feedOf(key: StateOwner): FeedReports | undefined {
     const feeds = [...this.#feeds.values()].filter(({ owner }) => belongsTo(key, owner));
     return feeds.find(({ owner }) => owner.userId !== undefined) ?? feeds[0];
   }
 
   /** Calls the listeners of an owner with what is known now, unless another feed tells them more. */
-  #tell(owner: StateOwner, told: ToldRuns | undefined): void {
+  #tell(owner: StateOwner, told: FeedReports | undefined): void {
     for (const [name, { key, listeners }] of [...this.#followed]) {
       if (!belongsTo(key, owner)) continue;
       const feed = this.#feedOf(key);
@@ -197,7 +197,7 @@ export class RunReports {
     }
   }
 
-  #put(feed: ToldRuns, report: RunReport): void {
+  #put(feed: FeedReports, report: RunReport): void {
     const name = keyText(report);
     const open = this.#open.get(name);
     if (open?.messageId === report.messageId) open.end();
@@ -216,6 +216,6 @@ export class RunReports {
 }
 
 /** Whether a feed has told of a run, or comes from another process of the server. */
-function hasTold({ start, number }: ToldRuns, runId: ServerRunId): boolean {
+function hasTold({ start, number }: FeedReports, runId: ServerRunId): boolean {
   return start !== runId.start || number >= runId.number;
 }

@@ -12,6 +12,7 @@ import {
 } from '../../../../js/index.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { sessionHandler, type SessionHandlerOptions } from '../../../../js/server/index.js';
+import { processRunsOf } from '../../../../js/server/runs/process_runs.js';
 import { newFolder } from '../../../new_folder.js';
 import { MapStorage } from '../../service/map_storage.js';
 import { gate, textsOf } from '../../ui/live/runs/agents.js';
@@ -126,6 +127,25 @@ describe('A handler that closes', () => {
     go.open();
     await one.handler.close();
     assert.deepEqual(textsOf(await events()), ['m1', 'm1!']);
+  });
+});
+
+describe('Services of one address', () => {
+  const runsOf = (service: SessionService) => processRunsOf(service).start;
+
+  it('have the runs of the process until the last of them is closed', async () => {
+    const url = `sqlite:${join(folder, 'closed.db')}`;
+    const open = () => new DatabaseSessionService(url);
+    const [one, other] = [open(), open()];
+    const start = runsOf(one);
+    assert.equal(runsOf(other), start);
+    await one.close();
+    const third = open();
+    assert.equal(runsOf(third), start);
+    await Promise.all([other, third].map((service) => service.close()));
+    const later = open();
+    assert.notEqual(runsOf(later), start);
+    await later.close();
   });
 });
 

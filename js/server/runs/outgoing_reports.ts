@@ -1,16 +1,13 @@
 /** How a process tells its runs to the others. */
-import { backgroundTimer } from '../../core/call/lifetime.js';
 import type { Draft, RunReport } from '../../core/run_report.js';
 import { belongsTo, type StateOwner } from '../../core/storage/scopes.js';
 import { putLast } from '../../values/bounded_map.js';
 import type { Event } from '../../values/model/event/event.js';
 import { keyText } from '../../values/model/values/ids.js';
 import { publicView } from '../rights/public_view.js';
+import { ChangedRuns } from './changed_runs.js';
 import { changesOf } from './run_growth.js';
 import type { RunContents } from './run_messages.js';
-
-/** The most milliseconds that a draft waits before the others are told what was added. */
-const DELAY_MS = 150;
 
 /** For so many milliseconds the drafts of a user are sent after another process has said that it has a feed. */
 const WANTED_MS = 30_000;
@@ -30,37 +27,30 @@ interface SentReport {
  * since the step before. Drafts are told as a reader without credentials sees them, and only of users whose feeds another
  * process has. Reports have no number: a page would take it for one of its own server's.
  */
-export class ToldRuns {
+export class OutgoingReports {
   readonly #send: (message: RunContents) => void;
   readonly #tellsDrafts: boolean;
   /** By session: the last report of each run under way. */
   readonly #sent = new Map<string, SentReport>();
-  /** By session: the runs that have changed since. */
-  readonly #changed = new Map<string, RunReport>();
+  readonly #changed: ChangedRuns;
   /** By user: when another process has last said that it has a feed. */
   readonly #wanted = new Map<string, number>();
   /** The drafts as others may see them. The same object tells that a draft has not changed. */
   readonly #shownDrafts = new WeakMap<Event, Event>();
-  #isWaiting = false;
 
   /** @param tellsDrafts whether drafts are told at all */
   constructor(send: (message: RunContents) => void, tellsDrafts: boolean) {
     this.#send = send;
     this.#tellsDrafts = tellsDrafts;
+    this.#changed = new ChangedRuns(() => {
+      for (const run of this.#changed.take()) this.#tell(run);
+    });
   }
 
   /** Tells a run that has changed: its beginning and its end at once, its drafts a little later. */
   note(run: RunReport): void {
-    const name = keyText(run);
-    const isKnown = this.#sent.get(name)?.report.messageId === run.messageId;
-    if (!isKnown || run.status !== 'running') return this.#tell(run);
-    this.#changed.set(name, run);
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
-    backgroundTimer(() => {
-      this.#isWaiting = false;
-      for (const changed of [...this.#changed.values()]) this.#tell(changed);
-    }, DELAY_MS);
+    const isKnown = this.#sent.get(keyText(run))?.report.messageId === run.messageId;
+    this.#changed.note(run, !isKnown || run.status !== 'running');
   }
 
   /** Tells runs as they are now. */
@@ -85,7 +75,7 @@ export class ToldRuns {
 
   #tell(run: RunReport, isWhole = false): void {
     const name = keyText(run);
-    this.#changed.delete(name);
+    this.#changed.forget(run);
     const hasDrafts = this.#tellsDrafts && this.#isWanted(run);
     const report = this.#shown(run, hasDrafts);
     const before = this.#sent.get(name);

@@ -1,0 +1,54 @@
+import { backgroundTimer } from '../../core/call/lifetime.js';
+import type { RunReport } from '../../core/run_report.js';
+import { keyText } from '../../values/model/values/ids.js';
+
+/** The most milliseconds that a change of a run waits until it is told. */
+const DELAY_MS = 150;
+
+/** The runs that have changed since they were last told. Changes wait a little, so that several are told at once. */
+export class ChangedRuns {
+  readonly #onDue: () => void;
+  /** By session. */
+  readonly #runs = new Map<string, RunReport>();
+  #timer: ReturnType<typeof backgroundTimer> | undefined;
+
+  /** @param onDue called when the runs are to be taken */
+  constructor(onDue: () => void) {
+    this.#onDue = onDue;
+  }
+
+  /** Notes a run as it is now. @param isUrgent whether it waits for nothing, and nothing waits any more */
+  note(run: RunReport, isUrgent: boolean): void {
+    this.#runs.set(keyText(run), run);
+    if (isUrgent) return this.#fire();
+    this.#timer ??= backgroundTimer(() => this.#fire(), DELAY_MS);
+  }
+
+  /** Takes the runs, the one that has waited longest first. Those that the caller does not come to stay. */
+  *take(): Generator<RunReport, void> {
+    for (const run of this.#runs.values()) {
+      this.forget(run);
+      yield run;
+    }
+  }
+
+  /** Forgets the run of a session, which was told. */
+  forget(run: RunReport): void {
+    this.#runs.delete(keyText(run));
+  }
+
+  clear(): void {
+    this.#runs.clear();
+  }
+
+  /** Tells nothing any more. */
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #fire(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#onDue();
+  }
+}
