@@ -226,8 +226,9 @@ export class ServerRuns {
     if (message === undefined) return false;
     this.#all.forgive(name, messageId);
     if (message.author !== 'user' || this.#all.of(name).length > 0) return false;
-    const run = { key, message, drafts: [], agentName: agent.agentName, isUnanswered: true };
-    return (await endRun(service, run)).length > 0;
+    const run = { key, message, drafts: [], agentName: agent.agentName };
+    const endEvents = await endRun(service, { ...run, isUnanswered: true, mayEndElsewhere: true });
+    return endEvents.length > 0;
   }
 
   /** Refuses new runs, and waits for those under way. Stops those that have not ended after `graceMs`. */

@@ -12,6 +12,7 @@ import { ABORTED, isAbort } from '../../../values/model/event/waiting.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { SessionService } from '../../../values/model/session_service.js';
 import { readNewestEvents } from './newest_events.js';
+import { isSessionError } from '../../../values/errors/errors.js';
 import { isFenced, runStatusOf, storedStatus } from './run_status.js';
 
 /**
@@ -32,9 +33,17 @@ export interface EndedRun extends EndingRun {
   readonly key: CompositeSessionKey;
   /** Whether to do nothing if the message has an answer meanwhile, or another one follows it. */
   readonly isUnanswered: boolean;
+  /**
+   * Whether another process may have the run, and store its answer or its end meanwhile. Then the end is decided again
+   * if anything comes between the read and the append.
+   */
+  readonly mayEndElsewhere?: boolean;
   /** Default: `cancelled`. */
   readonly endedAs?: EndedAs | undefined;
 }
+
+/** How often the end of a run that may end elsewhere is decided again because others have changed the session. */
+const MAX_REPEATS = 5;
 
 /**
  * Stores how a run has ended. Nothing happens if its message is not stored or was undone, if the run has its end event,
@@ -42,22 +51,32 @@ export interface EndedRun extends EndingRun {
  *
  * @returns the stored events
  */
-export async function endRun(
+export async function endRun(service: SessionService, run: EndedRun): Promise<readonly NewEvent[]> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await tryEnd(service, run);
+    } catch (error) {
+      // It was cancelled or undone meanwhile.
+      if (isFenced(error)) return [];
+      const isOther = isSessionError(error, 'stale_session');
+      const mayRepeat = isOther && error.staleReason === 'other_revision' && failures < MAX_REPEATS;
+      if (!mayRepeat) throw error;
+    }
+  }
+}
+
+async function tryEnd(
   service: SessionService,
-  { key, message, drafts, agentName, isUnanswered, endedAs }: EndedRun,
+  { key, message, drafts, agentName, isUnanswered, mayEndElsewhere, endedAs }: EndedRun,
 ): Promise<readonly NewEvent[]> {
   for await (const { session, events } of readNewestEvents(service, key)) {
     if (!events.some(({ id }) => id === message.id)) continue;
     const { status, messageId } = storedStatus(events) ?? {};
     if (isUnanswered && (status !== 'unanswered' || messageId !== message.id)) return [];
     const endEvents = endEventsOf({ message, drafts, agentName, endedAs }, events);
-    try {
-      if (endEvents.length > 0) await service.appendEvents({ session, events: endEvents });
-    } catch (error) {
-      // It was cancelled or undone meanwhile.
-      if (isFenced(error)) return [];
-      throw error;
-    }
+    if (endEvents.length === 0) return [];
+    const expectedRevision = mayEndElsewhere ? service.revisionOf(session) : undefined;
+    await service.appendEvents({ session, events: endEvents, expectedRevision });
     return endEvents;
   }
   return [];

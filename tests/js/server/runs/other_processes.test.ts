@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 
 import {
+  type AppendEventsRequest,
   type Event,
   openSessionService,
   type ProcessChannel,
@@ -307,6 +308,55 @@ describe('The runs of other processes', () => {
     assert.equal(feed.report()?.status, 'cancelled');
     assert.equal((await events()).length, stored.length);
   });
+
+  it('that no process has are cancelled by several processes with one end event', async () => {
+    const { a, b, c, events } = await processes(3);
+    await a.ask(EVENTS, { body: { events: [messageJson('m1')] } });
+    const cancel = (one: Process) => one.ask(`${RUN}?messageId=m1`, { method: 'DELETE' });
+    const answers = await Promise.all([a, b, c].map(cancel));
+    const cancelled = answers.map(({ body }) => (body as { cancelled: boolean }).cancelled);
+    assert.deepEqual(cancelled.sort(), [false, false, true]);
+    assert.deepEqual((await events()).map(nameOf), ['m1', ENDED]);
+  });
+
+  it('that another process has not heard of are cancelled by it with one end event', async () => {
+    const { a, b, hub, events } = await processes(2);
+    hub.isCut = true;
+    await a.ask(EVENTS, asked('m1'));
+    a.agent.say('Green');
+    await pass(400);
+    hub.isCut = false;
+    const { body } = await b.ask(`${RUN}?messageId=m1`, { method: 'DELETE' });
+    assert.deepEqual(body, { cancelled: true });
+    await pass(400);
+    const stored = (await events()).map(nameOf);
+    assert.equal(stored.filter((name) => name === ENDED).length, 1, stored.join());
+    assert.deepEqual(a.agent.stopped, ['m1']);
+  });
+
+  for (const [title, end, stored] of [
+    ['its answer', { content: says('Tea') }, ['m1', 'Tea']],
+    ['its failure', { errorCode: 'RUN_FAILED' }, ['m1', 'RUN_FAILED']],
+  ] as const) {
+    it(`are not cancelled by another process that reads before ${title} is stored`, async () => {
+      const { a, b, events } = await processes(2);
+      await a.ask(EVENTS, { body: { events: [messageJson('m1')] } });
+      const session = (await a.service.getSession(KEY))!;
+      const append = b.service.appendEvents.bind(b.service);
+      const late = async (request: AppendEventsRequest) => {
+        b.service.appendEvents = append;
+        await a.service.appendEvent({
+          session,
+          event: { author: 'guide', invocationId: 'i-m1', ...end },
+        });
+        return append(request);
+      };
+      b.service.appendEvents = late as typeof append;
+      const response = b.handler(requestTo(`${RUN}?messageId=m1`, { method: 'DELETE' }));
+      assert.deepEqual((await answerOf(await response)).body, { cancelled: false });
+      assert.deepEqual((await events()).map(nameOf), stored);
+    });
+  }
 
   it('are refused for 30 seconds if another process has cancelled their message before it came', async () => {
     const clock = mock.method(Date, 'now');
