@@ -2,16 +2,20 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import files from '@fastify/static';
 import { Runner } from '@google/adk';
 import { asAdkService, runWith } from 'adk-session-wasm/adk';
-import { DatabaseSessionService } from 'adk-session-wasm/database';
+import { DatabaseSessionService, postgresChannel } from 'adk-session-wasm/database';
 import { nodeListener, sessionHandler } from 'adk-session-wasm/server';
 import Fastify from 'fastify';
 import { agent } from './agent.js';
 
-const { DATABASE_URL = 'sqlite:chat.db', PORT = '8080' } = process.env;
+const { DATABASE_URL = 'sqlite:chat.db', PORT = '8080', PROCESSES } = process.env;
 /** Signs the cookies. Without a secret of your own, a restart of the server signs everybody out. */
 const { SECRET = randomBytes(32).toString('hex') } = process.env;
 
-const service = new DatabaseSessionService(DATABASE_URL, { autoTitle: true, artifacts: true });
+const service = new DatabaseSessionService(DATABASE_URL, {
+  autoTitle: true,
+  artifacts: true,
+  channel: DATABASE_URL.startsWith('postgresql:') ? postgresChannel(DATABASE_URL) : undefined,
+});
 await service.ping();
 const runner = new Runner({ appName: 'chat', agent, sessionService: asAdkService(service) });
 
@@ -35,6 +39,7 @@ const handler = sessionHandler(service, {
     return user === userId || action === 'getAppState';
   },
   run: runWith(runner),
+  processes: PROCESSES === 'many' ? 'many' : undefined,
 });
 const serveSessions = nodeListener(handler);
 

@@ -18,6 +18,23 @@ export const GUIDE: Guide = { page: 'chat.md', section: 'Build it' };
 /** The folders of tests/packages/ with the packages that the repository itself does not need. */
 export const PACKAGES = ['chat_node', 'vite_react'];
 
+/** Starts a server of the program, over the file in its folder unless `env` names another database. */
+export async function startServer(
+  folder: string,
+  port: string,
+  env: NodeJS.ProcessEnv,
+): Promise<ChildProcess> {
+  const DATABASE_URL = `sqlite:${folder}/chat.db`;
+  const server = spawn(process.execPath, ['--import', 'tsx', 'server.ts'], {
+    cwd: folder,
+    // With a key, Gemini would answer.
+    env: { ...process.env, GOOGLE_API_KEY: '', PORT: port, DATABASE_URL, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(server.stdout, 'data');
+  return server;
+}
+
 export class ChatSite {
   readonly #folder: string;
   readonly #port: string;
@@ -42,16 +59,7 @@ export class ChatSite {
   /** Starts the server unless it runs. */
   async start(secret = 'a secret'): Promise<void> {
     if (this.#server !== undefined) return;
-    const DATABASE_URL = `sqlite:${this.#folder}/chat.db`;
-    // With a key, Gemini would answer.
-    const env = { ...process.env, GOOGLE_API_KEY: '', PORT: this.#port, SECRET: secret, DATABASE_URL }; // prettier-ignore
-    const server = spawn(process.execPath, ['--import', 'tsx', 'server.ts'], {
-      cwd: this.#folder,
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    this.#server = server;
-    await once(server.stdout, 'data');
+    this.#server = await startServer(this.#folder, this.#port, { SECRET: secret });
   }
 
   /** @returns the exit code of the server */
