@@ -11,12 +11,6 @@ export class Drafts {
   /** The ids of the whole events of the run. Drafts that have not ended come after them. */
   wholes: readonly string[] = [];
   /**
-   * By draft: the half of a surrogate pair at the end of its text, which shows U+FFFD until a partial event brings the
-   * other half.
-   */
-  readonly #halves = new WeakMap<Event, string>();
-
-  /**
    * Adds a partial event of a streamed answer. All partial events of one author in one invocation belong to one draft
    * until it ends.
    */
@@ -24,15 +18,10 @@ export class Drafts {
     // Partial events of adk api_server have the id of the whole event, and some come after it.
     if (this.wholes.includes(partial.id)) return;
     const draft = this.#openDraftOf(partial);
-    const { event } = draft ?? {};
-    const { parts, half } = joinParts(
-      partsOf(event),
-      partsOf(partial),
-      event && this.#halves.get(event),
-    );
+    const event = draft?.event;
+    const parts = joinParts(partsOf(event), partsOf(partial));
     const content = { ...event?.content, ...partial.content, parts };
     const grown = { ...event, ...partial, id: event?.id ?? partial.id, content };
-    if (half !== '') this.#halves.set(grown, half);
     this.#replace(draft, { event: grown });
   }
 
@@ -78,39 +67,18 @@ export function isOfSameAnswer(draft: Event, event: Event): boolean {
 }
 
 /**
- * Joins the texts of partial events.
- *
- * @param half the half of a surrogate pair in whose place the last text ends with U+FFFD
+ * Joins the texts of partial events as they are. A model may end one within a character, and begin the next with the other
+ * half of a surrogate pair; until then a page shows U+FFFD by itself.
  */
-function joinParts(
-  parts: readonly Part[],
-  added: readonly Part[],
-  half = '',
-): { parts: Part[]; half: string } {
+function joinParts(parts: readonly Part[], added: readonly Part[]): Part[] {
   const joined = [...parts];
   for (const part of added) {
     const last = joined.at(-1);
-    if (part.text === undefined) {
+    if (part.text === undefined || last?.text === undefined || last.thought !== part.thought) {
       joined.push(part);
-      half = '';
-    } else if (last?.text === undefined || last.thought !== part.thought) {
-      joined.push({ ...part, text: wellFormed(part.text) });
-      half = halfAtEnd(part.text);
     } else {
-      const text = half + part.text;
-      const before = half === '' ? last.text : last.text.slice(0, -1);
-      joined[joined.length - 1] = { ...last, ...part, text: before + wellFormed(text) };
-      half = halfAtEnd(text);
+      joined[joined.length - 1] = { ...last, ...part, text: last.text + part.text };
     }
   }
-  return { parts: joined, half };
-}
-
-/** Replaces halves of surrogate pairs by U+FFFD. */
-function wellFormed(text: string): string {
-  return text.replaceAll(/\p{Surrogate}/gu, '\ufffd');
-}
-
-function halfAtEnd(text: string): string {
-  return /[\ud800-\udbff]$/.exec(text)?.[0] ?? '';
+  return joined;
 }
