@@ -42,14 +42,23 @@ export function slowFiles(path) {
     .map((slow) => ({ ...slow, isTooSlow: slow.seconds > TOLERANCE * MOST_SECONDS }));
 }
 
+/**
+ * Whether the rule holds for a file. A file of tests/browser/ opens one browser for all that it tests there, and some of
+ * these take minutes.
+ *
+ * @param {string | undefined} file
+ */
+export function isTimed(file) {
+  return file !== undefined && !file.endsWith('.rest.test') && !file.startsWith('tests/browser/');
+}
+
 /** The mean of a minute. On Windows there is none, so nothing is noted. */
 const load = () => loadavg()[0] ?? 0;
 
 const path = process.env[TIMES];
 const program = process.argv[1]?.replaceAll('\\', '/') ?? '';
 const [, file] = /\/target\/compiled\/(.+\.test)\.js$/.exec(program) ?? [];
-const isOfGate = file !== undefined && !file.endsWith('.rest.test');
-if (path !== undefined && isMainThread && isOfGate && process.platform !== 'win32') {
+if (path !== undefined && isMainThread && isTimed(file) && process.platform !== 'win32') {
   const loadBefore = load();
   process.once('exit', () => {
     const time = { seconds: performance.now() / 1000, load: Math.max(loadBefore, load()) };

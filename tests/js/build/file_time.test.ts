@@ -1,4 +1,4 @@
-// The runner measures how long each file of the gate takes, and fails a file that takes much too long.
+// The runner measures how long files of the gate take, and fails a file that takes much too long.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 
 import { compiledPath } from '../../toolchain/compile.mjs';
 import { root } from '../../toolchain/environment.mjs';
-import { quietSeconds, slowFiles, TIMES } from '../../toolchain/file_time.mjs';
+import { isTimed, quietSeconds, slowFiles, TIMES } from '../../toolchain/file_time.mjs';
 import { runStep, type Step } from '../../toolchain/steps.mjs';
 import { newFolder } from '../../new_folder.js';
 
@@ -32,6 +32,13 @@ it('A file above 20 seconds is slow, and above 40 too slow for the gate', () => 
     { file: 'c', seconds: 41, isTooSlow: true },
     { file: 'b', seconds: 21, isTooSlow: false },
   ]);
+});
+
+it('A file of the rest may take longer, and so may one that opens a browser', () => {
+  assert.equal(isTimed('tests/js/values/state/state.test'), true);
+  assert.equal(isTimed('tests/js/values/state/state.rest.test'), false);
+  assert.equal(isTimed('tests/browser/react/react.test'), false);
+  assert.equal(isTimed(undefined), false);
 });
 
 it('A step with a file that is too slow has failed, and says which', async (t: TestContext) => {
