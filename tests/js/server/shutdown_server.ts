@@ -14,7 +14,10 @@ server.listen(0, '127.0.0.1', () => {
   process.send!((server.address() as AddressInfo).port);
   process.disconnect();
 });
-process.once('SIGTERM', () => {
-  server.close(() => void service.close({ timeoutMs: 5000 }));
-  void handler.close();
-});
+async function shutDown(): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  await handler.close();
+  await closed;
+  await service.close({ timeoutMs: 5000 });
+}
+process.once('SIGTERM', () => void shutDown());

@@ -39,6 +39,11 @@ export function askAgent(
   return ask(origin, `${pathOf(sessionId)}/events`, { body });
 }
 
+/** Rewinds a session. */
+export function rewind(origin: string, sessionId: string, body: object): Promise<Answer> {
+  return ask(origin, `${pathOf(sessionId)}/rewind`, { body });
+}
+
 /** Returns the revisions of the stored events that an answer to an append names. */
 export const revisionsOf = ({ body }: Answer) =>
   (body as { eventRevisions: { seq: number; revision: number }[] }).eventRevisions;
