@@ -251,7 +251,8 @@ export class OtherProcesses {
     const { from } = message;
     if (from === this.#own.start) return;
     if (message.type === 'closed') return this.#starts.noteGone(from);
-    // It was only cut off, if it was taken for gone.
+    // A start that is heard again was only cut off. Its runs were dropped.
+    if (this.isGone(from)) this.#send({ type: 'tell', to: from });
     this.#starts.noteHeard(from);
     const { start, reports } = this.#own;
     switch (message.type) {

@@ -83,7 +83,8 @@ export class OtherStarts {
   }
 
   /**
-   * Asks a start, and waits for two seconds at most. A start that stays silent and would have been heard counts as gone.
+   * Asks a start, and waits for two seconds at most. A start that says nothing at all in them, and would have been heard,
+   * counts as gone.
    *
    * @returns `gone`: the start has ended; `undefined`: it is not known
    */
@@ -94,6 +95,7 @@ export class OtherStarts {
     if (answer !== undefined) return answer;
     // The silence behind another question may have told it.
     if (this.isGone(start)) return 'gone';
+    if (!this.isQuiet(start, SILENCE_MS)) return undefined;
     if (!wouldHear() || !this.#starts.has(start)) return undefined;
     this.noteGone(start);
     return 'gone';

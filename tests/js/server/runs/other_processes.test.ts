@@ -542,18 +542,38 @@ describe('The runs of other processes', () => {
   });
 
   it('of a process that was taken for gone are known again once it is heard', async () => {
-    const { a, b, kill } = await processes(2);
+    const { a, b, kill, channels } = await processes(2);
     const feed = await b.feed();
     await a.ask(EVENTS, asked('m1'));
+    a.agent.say('Green');
     await pass(300);
     const revive = kill(0);
     await pass(6000);
     assert.equal(feed.report(), undefined);
     revive();
-    a.agent.say('Green');
+    channels[0]!.onmissed!();
     await pass(600);
     assert.deepEqual([feed.report()?.status, feed.drafts()], ['running', ['Green']]);
     assert.equal((await b.ask(EVENTS, asked('m2'))).status, 409);
+  });
+
+  it('of a process that says anything within two seconds stay, also if it has not heard the question', async () => {
+    const { a, b, channels } = await processes(2);
+    await b.feed();
+    await a.ask(EVENTS, asked('m1'));
+    await pass(3000);
+    const { onmessage } = channels[0]!;
+    channels[0]!.onmessage = (message) => {
+      if (!String(message.data).includes('"type":"ask"')) onmessage!(message);
+    };
+    const asking = settled(b.handler(requestTo(EVENTS, asked('m2'))));
+    for (let second = 0; second < 5; second += 1) {
+      a.agent.say('Green');
+      await pass(1000);
+    }
+    const [response] = await asking;
+    assert.equal(response.status, 409);
+    assert.deepEqual(a.agent.stopped, []);
   });
 
   it('are heard by a handler over a service that was opened again', async () => {
