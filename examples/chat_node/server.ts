@@ -14,7 +14,7 @@ const { SECRET = randomBytes(32).toString('hex') } = process.env;
 const service = new DatabaseSessionService(DATABASE_URL, {
   autoTitle: true,
   artifacts: true,
-  channel: DATABASE_URL.startsWith('postgresql:') ? postgresChannel(DATABASE_URL) : undefined,
+  channel: /^postgres(ql)?[:+]/.test(DATABASE_URL) ? postgresChannel(DATABASE_URL) : undefined,
 });
 await service.ping();
 const runner = new Runner({ appName: 'chat', agent, sessionService: asAdkService(service) });
