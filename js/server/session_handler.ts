@@ -19,8 +19,10 @@ import {
 } from './rights/authorize.js';
 import type { WatchRequest } from '../values/model/notice.js';
 import { requireWatchKeys } from '../core/watch/watcher.js';
-import { changeFeed } from './feed/change_feed.js';
+import { AnswerReports } from './feed/answer_stream.js';
+import { ChangeFeed } from './feed/change_feed.js';
 import { ChangeLogs } from './feed/change_log.js';
+import { OpenStreams } from './feed/event_stream.js';
 import { crossOriginHeaders, optionsResponse, VARY } from './http/cross_origin.js';
 import {
   errorResponse,
@@ -39,6 +41,8 @@ import {
   takeSettings,
 } from './handler_options.js';
 import {
+  EVENT_STREAM,
+  FEED_HEADER,
   isCompatible,
   MUTATION_HEADER,
   PROTOCOL_HEADER,
@@ -166,7 +170,7 @@ class Handler {
   /** Absent: there is no agent. */
   readonly #runs: ServerRuns | undefined;
   readonly #searched: SearchedSessions;
-  #openFeeds = 0;
+  readonly #streams: OpenStreams;
   /** What agents threw that was reported. */
   readonly #reported = new WeakSet<SessionError>();
   #isClosed = false;
@@ -176,6 +180,7 @@ class Handler {
     this.#core = coreOf(service) as ServiceCore | undefined;
     this.#settings = settings;
     this.#logs = new ChangeLogs(service, this.#core);
+    this.#streams = new OpenStreams(settings);
     const { run: agent } = settings;
     this.#searched = new SearchedSessions(service, settings.waitUntil);
     this.#runs = agent && new ServerRuns({ ...settings, service, agent });
@@ -187,6 +192,7 @@ class Handler {
     // Without runs the feeds end in this tick.
     if (this.#runs?.isEmpty === false) await this.#runs.close(graceMs);
     else void this.#runs?.close(0);
+    this.#streams.close();
     this.#logs.close();
   }
 
@@ -234,6 +240,7 @@ class Handler {
     const ended = (): SessionError =>
       new SessionError('aborted', 'The client has gone, or the time limit has passed.');
     let received = 0;
+    const answer: { reports?: AnswerReports } = {};
     const limit = new TimeLimit(timeoutMs, ended, () => received);
     limit.follow(request.signal, ended);
     const { signal } = limit;
@@ -290,6 +297,11 @@ class Handler {
         form: hasOwnForm ? OWN_FORM : PYTHON_FORM,
         mutation: isOwnClient ? mutationOf(request) : undefined,
         headers: {},
+        reportRun: (runs, messageId) => {
+          if (!this.#mayReport(request, runs)) return;
+          const message = { ...call.key, messageId };
+          answer.reports = new AnswerReports(runs, message, rights.maySeeCredentials);
+        },
       };
       if (route.stream !== undefined) return eventStreamResponse(await route.stream(call));
       const value = await route.run!(call).catch((error: unknown) => {
@@ -299,10 +311,24 @@ class Handler {
       });
       if (value instanceof Response) return value;
       const text = await responseText(value, route.response, rights.maySeeCredentials);
-      return await valueResponse(request, text, call.headers);
+      const { reports } = answer;
+      if (reports === undefined) return await valueResponse(request, text, call.headers);
+      const texts = (onNews: () => void) => reports.behind(text, onNews);
+      return eventStreamResponse(this.#streams.open(texts, request.signal), call.headers);
+    } catch (error) {
+      answer.reports?.end();
+      throw error;
     } finally {
       limit.end();
     }
+  }
+
+  /** Whether a client wants the reports of a run behind its answer, and may have one stream more. */
+  #mayReport({ headers }: Request, runs: ServerRuns): boolean {
+    const accepted = headers.get('accept')?.split(/[,;]/) ?? [];
+    const isWanted = accepted.some((type) => type.trim() === EVENT_STREAM);
+    const hasFeed = headers.get(FEED_HEADER) === runs.runId.start;
+    return isWanted && !hasFeed && !this.#streams.isFull && !this.#isClosed;
   }
 
   /** Whether the service applies each mutation of a client once. */
@@ -316,26 +342,23 @@ class Handler {
   }
 
   #watch(request: Request, watched: WatchRequest, rights: TakenRights): Response {
-    if (this.#openFeeds >= this.#settings.maxFeeds) {
+    if (this.#streams.isFull) {
       throw new HttpRefusal(503, 'Too many change feeds are open.', { 'retry-after': '10' });
     }
     if (this.#isClosed) {
       throw new HttpRefusal(503, 'The server is stopping.', { 'retry-after': '1' }, 'closed');
     }
     requireWatchKeys(watched);
-    const log = this.#logs.open(watched.appName);
-    this.#openFeeds += 1;
-    return changeFeed({
-      log,
+    const feed = {
+      log: this.#logs.open(watched.appName),
       watched,
       runs: this.#runs,
       maySeeCredentials: rights.maySeeCredentials,
       lastEventId: request.headers.get('last-event-id'),
-      signal: request.signal,
-      maxAgeMs: this.#settings.maxFeedAgeMs,
-      onEnd: () => void (this.#openFeeds -= 1),
-      onError: (error) => void this.#report(error, request),
-    });
+      onError: (error: unknown) => void this.#report(error, request),
+    };
+    const texts = (onNews: () => void) => new ChangeFeed(feed, onNews);
+    return eventStreamResponse(this.#streams.open(texts, request.signal));
   }
 
   async #report(error: unknown, request: Request): Promise<void> {

@@ -1,5 +1,5 @@
 /** The responses of the handler: values, streams of events, refusals and errors. */
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../stores/http/protocol.js';
+import { EVENT_STREAM, PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../stores/http/protocol.js';
 import { isSessionError, type SessionError } from '../../values/errors/errors.js';
 import { publicDetail, publicErrorOf, statusOf } from '../../values/errors/public_error.js';
 
@@ -69,11 +69,15 @@ export function hasTag(header: string | null, etag: string): boolean {
 export const HEARTBEAT_MS = 8000;
 
 /** Makes a response of server-sent events. */
-export function eventStreamResponse(stream: ReadableStream<Uint8Array>): Response {
+export function eventStreamResponse(
+  stream: ReadableStream<Uint8Array>,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   return new Response(stream, {
     headers: {
       ...COMMON_HEADERS,
-      'content-type': 'text/event-stream',
+      ...headers,
+      'content-type': EVENT_STREAM,
       // Otherwise a compression in between would hold back the events.
       'cache-control': 'private, no-cache, no-transform',
       // Otherwise nginx would hold back the events.

@@ -56,6 +56,8 @@ export interface RouteCall<Query = unknown> {
   readonly mutation: MutationId | undefined;
   /** Headers of the response. A route may add some. */
   readonly headers: Record<string, string>;
+  /** Reports the run of a message behind the value of the response, if the client wants that. */
+  readonly reportRun: (runs: ServerRuns, messageId: string) => void;
 }
 
 /** Returns the key of the session in the path, with what {@link callOf} returns. */

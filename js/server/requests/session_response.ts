@@ -36,7 +36,8 @@ export function addRevisions(
 }
 
 /**
- * Tells the client in a header which message another process may be answering.
+ * Tells the client in a header which message a process may be answering. Of several processes, this one may have the run,
+ * and another one the feed of the client.
  *
  * @param events those of the response, with the newest ones
  */
@@ -49,8 +50,10 @@ export async function tellOpen(call: RouteCall, events: readonly Event[] = []): 
   const isKnown = hasAll || !runs.isOneOfMany;
   const tail = isKnown ? events : ((await readNewestTurn(service, key))?.events ?? []);
   const found = runs.elsewhere(tail, report);
-  const isOpen = found !== undefined && found.leftMs > 0;
-  const open = isOpen ? { messageId: found.message.id, leftMs: found.leftMs } : undefined;
+  const message = newestMessage(tail);
+  const own = message && runs.find(key, message.id);
+  const leftMs = own?.leftMs ?? found?.leftMs ?? 0;
+  const open = message && leftMs > 0 ? { messageId: message.id, leftMs } : undefined;
   if (runs.isOneOfMany) headers[OPEN_HEADER] = openText(open);
 }
 

@@ -63,17 +63,19 @@ export async function askAgent(
   const options = { streaming, expectedRevision: expected ?? handle.revision, firstTitle };
   const storing = storeOrFind(call, runs, message, options, handle.created);
   const stored = await raceSignal(call.signal, storing);
-  tellRunId(call, runs, message.id);
+  tellRun(call, runs, message.id);
   return { stored, sent: message };
 }
 
 /** Tells the client which run answers its message, if the run is under way in this process. */
-export function tellRunId({ key, headers }: RouteCall, runs: ServerRuns, messageId: string): void {
+export function tellRun(call: RouteCall, runs: ServerRuns, messageId: string): void {
+  const { key, headers } = call;
   const { start, number } = runs.find(key, messageId)?.runId ?? {};
   if (start === undefined) return;
   headers[RUN_HEADER] = `${start} ${number}`;
   // The feed of the client may come from another process.
   if (runs.isOneOfMany) headers[OPEN_HEADER] = openText({ messageId, leftMs: runs.longestMs });
+  call.reportRun(runs, messageId);
 }
 
 /** Returns the message as it is stored: by an earlier request, by a run under way that it joins, or by a new run. */

@@ -38,7 +38,7 @@ import { admitAfter } from '../rights/client_append.js';
 import { filesOfUser } from '../rights/client_files.js';
 import { withWholeDelta } from '../rights/public_view.js';
 import type { ServerRuns } from '../runs/server_runs.js';
-import { requireRuns, tellRunId } from './ask_agent.js';
+import { requireRuns, tellRun } from './ask_agent.js';
 import { SESSION } from './session_routes.js';
 
 /** The routes besides that of rewinds. The server computes them, because a client may not see the whole session. */
@@ -224,7 +224,7 @@ async function rewindAndAnswer(
   } catch (error) {
     if (!isStoredAlready(error)) throw error;
   }
-  tellRunId(call, runs, messageId);
+  tellRun(call, runs, messageId);
   return rewound!;
 }
 

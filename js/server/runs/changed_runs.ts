@@ -17,6 +17,11 @@ export class ChangedRuns {
     this.#onDue = onDue;
   }
 
+  /** Whether all runs were taken. */
+  get isEmpty(): boolean {
+    return this.#runs.size === 0;
+  }
+
   /** Notes a run as it is now. @param isUrgent whether it waits for nothing, and nothing waits any more */
   note(run: RunReport, isUrgent: boolean): void {
     this.#runs.set(keyText(run), run);

@@ -117,7 +117,12 @@ export class ServerRun {
 
   /** Whether it has not ended in its time: nothing runs it any more. */
   get isLost(): boolean {
-    return Date.now() > this.#lostAt;
+    return this.leftMs === 0;
+  }
+
+  /** The milliseconds after which other processes take it for over. */
+  get leftMs(): number {
+    return Math.max(0, this.#lostAt - Date.now());
   }
 
   get underWay(): RunUnderWay | undefined {

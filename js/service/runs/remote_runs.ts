@@ -1,5 +1,4 @@
 import { backgroundTimer } from '../../core/call/lifetime.js';
-import { keptDrafts } from '../../core/run_report.js';
 import { type Core, coreOf, type ServerAgent } from '../../core/core_of.js';
 import { isWaitingForRun, retryAfterOf } from '../../stores/http/http_errors.js';
 import { isSessionError } from '../../values/errors/errors.js';
@@ -14,7 +13,7 @@ import {
   SessionRuns,
   type RunTransport,
 } from './session_runs.js';
-import { cancelledError, type Report, toldError } from './agent/run_status.js';
+import { cancelledError, toldError } from './agent/run_status.js';
 
 export { RunDisplay, unansweredMessage } from './run_display.js';
 export { answerMessage, requireAnswers } from './user_answers.js';
@@ -29,8 +28,6 @@ class RemoteRuns implements RunTransport {
   readonly #key: CompositeSessionKey;
   readonly #happened: (happening: Happening) => void;
   readonly #agent: ServerAgent;
-  /** The last run that the server has told. */
-  #told: Report | undefined;
   /** The message that is being sent, and whether it was cancelled meanwhile. */
   #sending: { readonly id: string; isCancelled: boolean } | undefined;
 
@@ -52,7 +49,6 @@ class RemoteRuns implements RunTransport {
     const stop = this.#agent.follow(this.#key, (report, isKnown) => {
       this.isCut = !isKnown;
       const told = report && { ...report, error: report.error && toldError(report.error) };
-      this.#told = told && { ...told, drafts: keptDrafts(told) };
       this.#happened(isKnown ? { type: 'told', report: told } : { type: 'unknown' });
     });
     return () => {
@@ -123,12 +119,7 @@ class RemoteRuns implements RunTransport {
 
   async stop(messageId: string): Promise<void> {
     if (this.#sending?.id === messageId) this.#sending.isCancelled = true;
-    const isCancelled = await this.#agent.cancel({ ...this.#key, messageId });
-    // It has ended. The feed tells it too, perhaps later; through a cache, once the copy has its events.
-    if (isCancelled && !this.isFree && this.#told?.messageId === messageId) {
-      this.#told = { ...this.#told, status: 'cancelled' };
-      this.#happened({ type: 'told', report: this.#told });
-    }
+    await this.#agent.cancel({ ...this.#key, messageId });
   }
 
   get elsewhere(): string | undefined {

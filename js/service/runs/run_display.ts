@@ -183,8 +183,8 @@ export class RunDisplay {
     const drafts = this.#shown()
       // Another device's message follows a failed run as plain events.
       .filter((draft) => !hasNext || !this.#isOfFailed(draft))
-      // The event may have been read before the feed told of its draft.
-      .filter(({ endedBy }) => endedBy === undefined || !isStored(endedBy))
+      // The event may have been read before its draft was told, and before it was told that it ends the draft.
+      .filter((draft) => !this.#isReplaced(draft, events, isStored))
       .map(({ event }) => event)
       .filter(({ invocationId }) => !undone.has(invocationId));
     this.#drafts = keep(this.#drafts, drafts, (one, other) => one === other);
@@ -203,6 +203,17 @@ export class RunDisplay {
     );
     if (!isSame) this.#run = run;
     return { run: this.#run, drafts: this.#drafts, questions: this.#questions };
+  }
+
+  /** Whether a store has the event that ends a draft. @param events those from the newest message on */
+  #isReplaced(
+    { event: draft, endedBy }: Draft,
+    events: readonly Event[],
+    isStored: KnownEvents['isStored'],
+  ): boolean {
+    if (endedBy !== undefined) return isStored(endedBy);
+    const isUntold = (event: Event): boolean => isAnswer(event) && !this.#wholes.has(event.id);
+    return events.some((event) => isOfSameAnswer(draft, event) && isUntold(event));
   }
 
   /** @param events those from the newest message on */

@@ -29,6 +29,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Whether a response with status 2xx is read as bytes. */
   readonly readsBytes?: boolean | undefined;
+  /** Reads the text of a response with status 2xx. Default: its whole body. */
+  readonly readText?: ((response: HostResponse) => Promise<string>) | undefined;
 }
 
 /** A response that was read to its end. */
@@ -166,7 +168,9 @@ function exchangeOnce(
     const length = Number(headers.get('content-length') ?? 0);
     if (length > 0) extend(bodyMs(length));
     const bytes = request.readsBytes && response.ok ? await response.blob() : undefined;
-    const text = bytes === undefined ? String(await response.text()) : '';
+    const readText = response.ok ? request.readText : undefined;
+    const read = async () => String(await (readText?.(response) ?? response.text()));
+    const text = bytes === undefined ? await read() : '';
     return { status: response.status, text, bytes, headers, mask };
   });
 }

@@ -26,6 +26,15 @@ export const REVISION_HEADER = 'adk-session-revision';
 export const RUN_HEADER = 'adk-session-run';
 
 /**
+ * Of a message with `run` whose client accepts a stream of events: the start of the server that has told the client's
+ * feed its runs. A process of that start answers with JSON, since the feed reports the run.
+ */
+export const FEED_HEADER = 'adk-session-feed';
+
+/** The media type of a stream of events. A client that accepts it gets the reports of a run behind the answer. */
+export const EVENT_STREAM = 'text/event-stream';
+
+/**
  * Of the answer to a read of the newest events of a session, and to a message with `run`: the message that another
  * process of the server may be answering, as {@link openText} writes it. Absent if the server is one process.
  */

@@ -32,6 +32,7 @@ import type {
   ListedSession,
   ListRequest,
   ReadList,
+  Results,
   StateRequest,
   StoreTraits,
 } from '../../core/storage/store.js';
@@ -57,6 +58,7 @@ import type {
 import { OPEN_HEADER, parseOpen, RUN_HEADER } from '../http/protocol.js';
 import type { MessageOfRun, RunReports } from './run_reports.js';
 import type { HttpConnection, ReadResponse } from './connection/connection.js';
+import { RunStream } from './run_stream.js';
 import { type ServerStore, askServerKind } from './server_store.js';
 import { absentIfEmpty, bodyOf, pathTo, sendWrite } from './write_request.js';
 
@@ -81,14 +83,37 @@ export class HandlerStore implements ServerStore, ReadVerbs {
     await askServerKind(this.#connection, call);
   }
 
-  readonly write: ServerStore['write'] = (write, call) =>
-    sendWrite(this.#connection, write, call, (headers) => {
-      const [start, number] = headers.get(RUN_HEADER)?.split(' ') ?? [];
+  readonly write: ServerStore['write'] = async (write, call) => {
+    const headers = hasRun(write) ? this.#runs.streamHeaders(write.key) : undefined;
+    if (headers === undefined) return this.#send(write, call);
+    const stream = new RunStream(this.#connection.options.closeLimit.signal);
+    try {
+      return await this.#send(write, call, stream, headers);
+    } catch (error) {
+      stream.end();
+      throw error;
+    }
+  };
+
+  /** @param stream takes the response, if the server may send the reports of the run behind its answer */
+  #send<Kind extends WriteKind>(
+    write: ReadyWrite<Kind>,
+    call: Call,
+    stream?: RunStream,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Results[Kind]> {
+    const onAnswer = (answered: HostHeaders): void => {
+      const [start, number] = answered.get(RUN_HEADER)?.split(' ') ?? [];
       const message = messageOf(write);
-      if (start === undefined || message === undefined) return;
-      this.#noteOpen(message, headers);
-      this.#runs.noteBegun(message, { start, number: Number(number) });
-    });
+      if (start === undefined || message === undefined) return stream?.end();
+      const runId = { start, number: Number(number) };
+      this.#noteOpen(message, answered);
+      this.#runs.noteBegun(message, runId);
+      if (stream?.isOpen === true) void this.#runs.readStream(message, runId, stream);
+    };
+    const more = { headers, readText: stream?.readAnswer };
+    return sendWrite(this.#connection, write, call, onAnswer, more);
+  }
 
   readonly read: ServerStore['read'] = (request, call) => runRead(this, request, call);
 
@@ -227,7 +252,10 @@ export class HandlerStore implements ServerStore, ReadVerbs {
     const path = pathTo({ appName, userId, sessionId }, '/run');
     const request = { method: 'DELETE', path, query: { messageId }, isIdempotent: true } as const;
     const read = readAs<{ readonly cancelled: boolean }>('Cancelled');
-    return (await this.#connection.request(request, call, read))!.cancelled;
+    const { cancelled } = (await this.#connection.request(request, call, read))!;
+    // The feed may tell it later. Another process that has the run notices it at its next append.
+    if (cancelled) this.#runs.noteCancelled({ appName, userId, sessionId }, messageId);
+    return cancelled;
   }
 
   run(): never {
@@ -260,6 +288,11 @@ export class HandlerStore implements ServerStore, ReadVerbs {
     const request = { method: 'GET', path, query, none: 'not_found' } as const;
     return this.#connection.request(request, call, read);
   }
+}
+
+/** Whether a write has the agent of the server answer a message. */
+function hasRun(write: ReadyWrite<WriteKind>): write is ReadyWrite<'append' | 'rewind'> {
+  return (write.kind === 'append' || write.kind === 'rewind') && write.run !== undefined;
 }
 
 /** Returns the message that a write has answered. */

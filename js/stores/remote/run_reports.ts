@@ -1,6 +1,6 @@
 import { keyText } from '../../values/model/values/ids.js';
 import { backgroundTimer } from '../../core/call/lifetime.js';
-import type { OpenMessage } from '../http/protocol.js';
+import { EVENT_STREAM, FEED_HEADER, type OpenMessage } from '../http/protocol.js';
 import type { FollowedKey } from '../../core/core_of.js';
 import {
   keptDrafts,
@@ -9,6 +9,7 @@ import {
   type RunReport,
 } from '../../core/run_report.js';
 import { reportIn } from './reported_run.js';
+import type { RunStream } from './run_stream.js';
 import { isRevision } from '../../core/storage/checked_rows.js';
 import { isObject } from '../../values/json/rules.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
@@ -45,11 +46,20 @@ interface BegunRun {
   readonly runId: ServerRunId;
 }
 
+/** What the stream of an answer has told of the run of its message. */
+interface StreamReports extends FeedReports {
+  readonly run: MessageOfRun;
+  /** Ends the stream. */
+  readonly stop: () => void;
+}
+
 /** The last reports of a server about the runs of its sessions. */
 export class RunReports {
   readonly #followed = new Map<string, Followed>();
   /** By the names of their owners: the open feeds that have told all runs. */
   readonly #feeds = new Map<string, FeedReports>();
+  /** By session: the open streams of answers. For their session they count before the feeds. */
+  readonly #streams = new Map<string, StreamReports>();
   readonly #begun = new Map<string, BegunRun>();
   /** By session: the message that another process of the server may be answering. */
   readonly #open = new Map<string, { readonly messageId: string; readonly end: () => void }>();
@@ -74,7 +84,12 @@ export class RunReports {
     }
     return () => {
       listeners.delete(listener);
-      if (listeners.size === 0) this.#followed.delete(name);
+      if (listeners.size > 0) return;
+      this.#followed.delete(name);
+      // The session may be followed again at once.
+      queueMicrotask(() => {
+        if (!this.#followed.has(name)) this.#streams.get(name)?.stop();
+      });
     };
   }
 
@@ -89,7 +104,7 @@ export class RunReports {
     if (data.type === 'run') {
       const feed = this.#feeds.get(keyText(owner));
       const report = feed && reportIn(data, feed.reports);
-      if (report === undefined) return true;
+      if (report === undefined || isOver(feed!.reports.get(keyText(report)), report)) return true;
       feed!.number = Math.max(feed!.number, report.number ?? 0);
       this.#put(feed!, report);
       this.#forgetTold(feed!);
@@ -107,6 +122,7 @@ export class RunReports {
       if (report !== undefined) feed.reports.set(keyText(report), report);
     }
     this.#feeds.set(keyText(owner), feed);
+    this.#endTold(feed);
     this.#forgetTold(feed);
     for (const [name, { report }] of this.#begun) {
       if (belongsTo(report, owner)) feed.reports.set(name, report);
@@ -121,13 +137,81 @@ export class RunReports {
    * told later ones. A feed of another process without a channel tells nothing of it: then the stored events decide.
    */
   noteBegun(run: MessageOfRun, runId: ServerRunId): void {
+    const name = keyText(run);
+    const stream = this.#streams.get(name);
+    // Only one agent answers at a time.
+    if (stream?.run.messageId !== run.messageId) this.#dropStream(stream);
     const feed = this.#feedOf(run);
     // Without a listener nobody asks, and without a feed nothing would remove it.
-    const isFollowed = this.#followed.has(keyText(run));
+    const isFollowed = this.#followed.has(name);
     if (!isFollowed || (feed !== undefined && hasTold(feed, runId))) return;
     const report: RunReport = { ...run, status: 'running', drafts: [], wholes: [] };
-    this.#begun.set(keyText(run), { report, runId });
+    this.#begun.set(name, { report, runId });
     if (feed !== undefined) this.#put(feed, report);
+  }
+
+  /**
+   * Returns the headers of a request whose answer may be a stream with the reports of a run; `undefined` if nobody
+   * follows the session, or if this host may read streams only as a whole.
+   */
+  streamHeaders(key: CompositeSessionKey): Readonly<Record<string, string>> | undefined {
+    const { start } = this.#userFeedOf(key) ?? {};
+    // Once there was a feed, the user's `fetch` reads streams. React Native's own does not.
+    const readsStreams = start !== undefined || 'body' in Response.prototype;
+    if (!readsStreams || !this.#followed.has(keyText(key))) return undefined;
+    const isName = typeof start === 'string' && /^[\w-]+$/.test(start);
+    return {
+      accept: `${EVENT_STREAM}, application/json`,
+      ...(isName && { [FEED_HEADER]: start }),
+    };
+  }
+
+  /**
+   * Reads the reports of a run from the stream of its answer, until the run has ended or the stream is cut. A feed of the
+   * process that runs it reports it too: then the stream ends.
+   */
+  async readStream(
+    run: MessageOfRun,
+    runId: ServerRunId,
+    stream: Pick<RunStream, 'read' | 'end'>,
+  ): Promise<void> {
+    const name = keyText(run);
+    const { appName, userId, messageId } = run;
+    const { start, number } = runId;
+    const isTold = this.#userFeedOf(run)?.start === start;
+    if (isTold || !this.#followed.has(name)) return stream.end();
+    const told: StreamReports = {
+      owner: { appName, userId },
+      reports: new Map(),
+      start,
+      number,
+      run,
+      stop: () => stream.end(),
+    };
+    // The message may have been sent again.
+    this.#streams.get(name)?.stop();
+    this.#streams.set(name, told);
+    await stream.read((data) => {
+      if (this.#streams.get(name) !== told || !isObject(data)) return;
+      const report = reportIn(data, told.reports);
+      if (report?.messageId !== messageId) return;
+      if (report.status === 'running') this.#put(told, report);
+      else this.#endRun(report);
+    });
+    // It was cut, if it is still there.
+    if (this.#streams.get(name) === told) this.#dropStream(told);
+  }
+
+  /**
+   * Notes that the server has cancelled a run. A process that runs it beside the one that was asked may notice that
+   * later.
+   *
+   * @param messageId absent: whatever runs
+   */
+  noteCancelled(key: CompositeSessionKey, messageId: string | undefined): void {
+    const report = this.of(key);
+    const isMeant = messageId === undefined || report?.messageId === messageId;
+    if (report?.status === 'running' && isMeant) this.#endRun({ ...report, status: 'cancelled' });
   }
 
   /** Notes the message that another process may be answering, as an answer of the server says. */
@@ -143,14 +227,42 @@ export class RunReports {
       };
       this.#open.set(name, { messageId, end });
     }
-    const { listeners = [] } = this.#followed.get(name) ?? {};
-    const feed = this.#feedOf(key);
-    for (const listener of [...listeners]) listener(feed?.reports.get(name), feed !== undefined);
+    // Without a feed it is not known either what runs.
+    if (this.#feedOf(key) !== undefined) this.#tellSession(key);
   }
 
   /** See `ServerAgent`. */
   openMessage(key: CompositeSessionKey): string | undefined {
     return this.#open.get(keyText(key))?.messageId;
+  }
+
+  /** Puts the end of a run, which its feed may tell later, and ends the stream of its answer. */
+  #endRun(report: RunReport): void {
+    const name = keyText(report);
+    const stream = this.#streams.get(name);
+    this.#streams.delete(name);
+    stream?.stop();
+    const source = this.#feedOf(report) ?? stream;
+    if (source !== undefined) this.#put(source, report);
+  }
+
+  /** Ends the stream of an answer before its run has ended, and tells what is known without it. */
+  #dropStream(stream: StreamReports | undefined): void {
+    if (stream === undefined) return;
+    const { run, stop } = stream;
+    this.#streams.delete(keyText(run));
+    stop();
+    this.#tellSession(run);
+  }
+
+  /** Ends the streams of answers whose runs a feed tells from now on. */
+  #endTold({ owner, start }: FeedReports): void {
+    if (owner.userId === undefined) return;
+    for (const [name, stream] of this.#streams) {
+      if (stream.start !== start || !belongsTo(stream.run, owner)) continue;
+      this.#streams.delete(name);
+      stream.stop();
+    }
   }
 
   /** Drops the runs whose end a feed has told without them. */
@@ -169,6 +281,11 @@ export class RunReports {
         if (isWithin(report, deleted)) reports.delete(name);
       }
     }
+    for (const [name, { run, stop }] of this.#streams) {
+      if (!isWithin(run, deleted)) continue;
+      this.#streams.delete(name);
+      stop();
+    }
   }
 
   /** Notes that the feed of an owner has ended. */
@@ -180,10 +297,23 @@ export class RunReports {
     this.#tell(owner, undefined);
   }
 
-  /** Returns the feed that tells of a session's runs. That of the user has drafts, unlike that of the app. */
-  #feedOf(key: StateOwner): FeedReports | undefined {
+  /** Returns what tells of a session's runs: the stream of an answer, or a feed. */
+  #feedOf(key: FollowedKey): FeedReports | undefined {
     const feeds = [...this.#feeds.values()].filter(({ owner }) => belongsTo(key, owner));
-    return feeds.find(({ owner }) => owner.userId !== undefined) ?? feeds[0];
+    return this.#streams.get(keyText(key)) ?? this.#userFeedOf(key) ?? feeds[0];
+  }
+
+  /** Returns the feed of a user, which has drafts, unlike that of the app. */
+  #userFeedOf({ appName, userId }: FollowedKey): FeedReports | undefined {
+    return this.#feeds.get(keyText({ appName, userId }));
+  }
+
+  /** Calls the listeners of a session with what is known now. */
+  #tellSession(key: CompositeSessionKey): void {
+    const name = keyText(key);
+    const { listeners = [] } = this.#followed.get(name) ?? {};
+    const feed = this.#feedOf(key);
+    for (const listener of [...listeners]) listener(feed?.reports.get(name), feed !== undefined);
   }
 
   /** Calls the listeners of an owner with what is known now, unless another feed tells them more. */
@@ -200,19 +330,27 @@ export class RunReports {
   #put(feed: FeedReports, report: RunReport): void {
     const name = keyText(report);
     const open = this.#open.get(name);
-    if (open?.messageId === report.messageId) open.end();
+    // A stream that is cut leaves the message open.
+    const mayBeCut = this.#streams.get(name) === feed && report.status === 'running';
+    if (open?.messageId === report.messageId && !mayBeCut) open.end();
     if (report.status === 'ended') feed.reports.delete(name);
     else {
       const isOver = report.status !== 'running';
       feed.reports.set(name, isOver ? { ...report, drafts: keptDrafts(report) } : report);
     }
-    if (this.#feedOf(report) !== feed) return;
+    if ((this.#feedOf(report) ?? feed) !== feed) return;
     const { appName, userId } = report;
     for (const followed of [name, keyText({ appName, userId })]) {
       const { listeners = [] } = this.#followed.get(followed) ?? {};
       for (const listener of [...listeners]) listener(report, true);
     }
   }
+}
+
+/** Whether a report continues a run whose end is known. */
+function isOver(known: RunReport | undefined, { messageId, status }: RunReport): boolean {
+  const isSame = known?.messageId === messageId;
+  return isSame && known?.status !== 'running' && status === 'running';
 }
 
 /** Whether a feed has told of a run, or comes from another process of the server. */

@@ -9,7 +9,7 @@ import type { Watcher } from '../../core/watch/watcher.js';
 import type { Notice } from '../../values/model/notice.js';
 import { type HttpConnection, pathOf } from './connection/connection.js';
 import { SERVER } from './connection/response_error.js';
-import { openStream, serverSentEvents } from './connection/server_sent_events.js';
+import { openStream, serverSentEvents, SILENCE_MS } from './connection/server_sent_events.js';
 import type { RunReports } from './run_reports.js';
 import { parseJson } from '../../values/json/parse.js';
 
@@ -21,8 +21,6 @@ const LONGEST_PAUSE = 30_000;
  * changes arrive within 3 seconds after the server is back.
  */
 const GROWING_PAUSES = 3;
-/** Milliseconds without a sign of the server, which sends one every 8 seconds. */
-const SILENCE_MS = 25_000;
 
 /** What the subscriptions of a feed share. */
 export interface SubscriptionParts {

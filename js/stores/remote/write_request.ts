@@ -131,12 +131,14 @@ function positionBody({ kind, ...position }: HandlePosition): object | undefined
  * Sends a write, and takes its result from the response.
  *
  * @param onAnswer gets the headers of the response
+ * @param more what the request has beside that of each write
  */
 export async function sendWrite<Kind extends WriteKind>(
   connection: HttpConnection,
   write: ReadyWrite<Kind>,
   call: Call,
   onAnswer: (headers: Headers) => void,
+  more: Pick<RemoteRequest, 'headers' | 'readText'> = {},
 ): Promise<Results[Kind]> {
   const requests: WriteRequests = REQUESTS;
   const { read, absent, ...request } = requests[write.kind](write, connection.kind);
@@ -146,7 +148,7 @@ export async function sendWrite<Kind extends WriteKind>(
     if (result !== undefined) onAnswer(headers);
     return result;
   };
-  return (await connection.request({ ...request, mutation }, call, readAnswer)) ?? absent!;
+  return (await connection.request({ ...request, ...more, mutation }, call, readAnswer)) ?? absent!;
 }
 
 /** Returns a request that may be sent again: the ids of what it stores tell the server what it has already. */

@@ -60,7 +60,7 @@ export interface ServerKind {
 
 /** A request, relative to the URL of the server. */
 export interface RemoteRequest
-  extends WriteIdentity, Pick<HttpRequest, 'body' | 'headers' | 'readsBytes'> {
+  extends WriteIdentity, Pick<HttpRequest, 'body' | 'headers' | 'readsBytes' | 'readText'> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The segments of the path, as {@link pathOf} makes them. */
   readonly path: string;

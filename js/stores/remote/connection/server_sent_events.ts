@@ -7,6 +7,9 @@ import { refusalOf } from './response_error.js';
 /** The most characters of an event that is not complete: a server that never ends one must not fill the memory. */
 const MAX_PENDING = 2 ** 26;
 
+/** Milliseconds without a sign of the handler, which sends one every 8 seconds. After them a stream counts as cut. */
+export const SILENCE_MS = 25_000;
+
 /** Milliseconds to wait for the body of a refusal. */
 const REFUSAL_MS = 5000;
 

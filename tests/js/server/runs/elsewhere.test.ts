@@ -256,6 +256,18 @@ describe('The answers of a handler', () => {
     });
   }
 
+  it('tell a message that this process answers: the client may have the feed of another one', async () => {
+    const { open: go, opened } = gate();
+    const { ask, service } = await serveElsewhere({ later: [answer], ...echoing(opened) });
+    assert.equal((await ask(EVENTS, asked('m2'))).status, 200);
+    const open = async () => (await ask(SESSION, OWN)).headers.get('adk-session-open');
+    assert.match((await open())!, /^\d+ m2$/);
+    go();
+    while ((await service.getSession(KEY))!.events.length < 4) await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    assert.equal(await open(), '-');
+  });
+
   it('tell that nothing is open once the run must be over', async () => {
     const { ask } = await serveElsewhere({ ageMs: OLD_MS });
     assert.equal((await ask(SESSION, OWN)).headers.get('adk-session-open'), '-');

@@ -231,6 +231,143 @@ describe('A run that the answer to its message has named', () => {
   });
 });
 
+/** The stream of an answer, whose reports the test sends. */
+function streamOfAnswer() {
+  let receive: (data: unknown) => void = () => undefined;
+  let finish = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (finish = resolve));
+  const stream = {
+    isEnded: false,
+    read(onReport: (data: unknown) => void) {
+      receive = onReport;
+      return ended;
+    },
+    end() {
+      stream.isEnded = true;
+      finish();
+    },
+  };
+  return { stream, send: (more = {}) => receive(runOf(more)), cut: () => finish() };
+}
+
+describe('The stream of the answer to a message', () => {
+  const message = { ...KEY, messageId: 'm1', invocationId: 'i1' };
+  const runId = { start: 'b', number: 1 };
+  const openOf = (reports: RunReports) => reports.openMessage(KEY);
+
+  /** A page with a feed of the start `a`, whose message the start `b` answers. */
+  function answered(feed = { ...runsOf(), start: 'a', number: 0 }) {
+    const reports = new RunReports();
+    const got: string[] = [];
+    const stop = reports.follow(KEY, (run, isKnown) => {
+      const texts = textsOf(run?.drafts.map(({ event }) => event) ?? []);
+      got.push([isKnown ? 'known' : 'unknown', run?.status, ...texts].join(' ').trim());
+    });
+    reports.receive(feed, USER);
+    got.length = 0;
+    reports.noteOpen(KEY, { messageId: 'm1', leftMs: 60_000 });
+    reports.noteBegun(message, runId);
+    got.length = 0;
+    const answer = streamOfAnswer();
+    void reports.readStream(message, runId, answer.stream);
+    return { reports, got, stop, ...answer };
+  }
+
+  it('tells its run from the first report to the end, and is then ended', () => {
+    const { reports, got, send, stream } = answered();
+    send();
+    send({ drafts: undefined, changes: [{ index: 0, text: 'en' }] });
+    assert.equal(openOf(reports), 'm1');
+    send({ status: 'ended', drafts: undefined, changes: [] });
+    assert.deepEqual(got, ['known running Gre', 'known running Green', 'known ended Green']);
+    assert.deepEqual(
+      [stream.isEnded, reports.of(KEY), openOf(reports)],
+      [true, undefined, undefined],
+    );
+  });
+
+  it('counts before the feed, which tells the same run later', () => {
+    const { reports, got, send } = answered();
+    send({ drafts: [draft('Green')] });
+    reports.receive(runOf({ drafts: [draft('G')] }), USER);
+    send({ status: 'failed' });
+    reports.receive(runOf({ drafts: undefined, changes: [{ index: 0, text: 're' }] }), USER);
+    assert.deepEqual(got, ['known running Green', 'known failed Gre']);
+    assert.equal(reports.of(KEY)?.status, 'failed');
+  });
+
+  it('that is cut leaves what the feed tells, and the message open', async () => {
+    const { reports, got, send, cut } = answered();
+    send();
+    cut();
+    await new Promise(setImmediate);
+    assert.deepEqual(got, ['known running Gre', 'known']);
+    assert.equal(openOf(reports), 'm1');
+    send({ drafts: [draft('Green')] });
+    assert.equal(got.length, 2);
+  });
+
+  it('ends when a feed of the same start opens, which tells the run from then on', () => {
+    const { reports, got, send, stream } = answered();
+    send();
+    reports.receive({ ...runsOf(report({ drafts: [draft('Green')] })), ...runId }, USER);
+    assert.equal(stream.isEnded, true);
+    assert.deepEqual(got, ['known running Gre', 'known running Green']);
+  });
+
+  it('is not read if the feed has the same start, or if nobody follows the session', async () => {
+    const { stream, got } = answered({ ...runsOf(), start: 'b', number: 0 });
+    assert.deepEqual([stream.isEnded, got], [true, []]);
+    const { stream: left, stop, send } = answered();
+    send();
+    stop();
+    await new Promise(setImmediate);
+    assert.equal(left.isEnded, true);
+  });
+
+  it('ends when the server has cancelled the run, and tells nothing of it later', () => {
+    const { reports, got, send, stream } = answered();
+    send();
+    reports.noteCancelled(KEY, 'another');
+    assert.equal(stream.isEnded, false);
+    reports.noteCancelled(KEY, 'm1');
+    send({ drafts: [draft('Green')] });
+    assert.deepEqual(got, ['known running Gre', 'known cancelled Gre']);
+    assert.deepEqual([stream.isEnded, openOf(reports)], [true, undefined]);
+  });
+
+  it('ends when another message of the session is answered, and when the session is deleted', () => {
+    const { reports, got, send, stream } = answered();
+    send();
+    reports.noteBegun({ ...message, messageId: 'm2', invocationId: 'i2' }, runId);
+    assert.deepEqual([stream.isEnded, got.at(-1)], [true, 'known']);
+    const { reports: others, send: sendOther, stream: other } = answered();
+    sendOther();
+    others.forget(USER);
+    assert.deepEqual([other.isEnded, others.of(KEY)], [true, undefined]);
+  });
+
+  it('ignores reports of other messages, and malformed ones', () => {
+    const { got, send } = answered();
+    send({ messageId: 'm9' });
+    send({ status: 'odd' });
+    assert.deepEqual(got, []);
+  });
+
+  it('is asked for by whoever follows the session, with the start of the feed', () => {
+    const { reports, stop } = answered();
+    const accept = 'text/event-stream, application/json';
+    assert.deepEqual(reports.streamHeaders(KEY), { accept, 'adk-session-feed': 'a' });
+    reports.receive({ ...runsOf(), start: 'a\nb', number: 0 }, USER);
+    assert.deepEqual(reports.streamHeaders(KEY), { accept });
+    reports.end(USER);
+    assert.deepEqual(reports.streamHeaders(KEY), { accept });
+    assert.equal(reports.streamHeaders(OTHER), undefined);
+    stop();
+    assert.equal(reports.streamHeaders(KEY), undefined);
+  });
+});
+
 describe('The feed of a server that does not tell its start and the numbers of its runs', () => {
   it('tells its runs as it did', () => {
     const { reports, texts } = told(report());

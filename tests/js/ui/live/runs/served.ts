@@ -103,17 +103,20 @@ export class ServedAgent {
     this.#server?.closeAllConnections();
   }
 
+  get origin(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
   /** Opens the service of another device. */
   remote(fetch?: RemoteSessionOptions['fetch']): RemoteSessionService {
-    const url = `http://127.0.0.1:${this.#port}`;
-    const remote = new RemoteSessionService({ url, timeoutMs: 5000, fetch });
+    const remote = new RemoteSessionService({ url: this.origin, timeoutMs: 5000, fetch });
     this.#opened.push(remote);
     return remote;
   }
 
   /** Opens a cache of another device, or of another tab over the same local data. */
-  cache(local = new MemoryLocalStore()): CachedSessionService {
-    const cache = new CachedSessionService({ owner: 'ada', remote: this.remote(), local });
+  cache(local = new MemoryLocalStore(), remote = this.remote()): CachedSessionService {
+    const cache = new CachedSessionService({ owner: 'ada', remote, local });
     this.#opened.unshift(cache);
     return cache;
   }
