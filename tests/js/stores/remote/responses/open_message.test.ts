@@ -41,11 +41,24 @@ describe('A message that is open elsewhere', () => {
     const runs = new RunReports();
     let told = 0;
     const stop = runs.follow(KEY, () => void (told += 1));
+    const { appName, userId } = KEY;
+    runs.receive({ type: 'runs', runs: [] }, { appName, userId });
+    told = 0;
     runs.noteOpen(KEY, OPEN);
     t.mock.timers.tick(4999);
     assert.deepEqual([runs.openMessage(KEY), told], ['m1', 1]);
     t.mock.timers.tick(1);
     assert.deepEqual([runs.openMessage(KEY), told], [undefined, 2]);
+    stop();
+  });
+
+  it('is told to nobody without a feed: that would say that the feed has ended', () => {
+    const runs = new RunReports();
+    let told = 0;
+    const stop = runs.follow(KEY, () => void (told += 1));
+    runs.noteOpen(KEY, OPEN);
+    assert.deepEqual([runs.openMessage(KEY), told], ['m1', 0]);
+    runs.noteOpen(KEY, undefined);
     stop();
   });
 

@@ -45,7 +45,7 @@ function proxyTo(origins: readonly [string, string], mayFeed: Promise<void>): Pr
     return response;
   };
   const cut = (): void => cuts.forEach((each) => each.abort());
-  return { fetch: proxy as typeof fetch, types, cut };
+  return { fetch: proxy, types, cut };
 }
 
 /** How a page is opened over a proxy. */

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { InMemorySessionService } from '../../../../js/index.js';
-import { RemoteSessionService } from '../../../../js/service/remote/index.js';
-import { coreOf } from '../../../../js/core/core_of.js';
-import { RunStream } from '../../../../js/stores/remote/run_stream.js';
-import { echo, textsOf } from '../../ui/live/runs/agents.js';
-import { fetchFrom, handlerOn, KEY, URL_OF_SERVER } from './fixture.js';
+import { InMemorySessionService } from '../../../../../js/index.js';
+import { RemoteSessionService } from '../../../../../js/service/remote/index.js';
+import { coreOf } from '../../../../../js/core/core_of.js';
+import { RunStream } from '../../../../../js/stores/remote/run_stream.js';
+import { echo, textsOf } from '../../../ui/live/runs/agents.js';
+import { fetchFrom, handlerOn, KEY, URL_OF_SERVER } from '../fixture.js';
 
 const responseOf = (body: string, type = 'text/event-stream') =>
   new Response(body, { headers: { 'content-type': type } });

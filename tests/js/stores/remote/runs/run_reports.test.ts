@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { RunReport } from '../../../../js/core/run_report.js';
-import { RunReports } from '../../../../js/stores/remote/run_reports.js';
-import { says, textsOf } from '../../ui/live/runs/agents.js';
-import { KEY } from './fixture.js';
+import type { RunReport } from '../../../../../js/core/run_report.js';
+import { RunReports } from '../../../../../js/stores/remote/run_reports.js';
+import { says, textsOf } from '../../../ui/live/runs/agents.js';
+import { KEY } from '../fixture.js';
 
 const { appName, userId } = KEY;
 const USER = { appName, userId };
