@@ -9,7 +9,9 @@ import Sqlite from 'better-sqlite3';
 import { coreOf } from '../../../../js/core/core_of.js';
 import { DatabaseSessionService } from '../../../../js/service/database/index.js';
 import { createEvent, type Notice } from '../../../../js/index.js';
+import { ForeignChanges } from '../../../../js/server/feed/foreign_changes.js';
 import { type SessionHandlerOptions, sessionHandler } from '../../../../js/server/index.js';
+import type { ServiceCore } from '../../../../js/service/service_core.js';
 import { ALL_RIGHTS, APP, type FeedEvent, feedEvents, KEY, requestTo } from '../fixture.js';
 import { newFolder } from '../../../new_folder.js';
 
@@ -245,4 +247,51 @@ describe('A database that other programs write to', () => {
     assert.deepEqual(typesOf(await feed.receive(2)), ['stateChanged', 'stateChanged']);
     await close();
   });
+});
+
+describe('The pause between two questions to a database', () => {
+  /** Asks a storage that takes so long for each answer. Returns the pauses, by a clock that only the test moves. */
+  async function pausesOf(t: TestContext, tookMs: number): Promise<number[]> {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    let now = 0;
+    t.mock.method(performance, 'now', () => now);
+    const answeredAt: number[] = [];
+    const pauses: number[] = [];
+    const callStore = () => {
+      const last = answeredAt.at(-1);
+      if (last !== undefined) pauses.push(now - last);
+      now += tookMs;
+      answeredAt.push(now);
+      return Promise.resolve({ sessions: [], users: new Map(), app: undefined });
+    };
+    const core = {
+      clock: () => 0,
+      calls: { requireOpen: () => undefined },
+      publisher: { feed: { stateRevisions: { of: () => undefined } } },
+      callStore,
+    } as unknown as ServiceCore;
+    const fail = (error: unknown): never => assert.fail(String(error));
+    const listener = { users: new Set<string>(), push: () => undefined, report: fail };
+    const changes = new ForeignChanges(core, APP, listener);
+    await changes.start(undefined);
+    while (pauses.length < 3) {
+      await new Promise(setImmediate);
+      now += 100;
+      t.mock.timers.tick(100);
+    }
+    changes.stop();
+    return pauses;
+  }
+
+  for (const [tookMs, pauseMs] of [
+    [0, 1000],
+    [150, 1000],
+    [250, 1000],
+    [500, 2000],
+    [3000, 12_000],
+  ] as const) {
+    it(`is ${pauseMs} ms if one takes ${tookMs} ms`, async (t) => {
+      assert.deepEqual(await pausesOf(t, tookMs), [pauseMs, pauseMs, pauseMs]);
+    });
+  }
 });
