@@ -8,6 +8,7 @@ import type { TabPort } from '../../core/watch/tab_channel.js';
 import { endEventsOf } from '../../service/runs/agent/end_events.js';
 import { reportIn } from '../../stores/remote/reported_run.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
+import { putLast } from '../../values/bounded_map.js';
 import { keyText } from '../../values/model/values/ids.js';
 import { OutgoingReports } from './outgoing_reports.js';
 import { OtherStarts } from './other_starts.js';
@@ -21,6 +22,8 @@ const QUIET_MS = 2000;
 const CHECK_MS = 1000;
 /** Users with feeds are told to the others again after so many milliseconds. */
 const FEEDS_MS = 15_000;
+/** The most runs whose ends are remembered. */
+const MAX_ENDED = 10_000;
 
 /** What others may ask of the runs of this process. */
 export interface OwnRuns {
@@ -61,6 +64,8 @@ export class OtherProcesses {
   /** By session: the runs of other processes. */
   readonly #runs = new Map<string, OtherRun>();
   readonly #starts: OtherStarts;
+  /** The runs that have told their ends. */
+  readonly #ended = new Map<string, true>();
   readonly #feeds: OpenFeeds;
   #isOpen = false;
   #isClosed = false;
@@ -149,6 +154,15 @@ export class OtherProcesses {
     const run = this.#runs.get(keyText(key));
     if (run === undefined) return false;
     return (await this.ask(run.start, run.report)) === 'runs';
+  }
+
+  /**
+   * Whether a start still runs a message that has its answer. The text that tells its run may be under way, so the start
+   * is asked, unless it has told the end. A start that was never heard is not asked.
+   */
+  async goesOn(start: string, run: AskedRun): Promise<boolean> {
+    if (this.#ended.has(runName(run)) || !this.#starts.wasHeard(start)) return false;
+    return (await this.ask(start, run)) === 'runs';
   }
 
   /**
@@ -297,6 +311,7 @@ export class OtherProcesses {
     const before = new Map(isNext ? [[name, known.report]] : []);
     const report = reportIn({ ...run, number: undefined }, before);
     if (report === undefined) return this.#send({ type: 'tell', to: from });
+    if (report.status !== 'running') putLast(this.#ended, runName(report), true, MAX_ENDED);
     if (report.status === 'running') this.#runs.set(name, { start: from, step, report });
     else if (known === undefined || known.start === from) this.#runs.delete(name);
     else return;
@@ -374,4 +389,8 @@ export class OtherProcesses {
 
 function isRunOf(report: RunReport, run: AskedRun): boolean {
   return keyText(report) === keyText(run) && report.messageId === run.messageId;
+}
+
+function runName(run: AskedRun): string {
+  return JSON.stringify([keyText(run), run.messageId]);
 }

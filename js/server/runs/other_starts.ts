@@ -60,6 +60,10 @@ export class OtherStarts {
     return this.#starts.get(start)?.isGone === true;
   }
 
+  wasHeard(start: string): boolean {
+    return this.#starts.has(start);
+  }
+
   /** Whether a start was not heard for so many milliseconds. */
   isQuiet(start: string, milliseconds: number): boolean {
     const { heardAt = -Infinity } = this.#starts.get(start) ?? {};

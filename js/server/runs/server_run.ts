@@ -10,7 +10,7 @@ import type { Event } from '../../values/model/event/event.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { SessionService } from '../../values/model/session_service.js';
 import { LocalRun, type RunEnd, type StopReason } from '../../service/runs/agent/local_run.js';
-import { MARGIN_MS } from './elsewhere.js';
+import { margin } from './elsewhere.js';
 import type { RunAgent } from '../../service/runs/agent/run_context.js';
 import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
 
@@ -90,7 +90,7 @@ export class ServerRun {
     this.messageId = asked.messageId;
     this.#asked = asked;
     this.#start = start;
-    this.#lostAt = Date.now() + maxRunMs + MARGIN_MS;
+    this.#lostAt = Date.now() + maxRunMs + margin.ms;
     const admit = async (): Promise<AdmittedMessage> => {
       const mark = start.newMark();
       return { ...(await asked.admit(mark)), mark };

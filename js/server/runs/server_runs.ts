@@ -10,14 +10,16 @@ import { coreOf } from '../../core/core_of.js';
 import type { SessionError } from '../../values/errors/errors.js';
 import { invalid } from '../../values/errors/invalid.js';
 import type { Event } from '../../values/model/event/event.js';
+import { runMarkOf } from '../../values/model/event/metadata.js';
 import type { StateOwner } from '../../core/storage/scopes.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { keyText } from '../../values/model/values/ids.js';
 import type { AdmittedMessage } from '../../service/runs/agent/run_storage.js';
 import { endEventsOf, endRun } from '../../service/runs/agent/end_events.js';
+import { newestMessage } from '../../service/runs/agent/run_status.js';
 import { HttpRefusal } from '../http/responses.js';
 import {
-  MARGIN_MS,
+  margin,
   provesOther,
   readNewestTurn,
   runElsewhere,
@@ -91,7 +93,7 @@ export class ServerRuns {
 
   /** The milliseconds for which another process takes a message that is admitted now for one that runs. */
   get longestMs(): number {
-    return this.#settings.maxRunMs + MARGIN_MS;
+    return this.#settings.maxRunMs + margin.ms;
   }
 
   /** Whether other processes run agents over the same storage, so far as is known. */
@@ -131,6 +133,25 @@ export class ServerRuns {
   }
 
   /**
+   * Whether this process runs the newest message, which a rewind has stored meanwhile, or another one still runs it behind
+   * its answer.
+   *
+   * @param messageId the message that comes
+   */
+  async #isRunning(
+    key: CompositeSessionKey,
+    events: readonly Event[],
+    messageId: string,
+  ): Promise<boolean> {
+    const newest = newestMessage(events);
+    if (newest === undefined || newest.id === messageId) return false;
+    if (this.#all.isUnderWay(key, newest.id)) return true;
+    const start = runMarkOf(newest)?.start;
+    if (start === undefined || start === this.#all.start) return false;
+    return (await this.#all.others?.goesOn(start, { ...key, messageId: newest.id })) === true;
+  }
+
+  /**
    * Begins the run of a message.
    *
    * @throws HttpRefusal 409 `agent_running` or `aborted`, 503
@@ -156,6 +177,9 @@ export class ServerRuns {
     // Another process may have stored this very message: then the append finds it.
     const other = found?.message.id === messageId ? undefined : found;
     if (other !== undefined && !(await this.#isOver(key, other))) throw agentRunning();
+    if (other === undefined && (await this.#isRunning(key, events, messageId))) {
+      throw agentRunning();
+    }
     const admitted = await admit(mark);
     const { expectedRevision = Infinity } = admitted;
     const ending = other && { message: other.message, drafts: [], agentName: agent.agentName };
@@ -175,9 +199,18 @@ export class ServerRuns {
   beginBehind(message: ServerMessage): ServerRun {
     const { key, admit } = message;
     const admitAlone = async (mark: string): Promise<AdmittedMessage> => {
+      // A message that is being stored is undone with the others. Behind the rewind it would have a run beside this one.
+      const before = this.#all.runs.get(keyText(key));
+      await endsWithin(
+        END_MS,
+        before?.stored.catch(() => undefined),
+      );
       const admitted = await admit(mark);
-      // The rewind has ended the run before, if this process knew that its message is stored.
-      await endsWithin(END_MS, this.#all.runs.get(keyText(key))?.stop('cancelled'));
+      // The rewind has ended the run before, if this process knew that its message is stored. One of several processes
+      // refuses a message that is not stored yet: its claim finds that of the rewind.
+      const left = this.#all.runs.get(keyText(key));
+      const isRefused = left?.report === undefined && this.isOneOfMany;
+      if (!isRefused) await endsWithin(END_MS, left?.stop('cancelled'));
       return admitted;
     };
     return this.#begin({ ...message, admit: admitAlone }, this.#all.successors);

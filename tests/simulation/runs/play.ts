@@ -7,7 +7,7 @@ import { newEventId } from '../../../js/values/model/event/create_event.js';
 import { newestMessage, storedStatus } from '../../../js/service/runs/agent/run_status.js';
 import { OUTSIDE, World } from '../cache/world.js';
 import { Agents } from './agents.js';
-import { MARGIN_MS } from '../../../js/server/runs/elsewhere.js';
+import { margin } from '../../../js/server/runs/elsewhere.js';
 import { Begins, Journal, MAX_RUN_MS, nameOf } from './model.js';
 import { Page } from './page.js';
 import { Servers } from './servers.js';
@@ -172,7 +172,7 @@ class Play {
     }
     await world.until(() => this.begins.isQuiet, 4 * MAX_RUN_MS);
     // So long the servers take the message of a killed one for one that runs.
-    await world.pass(MAX_RUN_MS + MARGIN_MS);
+    await world.pass(MAX_RUN_MS + margin.ms);
     await this.#sync();
     await this.#converge('after the steps');
     this.agents.isCalm = true;

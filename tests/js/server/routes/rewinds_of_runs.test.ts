@@ -78,6 +78,47 @@ function nameOf({ id, errorCode, interrupted, author, content }: NewEvent): stri
 }
 
 describe('A rewind during a run', () => {
+  /** Serves a session whose first message has its answer, and that stores `m3` only when the test says so. */
+  async function serveStoring(options: Partial<SessionHandlerOptions> = {}) {
+    const served = await serveStreaming(options);
+    const { service, ask, names, go } = served;
+    await ask(EVENTS, asked('m1'));
+    go.open();
+    while ((await names()).length < 2) await sleep(5);
+    const storing = gate();
+    const { appendEvent } = service;
+    service.appendEvent = async (request) => {
+      if (request.event.id === 'm3') await storing.opened;
+      return Reflect.apply(appendEvent, service, [request]);
+    };
+    return { ...served, storing };
+  }
+
+  it('refuses a message that is stored only later, if there are several processes', async () => {
+    await mockedTimeOf(async () => {
+      const { ask, names, storing } = await serveStoring({ processes: 'many' });
+      const asking = ask(EVENTS, asked('m3'));
+      assert.equal((await ask(REWIND, { body: { ...again, run: {} } })).status, 200);
+      storing.open();
+      const { status, body } = await asking;
+      assert.deepEqual([status, (body as { code: string }).code], [409, 'agent_running']);
+      assert.ok(!(await names()).includes('m3'));
+    });
+  });
+
+  it('undoes a message that is being stored when it comes, and does not run beside it', async () => {
+    const { ask, names, seen, storing } = await serveStoring();
+    const asking = ask(EVENTS, asked('m3'));
+    const rewinding = ask(REWIND, { body: { ...again, run: {} } });
+    await sleep(50);
+    storing.open();
+    assert.deepEqual([(await asking).status, (await rewinding).status], [200, 200]);
+    while ((await names()).at(-1) !== 'm2!') await sleep(5);
+    const stored = await names();
+    assert.ok(stored.indexOf('m3') < stored.indexOf('m2'), String(stored));
+    assert.equal(seen.at(-1), 'm2');
+  });
+
   it('are refused if the new message has no parts, which an agent could not answer', async () => {
     const { ask, names, seen } = await serveStreaming();
     await ask(EVENTS, { body: { events: [messageJson('m1')] } });

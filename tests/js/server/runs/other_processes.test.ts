@@ -294,6 +294,40 @@ describe('The runs of other processes', () => {
     assert.equal((await events()).length, 4);
   });
 
+  it('refuse a message behind their first answer, also while the text that tells them is under way', async () => {
+    const { a, b, hub, events } = await processes(2);
+    await pass(300);
+    hub.isCut = true;
+    await a.ask(EVENTS, asked('m1'));
+    const session = (await a.service.getSession(KEY))!;
+    const answer = { author: 'guide', invocationId: 'i-m1', content: says('Green') };
+    await a.service.appendEvent({ session, event: answer });
+    await pass(300);
+    hub.isCut = false;
+    assert.equal((await b.ask(EVENTS, asked('m2'))).status, 409);
+    a.agent.say('tea');
+    a.agent.say(undefined);
+    await pass(300);
+    assert.equal((await b.ask(EVENTS, asked('m2'))).status, 200);
+    assert.deepEqual((await events()).map(nameOf), ['m1', 'Green', 'tea', 'm2']);
+    b.agent.say(undefined);
+    await pass(300);
+  });
+
+  it('that have told their end are not asked for', async () => {
+    const { a, b, hub } = await processes(2);
+    await pass(300);
+    await a.ask(EVENTS, asked('m1'));
+    a.agent.say('tea');
+    a.agent.say(undefined);
+    await pass(300);
+    hub.texts.splice(0);
+    assert.equal((await b.ask(EVENTS, asked('m2'))).status, 200);
+    assert.ok(!hub.texts.some((text) => text.includes('"type":"ask"')));
+    b.agent.say(undefined);
+    await pass(300);
+  });
+
   it('are cancelled by another process, which waits until their end is stored', async () => {
     const { a, b, events } = await processes(2);
     const feed = await b.feed();
