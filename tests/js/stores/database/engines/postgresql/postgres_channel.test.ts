@@ -91,6 +91,23 @@ describe('The channel of PostgreSQL', () => {
     assert.ok(await left());
   });
 
+  it('tells nothing to services over other tables of the same database', async () => {
+    const channel = postgresChannel(url);
+    const open = (tablePrefix: string) => new DatabaseSessionService(url, { channel, tablePrefix });
+    const [one, other, beside] = ['one_', 'two_', 'two_'].map(open);
+    const notices = listen(other!);
+    await one!.createSession(KEY);
+    await until(() => notices.length > 0);
+    assert.deepEqual(kinds(notices.splice(0)), ['resync']);
+    await one!.updateSession(KEY, { title: 'Tea' });
+    await one!.deleteSession(KEY);
+    const sessionId = 'beside';
+    await beside!.createSession({ ...KEY, sessionId });
+    await until(() => notices.length > 0);
+    assert.deepEqual(kinds(notices), [`created ${KEY.userId} ${sessionId}`]);
+    await Promise.all([one, other, beside].map((service) => service!.close()));
+  });
+
   it('carries texts of any length in their order, and returns them to their sender', async () => {
     const { one, other, close } = await openedTwo();
     const texts = ['🍵', 'x'.repeat(7899), 'é'.repeat(9000), '茶'.repeat(100_000), '', "'\\\n"];
