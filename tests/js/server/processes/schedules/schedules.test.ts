@@ -1,3 +1,5 @@
 import { keepsSchedules } from './schedules.js';
 
-keepsSchedules('SQLite', (log) => log.sqliteUrl, [1, 3]);
+const setup = { title: 'SQLite', size: 2, urlOf: (log: { sqliteUrl: string }) => log.sqliteUrl };
+
+keepsSchedules(setup, { first: 1, count: 2, lanes: 2 });

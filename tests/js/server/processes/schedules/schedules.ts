@@ -1,202 +1,231 @@
-// Two server processes over one database, behind a proxy that sends each request to the next one: random schedules of two
-// pages. No message is lost, none is answered twice, and both pages show at last what is stored.
+// Server processes over one database, behind a proxy that sends each request to the next one: random schedules of two pages,
+// of which one has a cache. `oracle.ts` has what must hold afterwards.
+//
+//   SEED=7 npm test -- FILE -t TITLE             the schedule of one seed
+//   SEED=7 COUNT=50 npm test -- FILE -t TITLE    50 seeds from 7 on
+//   SCHEDULES=10 npm test -- FILE                ten times as many
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 
-import { CachedSessionService, MemoryLocalStore } from '../../../../../js/service/cache/index.js';
+import type { CompositeSessionKey, Event, Session } from '../../../../../js/index.js';
 import { RemoteSessionService } from '../../../../../js/service/remote/index.js';
-import { type Event, isSessionError, type SessionService } from '../../../../../js/index.js';
-import { type LiveSession, liveSession } from '../../../../../js/ui/live/index.js';
-import { Random } from '../../../../simulation/run/random.js';
-import { asks, textsOf } from '../../../ui/live/runs/agents.js';
-import { createSession, eventsOf, keyOf } from '../servers/client.js';
-import { RunLog, type ServerProcess, startAgentServer } from '../servers/server_process.js';
+import { storedStatus } from '../../../../../js/service/runs/agent/run_status.js';
+import { textsOf } from '../../../ui/live/runs/agents.js';
+import { APP } from '../../fixture.js';
+import { RunLog } from '../servers/server_process.js';
+import { Cluster } from './cluster.js';
+import { problemsOf } from './oracle.js';
+import { Page } from './page.js';
+import { type Plan, planOf } from './plan.js';
 
 /** Milliseconds of quiet within which both pages show what is stored. */
 const QUIET_MS = 10_000;
 
-/** Sends each request to the next server. */
-function proxyTo(servers: readonly ServerProcess[]) {
-  let next = 0;
-  return (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const { port } = servers[(next += 1) % servers.length]!;
-    const url = new URL(input instanceof Request ? input.url : input);
-    url.port = String(port);
-    return fetch(url, init);
-  };
+export interface Setup {
+  readonly title: string;
+  /** The number of server processes. */
+  readonly size: number;
+  /** Returns the URL of an empty database. */
+  readonly urlOf: (log: RunLog) => string;
+  /** Returns the URL of the server of the channel. Absent: there is none. */
+  readonly channelOf?: () => string;
 }
 
-interface Page {
-  readonly chat: LiveSession;
-  readonly service: SessionService;
-  /** Whether `ask` resolves once the message is in an outbox. A cancel may then give it up. */
-  readonly isCached: boolean;
-  close(): Promise<void>;
-}
+/** Limits of runs with which a killed one without a channel is over soon. */
+const SHORT = { maxRunMs: 5000, marginMs: 1000 };
+const LONG = { maxRunMs: 60_000 };
 
-function openPage(servers: readonly ServerProcess[], sessionId: string, isCached: boolean): Page {
-  const remote = new RemoteSessionService({ url: servers[0]!.origin, fetch: proxyTo(servers) });
-  const local = new MemoryLocalStore();
-  const service = isCached ? new CachedSessionService({ owner: 'ada', remote, local }) : remote;
-  const chat = liveSession(service, keyOf(sessionId));
-  const stop = chat.subscribe(() => undefined);
-  const close = async (): Promise<void> => {
-    stop();
-    await service.close();
-    await remote.close();
-  };
-  return { chat, service, isCached, close };
-}
+/** The prefixes of tables that were given out. */
+let prefixes = 0;
 
-/** What the pages have asked. */
-interface Journal {
-  /** The texts of the messages that were acknowledged, by id. */
-  readonly asked: Map<string, { readonly text: string; readonly isCached: boolean }>;
-  readonly calls: Promise<unknown>[];
-  /** Each may ask a model a message again. */
-  regenerations: number;
-  hasCancelled: boolean;
-}
+const { SEED, COUNT = '1', SCHEDULES = '1' } = process.env;
 
-const STEPS = [
-  'ask',
-  'ask',
-  'ask',
-  'look',
-  'slow',
-  'cancel',
-  'edit',
-  'regenerate',
-  'wait',
-] as const;
-
-/** Does one step in a page. What it refuses is no failure: another page may have changed the session meanwhile. */
-function act(
-  step: (typeof STEPS)[number],
-  { chat, isCached }: Page,
-  random: Random,
-  text: string,
-  journal: Journal,
-): void {
-  const { asked, calls } = journal;
-  const messages = chat.getSnapshot().events.filter(({ author }) => author === 'user');
-  const some = messages[random.below(messages.length)];
-  const noteAsked = ({ id, content }: Event): void =>
-    void asked.set(id, { text: content?.parts?.[0]?.text ?? '', isCached });
-  const go = (call: Promise<unknown>): void =>
-    void calls.push(
-      call.catch((error: unknown) => assert.ok(isSessionError(error), String(error))),
-    );
-  switch (step) {
-    case 'ask':
-    case 'look':
-    case 'slow':
-      return go(chat.ask(asks(`${step} ${text}`)).then(noteAsked));
-    case 'cancel':
-      journal.hasCancelled = true;
-      return go(chat.cancel());
-    case 'edit':
-      if (some !== undefined) go(chat.edit(some.id, asks(`edit ${text}`)));
-      return;
-    case 'regenerate':
-      if (some === undefined) return;
-      journal.regenerations += 1;
-      return go(chat.regenerate(some.id));
-    case 'wait':
-  }
-}
+/** The first seed of the rest. Those of the gate are below 200,000. */
+export const REST_SEED = Number(process.env.REST_SEED ?? 200_000);
 
 /**
- * @param urlOf makes the URL of an empty database
- * @param seeds the first seed, and how many
+ * @param first the first seed
+ * @param count how many
+ * @param lanes how many schedules run at the same time, each with processes and tables of its own
  */
 export function keepsSchedules(
-  title: string,
-  urlOf: (log: RunLog) => string | Promise<string>,
-  [first, count]: readonly [first: number, count: number],
+  setup: Setup,
+  {
+    first,
+    count,
+    lanes,
+  }: { readonly first: number; readonly count: number; readonly lanes: number },
 ): void {
-  describe(`Two servers over ${title} behind a proxy, and two pages`, () => {
-    const log = new RunLog();
-    let servers: ServerProcess[] = [];
-    before(async () => {
-      const url = await urlOf(log);
-      const options = { url, log: log.path, processes: 'many', maxRunMs: 20_000 } as const;
-      servers = await Promise.all([1, 2].map(() => startAgentServer(options)));
-    });
+  const { title, size, urlOf, channelOf } = setup;
+  const [from, length] =
+    SEED === undefined ? [first, count * Number(SCHEDULES)] : [Number(SEED), Number(COUNT)];
+  describe(`${size} servers over ${title} and two pages`, { concurrency: lanes }, () => {
+    const all: Lane[] = [];
+    const free: Lane[] = [];
+    const openLane = async (): Promise<Lane> => {
+      const tablePrefix = `lane${(prefixes += 1)}_`;
+      const log = new RunLog();
+      const cluster = await Cluster.start({
+        size,
+        url: urlOf(log),
+        log: log.path,
+        tablePrefix,
+        channel: channelOf?.(),
+        processes: 'many',
+        ...(channelOf === undefined ? SHORT : LONG),
+      });
+      const lane = { log, cluster };
+      all.push(lane);
+      return lane;
+    };
     after(async () => {
-      await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
-      log.remove();
+      for (const { cluster, log } of all) {
+        await cluster[Symbol.asyncDispose]();
+        log.remove();
+      }
     });
 
-    for (let seed = first; seed < first + count; seed += 1) {
+    for (let seed = from; seed < from + length; seed += 1) {
       it(`keep the promises of runs with the seed ${seed}`, async () => {
-        const random = new Random(seed);
-        const sessionId = sessionOf(seed);
-        const [{ origin }] = servers as [ServerProcess];
-        await createSession(origin, sessionId);
-        const pages = [false, true].map((isCached) => openPage(servers, sessionId, isCached));
+        const lane = free.pop() ?? (await openLane());
         try {
-          const journal: Journal = {
-            asked: new Map(),
-            calls: [],
-            regenerations: 0,
-            hasCancelled: false,
-          };
-          for (let at = 0; at < 8; at += 1) {
-            act(random.pick(STEPS), random.pick(pages), random, `${seed} ${at}`, journal);
-            await pause(random.below(250));
-          }
-          await settle(servers, seed, pages, journal);
-          const events = await eventsOf(origin, sessionId);
-          for (const [id, { text, isCached }] of journal.asked) {
-            const count = events.filter((event) => event.id === id).length;
-            // A cancel gives up what waits in an outbox, and what a server has refused is shown.
-            const isRefused = pages.some(({ chat }) => id in chat.getSnapshot().unsent);
-            const mayLack = isCached && (journal.hasCancelled || isRefused);
-            assert.ok(count === 1 || (mayLack && count === 0), `${text}: stored ${count} times`);
-            const runs = log.runs(text);
-            assert.ok(runs <= 1 + journal.regenerations, `${text}: ran ${runs} times`);
-          }
+          await runSchedule(seed, lane, channelOf !== undefined);
         } finally {
-          await Promise.all(pages.map((page) => page.close()));
+          await lane.cluster.repaired();
+          free.push(lane);
         }
       });
     }
   });
 }
 
-/** Ends slow answers, until all calls have settled and both pages show what is stored. */
-async function settle(
-  servers: readonly ServerProcess[],
-  seed: number,
-  pages: readonly Page[],
-  { calls }: Journal,
-): Promise<void> {
-  for (const { child } of servers) child.send(`slow ${seed} `);
-  const sessionId = sessionOf(seed);
-  let hasSettled = false;
-  void Promise.all(calls).then(() => (hasSettled = true));
-  const [{ service }] = pages as [Page, Page];
-  let difference = '';
-  for (const end = performance.now() + QUIET_MS; performance.now() < end; await pause(50)) {
-    const config = { view: 'transcript' } as const;
-    const stored = (await service.getSession({ ...keyOf(sessionId), config }))!.events;
-    const shown = pages.map(({ chat }) => chat.getSnapshot());
-    // A cancelled run pauses the queue of its page.
-    for (const [at, { run, unsent }] of shown.entries()) {
-      const [waiting] = run?.isPaused === true ? Object.keys(unsent) : [];
-      if (waiting !== undefined) void pages[at]!.chat.retry(waiting).catch(() => undefined);
-    }
-    const isSame = shown.every(({ events }) => idsOf(events) === idsOf(stored));
-    const isQuiet = shown.every(({ run }) => run?.status !== 'running' && run?.status !== 'queued');
-    if (hasSettled && isSame && isQuiet) return;
-    const texts = [stored, ...shown.map(({ events }) => events)].map(textsOf);
-    difference = JSON.stringify([hasSettled, texts, shown.map(({ run }) => run)]);
-  }
-  throw new Error(`the pages do not converge: ${difference}`);
+/** Processes over tables of their own. */
+interface Lane {
+  readonly log: RunLog;
+  readonly cluster: Cluster;
 }
 
-const sessionOf = (seed: number): string => `seed ${seed}`;
-const idsOf = (events: readonly Event[]): string => events.map(({ id }) => id).join();
+async function runSchedule(seed: number, lane: Lane, hasChannel: boolean): Promise<void> {
+  const { cluster, log } = lane;
+  const plan = planOf(seed, hasChannel);
+  const key = { appName: APP, userId: `u${seed}`, sessionId: 's' };
+  await using observer = new RemoteSessionService({
+    url: 'http://127.0.0.1',
+    fetch: cluster.fetch,
+  });
+  await observer.createSession(key);
+  const pages = [false, true].map((isCached) => new Page(cluster, key, isCached));
+  const callsBefore = log.modelCalls.length;
+  try {
+    for (const [at, step] of plan.steps.entries()) {
+      if (step.kind === 'fault') cluster.fault(step.fault, step.place);
+      else pages[step.page]!.act(step, `${seed} ${at}`);
+      await pause(step.pauseMs);
+    }
+    await cluster.repaired();
+    const quietMs = hasChannel ? QUIET_MS : QUIET_MS + SHORT.maxRunMs + SHORT.marginMs;
+    const unsettled = await settle(
+      pages,
+      observer,
+      key,
+      () => cluster.endSlow(`${seed} `),
+      quietMs,
+    );
+    for (const page of pages) page.requireSound();
+    const events = (await observer.getSession(key))?.events;
+    const problems = problemsOf({
+      events,
+      pages,
+      modelCalls: log.modelCalls.slice(callsBefore),
+      hasChannel,
+      wasKilled: faultsOf(plan).includes('kill'),
+      wasCut: faultsOf(plan).includes('cut'),
+    });
+    problems.push(...unsettled);
+    assert.equal(problems.length, 0, [...problems, ...traceOf(plan, pages, events)].join('\n'));
+  } finally {
+    await Promise.all(pages.map((page) => page.close()));
+  }
+}
+
+const faultsOf = ({ steps }: Plan) =>
+  steps.flatMap((step) => (step.kind === 'fault' ? [step.fault.what] : []));
+
+/**
+ * Waits until both pages show what is stored, and their calls have settled. Returns what is wrong when nothing was stored and
+ * no call has settled for so long.
+ */
+async function settle(
+  pages: readonly Page[],
+  observer: RemoteSessionService,
+  key: CompositeSessionKey,
+  endSlow: () => void,
+  quietMs: number,
+): Promise<string[]> {
+  const view = { ...key, config: { view: 'transcript' } } as const;
+  let before: unknown;
+  let quietFrom = performance.now();
+  for (;;) {
+    endSlow();
+    for (const page of pages) page.resume();
+    const expected = shownOf(await observer.getSession(view));
+    const shown = pages.map((page) => shownBy(page));
+    const waiting = pages.flatMap((page) => page.waiting);
+    const isSame = shown.every((each) => isDeepStrictEqual(each, expected));
+    if (waiting.length === 0 && isSame) return [];
+    const now = { expected, waiting };
+    if (!isDeepStrictEqual(now, before)) quietFrom = performance.now();
+    before = now;
+    if (performance.now() - quietFrom > quietMs) {
+      const what = { expected, shown, waiting };
+      return [`after ${quietMs} ms of quiet: ${JSON.stringify(what, undefined, 1)}`];
+    }
+    await pause(100);
+  }
+}
+
+/** Tells what has happened, for a failure. */
+function traceOf({ steps }: Plan, pages: readonly Page[], events: readonly Event[] = []): string[] {
+  return [
+    ...steps.map((step) => JSON.stringify(step)),
+    ...pages.flatMap((page) =>
+      page.calls.map(({ message, error, ...call }) => {
+        const result = error?.code ?? message?.id ?? '';
+        return `${JSON.stringify(call)} ${result}`;
+      }),
+    ),
+    ...events.map(({ id, author, invocationId, errorCode, content, actions }) =>
+      JSON.stringify({ id, author, invocationId, errorCode, parts: content?.parts, actions }),
+    ),
+    ...pages.flatMap((page) => [...page.shown, JSON.stringify(page.chat.getSnapshot().unsent)]),
+  ];
+}
+
+/** What a page has to show of a session. */
+function shownOf(session: Session | undefined) {
+  const { events = [], title } = session ?? {};
+  return {
+    exists: session !== undefined,
+    ...eventsShown(events),
+    run: storedStatus(events)?.status,
+    title,
+  };
+}
+
+function shownBy({ chat }: Page) {
+  const { status, events, run, title, unsent } = chat.getSnapshot();
+  // A refused message is shown with its error, and so is what waits for it, until the user decides.
+  const isRefused = (id: string): boolean =>
+    unsent[id]?.error !== undefined || unsent[id]?.blockedBy !== undefined;
+  const stored = events.filter(({ id }) => !isRefused(id));
+  const isRun = run !== undefined && !isRefused(run.messageId);
+  const exists = stored.length > 0 || (status === 'ready' && events.length === 0);
+  return { exists, ...eventsShown(stored), run: isRun ? run.status : undefined, title };
+}
+
+function eventsShown(events: readonly Event[]) {
+  return { ids: events.map(({ id }) => id), texts: textsOf(events) };
+}

@@ -2,8 +2,9 @@
 //
 //   agent_server.ts OPTIONS
 //
-// The model answers `look …` with a call, and then with a text; `slow …` with a stream until the parent sends the beginning
-// of the message; and anything else with its text and an exclamation mark.
+// The model answers `look …` with a call, and then with a text; `order …` with a call that waits for the user; `slow …` with
+// a stream until the parent sends the beginning of the message; and anything else with its text and an exclamation mark. The
+// agent adds a second text to the answer of `twice …`.
 
 import { appendFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -15,15 +16,19 @@ import {
   LlmAgent,
   type LlmRequest,
   type LlmResponse,
+  LongRunningFunctionTool,
   Runner,
 } from '@google/adk';
+import { z } from 'zod';
 
 import { httpServer } from '../../../../http_server.js';
 import { asAdkService, runWith } from '../../../../../js/service/adk/index.js';
 import { DatabaseSessionService } from '../../../../../js/service/database/index.js';
 import { nodeListener, sessionHandler } from '../../../../../js/server/index.js';
+import { margin } from '../../../../../js/server/runs/elsewhere.js';
 import { requirePairs } from '../../../service/adk/pairing/pairing_rules.js';
 import { APP } from '../../fixture.js';
+import { LossyChannel, openChannelOf, type Lost } from './lossy_channel.js';
 
 /** Where a server kills itself. Numbers count from 1. */
 export type KillPoint =
@@ -44,12 +49,20 @@ export interface AgentServerOptions {
   /** Options of the handler. */
   readonly processes?: 'one' | 'many';
   readonly maxRunMs?: number;
+  /** Takes the place of the 30 seconds for which a run of another process may be under way beyond `maxRunMs`. */
+  readonly marginMs?: number;
+  /** The URL of the server of the channel. */
+  readonly channel?: string | undefined;
+  readonly tablePrefix?: string;
   /** Milliseconds between the partial events of a slow answer. */
   readonly paceMs?: number;
 }
 
 const options = JSON.parse(process.argv[2]!) as AgentServerOptions;
 const { url, log, killAt, maxRuns = 100, processes, maxRunMs, paceMs = 20 } = options;
+const { marginMs = margin.ms, channel, tablePrefix } = options;
+margin.ms = marginMs;
+const lossy = new LossyChannel();
 
 /** The beginnings of slow messages whose answers end. */
 const ending: string[] = [];
@@ -84,6 +97,11 @@ class Model extends BaseLlm {
     signal: AbortSignal | undefined,
   ): AsyncGenerator<LlmResponse, void> {
     const parts = contents.at(-1)?.parts ?? [];
+    const ordered = parts.find(({ functionResponse }) => functionResponse?.name === 'order');
+    if (ordered !== undefined) {
+      yield says('Ordered');
+      return;
+    }
     if (parts.some(({ functionResponse }) => functionResponse !== undefined)) {
       yield partial('Se');
       yield partial('en');
@@ -97,10 +115,13 @@ class Model extends BaseLlm {
       yield partial('me look');
       const functionCall = { name: 'look', args: {} };
       yield { content: { role: 'model', parts: [{ text: 'Let me look' }, { functionCall }] } };
+    } else if (text.startsWith('order')) {
+      const functionCall = { name: 'order', args: {} };
+      yield { content: { role: 'model', parts: [{ text: 'One moment' }, { functionCall }] } };
     } else if (text.startsWith('slow')) {
       let all = '';
       const isEnding = () => ending.some((beginning) => text.startsWith(beginning));
-      for (let number = 0; !isEnding() && signal?.aborted !== true; number += 1) {
+      for (let number = 0; number === 0 || (!isEnding() && signal?.aborted !== true); number += 1) {
         all += `${number} `;
         yield partial(`${number} `);
         await pause(paceMs);
@@ -117,7 +138,10 @@ class Model extends BaseLlm {
   }
 }
 
-const service = new DatabaseSessionService(url);
+const service = new DatabaseSessionService(url, {
+  channel: channel === undefined ? undefined : lossy.over(openChannelOf(channel)),
+  tablePrefix,
+});
 const append = service.appendEvent.bind(service) as (request: unknown) => Promise<unknown>;
 let appends = 0;
 service.appendEvent = (async (request: unknown) => {
@@ -138,7 +162,27 @@ const look = new FunctionTool({
     return { tea: 1 };
   },
 });
-const agent = new LlmAgent({ name: 'guide', model: new Model(), tools: [look] });
+const order = new LongRunningFunctionTool({
+  name: 'order',
+  description: 'orders',
+  parameters: z.object({}),
+  execute: () => undefined,
+});
+const agent = new LlmAgent({
+  name: 'guide',
+  model: new Model(),
+  tools: [look, order],
+  beforeModelCallback: ({ context: { invocationId }, request }) => {
+    const asked = request.contents.at(-1)?.parts?.at(-1);
+    appendFileSync(log, `model ${JSON.stringify([invocationId, asked])}\n`);
+    return undefined;
+  },
+  afterAgentCallback: async ({ userContent }) => {
+    if (userContent?.parts?.[0]?.text?.startsWith('twice') !== true) return undefined;
+    await pause(300);
+    return { role: 'model', parts: [{ text: 'And more' }] };
+  },
+});
 const runner = new Runner({ appName: APP, agent, sessionService: asAdkService(service) });
 const answers = runWith(runner);
 const run: typeof answers = Object.assign(
@@ -160,6 +204,9 @@ const listener = nodeListener(handler);
 const server = httpServer((request, response) => void listener(request, response));
 await service.ping();
 server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port));
-process.on('message', (beginning: string) => void ending.push(beginning));
+process.on('message', (message: string | { readonly lost: Lost }) => {
+  if (typeof message === 'string') ending.push(message);
+  else lossy.lost = message.lost;
+});
 // The test has ended.
 process.on('disconnect', () => process.exit());

@@ -58,6 +58,13 @@ export class RunLog {
     return this.#count(`run ${text}`);
   }
 
+  /** The calls of the model: the invocation, and the last part of what it was asked. */
+  get modelCalls(): readonly (readonly [invocationId: string, asked: unknown])[] {
+    const lines = readFileSync(this.path, 'utf8').split('\n');
+    const calls = lines.filter((line) => line.startsWith('model '));
+    return calls.map((line) => JSON.parse(line.slice('model '.length)) as [string, unknown]);
+  }
+
   /** The URL of a database in the folder of the log. */
   get sqliteUrl(): string {
     return `sqlite:${join(this.#folder, 'sessions.db')}`;
