@@ -5,14 +5,14 @@ import { it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
-import { coreOf } from '../../../../js/core/core_of.js';
-import type { RunReport } from '../../../../js/core/run_report.js';
-import { RemoteSessionService } from '../../../../js/service/remote/index.js';
-import type { Notice } from '../../../../js/values/model/notice.js';
-import { startFreezingProxy } from '../../stores/database/proxies/freezing_proxy.js';
-import { textsOf } from '../../ui/live/runs/agents.js';
-import { askAgent, createSession, eventsOf, keyOf, until } from './servers/client.js';
-import { RunLog, startAgentServer } from './servers/server_process.js';
+import { coreOf } from '../../../../../js/core/core_of.js';
+import type { RunReport } from '../../../../../js/core/run_report.js';
+import { RemoteSessionService } from '../../../../../js/service/remote/index.js';
+import type { Notice } from '../../../../../js/values/model/notice.js';
+import { startFreezingProxy } from '../../../stores/database/proxies/freezing_proxy.js';
+import { textsOf } from '../../../ui/live/runs/agents.js';
+import { askAgent, createSession, eventsOf, keyOf, until } from '../servers/client.js';
+import { RunLog, startAgentServer } from '../servers/server_process.js';
 
 const RUNS = 200;
 /** The runs that end while the feed is cut. */

@@ -172,7 +172,7 @@ async function settle(
     endSlow();
     for (const page of pages) page.resume();
     const expected = shownOf(await observer.getSession(view));
-    const shown = pages.map((page) => shownBy(page));
+    const shown = pages.map((page) => shownBy(page, expected.exists));
     const waiting = pages.flatMap((page) => page.waiting);
     const isSame = shown.every((each) => isDeepStrictEqual(each, expected));
     if (waiting.length === 0 && isSame) return [];
@@ -215,14 +215,16 @@ function shownOf(session: Session | undefined) {
   };
 }
 
-function shownBy({ chat }: Page) {
+/** @param isStored whether there is the session */
+function shownBy({ chat }: Page, isStored: boolean) {
   const { status, events, run, title, unsent } = chat.getSnapshot();
   // A refused message is shown with its error, and so is what waits for it, until the user decides.
   const isRefused = (id: string): boolean =>
     unsent[id]?.error !== undefined || unsent[id]?.blockedBy !== undefined;
   const stored = events.filter(({ id }) => !isRefused(id));
   const isRun = run !== undefined && !isRefused(run.messageId);
-  const exists = stored.length > 0 || (status === 'ready' && events.length === 0);
+  // A refused message keeps a page from showing that its session is deleted.
+  const exists = stored.length < events.length ? isStored : status === 'ready';
   return { exists, ...eventsShown(stored), run: isRun ? run.status : undefined, title };
 }
 
