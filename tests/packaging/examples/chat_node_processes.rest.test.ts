@@ -1,4 +1,4 @@
-// Two processes of the example chat_node over one SQLite file, behind a proxy that sends each request to the next one.
+// Two processes of the example chat_node over one database, behind a proxy that sends each request to the next one.
 
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
@@ -11,7 +11,7 @@ import { createEvent } from '../../../js/index.js';
 import { RemoteSessionService } from '../../../js/service/remote/index.js';
 import { type LiveSession, liveSession } from '../../../js/ui/live/index.js';
 import { failsWith } from '../../js/fails_with.js';
-import { freePort } from '../../js/stores/database/servers.js';
+import { emptied, freePort, type Server, startPostgres } from '../../js/stores/database/servers.js';
 import { asks, textsOf } from '../../js/ui/live/runs/agents.js';
 import { root } from '../../toolchain/environment.mjs';
 import { installPackages } from '../../toolchain/npm_packages.mjs';
@@ -20,34 +20,32 @@ import { copyExample, linkPackages } from './example.js';
 
 const WORDS = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
 
-describe('Two processes of the example chat_node over one file', { timeout: 120_000 }, () => {
+let folder = '';
+before(() => {
+  folder = copyExample('chat_node', join(root, 'target/examples/chat_node_processes'));
+  linkPackages(folder, installPackages('chat_node'), ['fastify', '@fastify/static']);
+  // The page is not built.
+  mkdirSync(join(folder, 'dist'));
+});
+
+/** Starts two servers, and signs in. */
+async function startTwo(database: NodeJS.ProcessEnv) {
+  const env = { SECRET: 'a secret', ...database };
   const ports: string[] = [];
-  let servers: ChildProcess[] = [];
-  let cookie = '';
+  const servers: ChildProcess[] = [];
   const services: RemoteSessionService[] = [];
-
-  before(async () => {
-    const folder = copyExample('chat_node', join(root, 'target/examples/chat_node_processes'));
-    linkPackages(folder, installPackages('chat_node'), ['fastify', '@fastify/static']);
-    // The page is not built.
-    mkdirSync(join(folder, 'dist'));
-    const env = { SECRET: 'a secret', PROCESSES: 'many' };
-    for (let count = 0; count < 2; count += 1) ports.push(String(await freePort()));
-    // The first one makes the tables.
-    for (const port of ports) servers.push(await startServer(folder, port, env));
-    const signedIn = await fetch(`http://127.0.0.1:${ports[0]}/sign-in`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'ada' }),
-    });
-    cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!;
+  // The first one makes the tables.
+  for (let count = 0; count < 2; count += 1) {
+    const port = String(await freePort());
+    ports.push(port);
+    servers.push(await startServer(folder, port, env));
+  }
+  const signedIn = await fetch(`http://127.0.0.1:${ports[0]}/sign-in`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'ada' }),
   });
-  after(async () => {
-    await Promise.all(services.map((service) => service.close()));
-    for (const server of servers) server.kill('SIGKILL');
-    servers = [];
-  });
-
+  const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!;
   let requests = 0;
 
   /** @param port of one process; absent: each request goes to the next one */
@@ -66,28 +64,43 @@ describe('Two processes of the example chat_node over one file', { timeout: 120_
     return service;
   }
 
-  const keyOf = (sessionId: string) => ({ appName: 'chat', userId: 'ada', sessionId });
-
-  function openPage(sessionId: string): LiveSession {
-    const page = liveSession(openService(), keyOf(sessionId));
-    page.subscribe(() => undefined);
-    return page;
+  async function close(): Promise<void> {
+    await Promise.all(services.map((service) => service.close()));
+    for (const server of servers) server.kill('SIGKILL');
   }
+  return { ports, openService, close };
+}
 
-  async function until(isTrue: () => boolean, what: () => unknown): Promise<void> {
-    for (const end = Date.now() + 30_000; !isTrue(); await pause(20)) {
-      assert.ok(Date.now() < end, JSON.stringify(what()));
-    }
-  }
+const keyOf = (sessionId: string) => ({ appName: 'chat', userId: 'ada', sessionId });
 
-  async function showsTexts(page: LiveSession, texts: readonly string[]): Promise<void> {
-    // An end event has no text.
-    const shown = () => textsOf(page.getSnapshot().events).filter((text) => text !== undefined);
-    await until(() => shown().join('\n') === texts.join('\n'), shown);
+function openPage(service: RemoteSessionService, sessionId: string): LiveSession {
+  const page = liveSession(service, keyOf(sessionId));
+  page.subscribe(() => undefined);
+  return page;
+}
+
+async function until(isTrue: () => boolean, what: () => unknown): Promise<void> {
+  for (const end = Date.now() + 30_000; !isTrue(); await pause(20)) {
+    assert.ok(Date.now() < end, JSON.stringify(what()));
   }
+}
+
+async function showsTexts(page: LiveSession, texts: readonly string[]): Promise<void> {
+  // An end event has no text.
+  const shown = () => textsOf(page.getSnapshot().events).filter((text) => text !== undefined);
+  await until(() => shown().join('\n') === texts.join('\n'), shown);
+}
+
+describe('Two processes of the example chat_node over one file', { timeout: 120_000 }, () => {
+  let site: Awaited<ReturnType<typeof startTwo>>;
+  before(async () => {
+    site = await startTwo({ PROCESSES: 'many' });
+  });
+  after(() => site.close());
 
   it('answer each message once, and two pages behind them show it', async () => {
-    const pages = [openPage('both'), openPage('both')] as const;
+    const openOne = () => openPage(site.openService(), 'both');
+    const pages = [openOne(), openOne()] as const;
     await pages[0].ask(asks('Hello'));
     const first = ['Hello', 'You said: Hello'];
     for (const page of pages) await showsTexts(page, first);
@@ -96,7 +109,10 @@ describe('Two processes of the example chat_node over one file', { timeout: 120_
   });
 
   it('refuse a second message during a run of the other one, and cancel that run', async () => {
-    const [one, other] = ports.map(openService) as [RemoteSessionService, RemoteSessionService];
+    const [one, other] = site.ports.map((port) => site.openService(port)) as [
+      RemoteSessionService,
+      RemoteSessionService,
+    ];
     const key = keyOf('refused');
     const session = await one.createSession(key);
     const messageOf = (id: string, text: string) =>
@@ -111,7 +127,29 @@ describe('Two processes of the example chat_node over one file', { timeout: 120_
       event: messageOf('m3', 'Hi'),
       run: {},
     });
-    const page = openPage('refused');
+    const page = openPage(site.openService(), 'refused');
     await showsTexts(page, [WORDS, 'Hi', 'You said: Hi']);
+  });
+});
+
+describe('Two processes of the example chat_node over PostgreSQL', { timeout: 120_000 }, () => {
+  let postgres: Server;
+  let site: Awaited<ReturnType<typeof startTwo>>;
+  before(async () => {
+    postgres = await startPostgres();
+    site = await startTwo({ DATABASE_URL: await emptied('postgresql', postgres) });
+  });
+  after(async () => {
+    await site.close();
+    await postgres.remove();
+  });
+
+  it('show the drafts of each other, and edit a message whose answer the other one streams', async () => {
+    const [one, other] = site.ports.map((port) => openPage(site.openService(port), 'streamed'));
+    const { id } = await one!.ask(asks(WORDS));
+    const drafts = () => textsOf(other!.getSnapshot().drafts);
+    await until(() => drafts().some((text) => text?.includes('word1')), drafts);
+    await other!.edit(id, asks('Tea?'));
+    for (const page of [one!, other!]) await showsTexts(page, ['Tea?', 'You said: Tea?']);
   });
 });

@@ -27,6 +27,7 @@ let postgres: Server;
 let url: string;
 let one: ServerProcess;
 let other: ServerProcess;
+const servers: ServerProcess[] = [];
 /** What goes over the channel. */
 const texts: string[] = [];
 let close = (): unknown => undefined;
@@ -36,8 +37,8 @@ before(async () => {
   url = await emptied('postgresql', postgres);
   const program = import.meta.resolve('./servers/channel_server.js');
   // The first one makes the tables.
-  one = await startServer(program, url);
-  other = await startServer(program, url);
+  for (let count = 0; count < 2; count += 1) servers.push(await startServer(program, url));
+  [one, other] = servers as [ServerProcess, ServerProcess];
   await createSession(one.origin, 'first');
   const query = `select value from adk_internal_metadata where key = 'adk_session_wasm_channel'`;
   const [row] = await postgresRows<{ value: string }>(url, query);
@@ -49,7 +50,7 @@ before(async () => {
 });
 after(async () => {
   close();
-  await Promise.all([one, other].map((server) => server[Symbol.asyncDispose]()));
+  await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
   await postgres.remove();
 });
 
