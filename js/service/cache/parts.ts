@@ -20,7 +20,7 @@ import { Outbox } from '../../stores/cache/outbox.js';
 import { refusedOfSessions } from '../../stores/cache/outbox_changes.js';
 import { nameOf } from '../../stores/cache/records/cache_key.js';
 import { closedError, isOutage } from '../../stores/cache/records/failures.js';
-import { isOf } from '../../stores/cache/records/records.js';
+import { isOf } from '../../stores/cache/outbox/mutation.js';
 import { StatusBoard } from '../../stores/cache/records/status.js';
 import { GroupedQueue } from '../../stores/cache/copies/grouped_queue.js';
 import { Tabs } from '../../stores/cache/tabs/tabs.js';

@@ -25,11 +25,12 @@ import type { StateShape } from '../../values/state/state_shape.js';
 import type { CacheContext } from './copies/context.js';
 import type { CopyFetcher } from './copies/copy_fetcher.js';
 import type { CopyLimits } from './copies/copy_limits.js';
+import { carryOut } from './data/carry_out.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
-import { creationMustExist } from './data/provisional_session.js';
+import { isProvisional } from './data/provisional_session.js';
 import { nameOf, pickSessionKey } from './records/cache_key.js';
 import { isFinalRefusal } from './records/failures.js';
-import { type Mutation, type OutboxEvent, UNSENT } from './records/records.js';
+import { FRESH, isAskedFor, type Mutation, type OutboxEvent } from './outbox/mutation.js';
 import type { Sender } from './sending/sender.js';
 import { olderInvocations, OverlaidEvents } from './verbs/overlaid_events.js';
 import type { OverlaidSession } from './overlay/session_overlay.js';
@@ -90,7 +91,7 @@ export class CacheHistory {
         if (view.revision !== session.revision || view.localId !== session.localId)
           return undefined;
         const mutation = this.#mutationOf(transaction, write, planned, view);
-        await transaction.outbox.change(key, { put: [mutation] });
+        await carryOut(transaction, key, { type: 'added', mutations: [mutation] });
         const { revision } = await requireView(transaction, key);
         transaction.drawUpTo(revision);
         return { revision, mutation };
@@ -99,7 +100,7 @@ export class CacheHistory {
       if (added === undefined) continue;
       const { mutation, revision } = added;
       await sender.sendAdded(key, [mutation.number], call.signal);
-      const texts = mutation.base.result.events.map(({ text }) => text);
+      const texts = mutation.write.result.events.map(({ text }) => text);
       const [event, follows] = parseTexts(texts);
       const { unknownKeys } = planned;
       return { event: event!, message: message && follows, unknownKeys, revision, isNew: true };
@@ -130,16 +131,13 @@ export class CacheHistory {
     } as const;
     return {
       number: numbers[0]!.localVersion,
-      write: { ...meant, key: pickSessionKey(meant.key) },
+      write: { ...meant, key: pickSessionKey(meant.key), result },
       numbers,
-      base: {
-        localId,
-        time,
-        expected: null,
-        result,
-        mustExist: creationMustExist(overlay.creation),
-      },
-      sent: UNSENT,
+      localId,
+      time,
+      needsSession: isProvisional(overlay.creation),
+      phase: FRESH,
+      replaces: 'nothing',
       shared: sharedWrites(others.map(({ text }) => parseDelta(text))),
     };
   }
@@ -189,7 +187,7 @@ export class CacheHistory {
       if (view === undefined) return undefined;
       const rows = await new OverlaidEvents(transaction, key, view).last({});
       const { localId, revision, state, initialState, copy } = view;
-      const isUnfetched = view.overlay.creation?.base.isThere === true;
+      const isUnfetched = isAskedFor(view.overlay.creation);
       const hasOlder = copy === undefined ? isUnfetched : copy.hasOlder || copy.isStale;
       const events = parseTexts(rows.map(({ text }) => text));
       return {

@@ -40,7 +40,7 @@ import type { LocalData } from './data/local_data.js';
 import { allowCreation } from './data/provisional_session.js';
 import type { CacheKey } from './records/cache_key.js';
 import { isFinalRefusal } from './records/failures.js';
-import { eventsOf, isOfEvent, isWaiting, type Mutation } from './records/records.js';
+import { eventsOf, isOfEvent, isWaiting, type Mutation } from './outbox/mutation.js';
 import { type LocalRead, readList, readLocally, readState } from './verbs/local_reads.js';
 
 export interface ReadParts extends CacheContext {
@@ -377,8 +377,7 @@ export class CacheReads {
 /** Returns the events that a mutation adds to an existing session. */
 function addedEvents(mutation: Mutation): Event[] {
   if (!isOfEvent(mutation)) return [];
-  const { expected = null, previous } = mutation.base;
-  if (expected !== null || previous !== undefined) return [];
+  if (mutation.replaces !== 'nothing') return [];
   return eventsOf(mutation).flatMap(({ text }) => parseEventText(text) ?? []);
 }
 

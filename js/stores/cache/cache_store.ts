@@ -32,7 +32,7 @@ import { CacheReads, type ReadParts } from './cache_reads.js';
 import type { RemoteCall } from './copies/remote_connection.js';
 import { type CacheKey, isSession, nameOf } from './records/cache_key.js';
 import { errorOf, isOutage } from './records/failures.js';
-import { eventsOf, isOf, type Refusal } from './records/records.js';
+import { eventsOf, isAskedFor, isOf, type Refusal } from './outbox/mutation.js';
 import { takeBack } from './sending/outbox_edits.js';
 import type { Sender } from './sending/sender.js';
 import { LocalWrites, noRouteError, type Written } from './verbs/local_writes.js';
@@ -206,7 +206,7 @@ export class CacheStore implements Store {
     const isThere = await data.read(async (transaction) => {
       const view = await transaction.view(key);
       if (view === undefined) return (await transaction.copies.get(key))?.copy !== undefined;
-      return view.overlay.creation?.base.isThere !== true;
+      return !isAskedFor(view.overlay.creation);
     });
     if (isThere || !board.isOnline) return;
     try {
@@ -231,7 +231,7 @@ export class CacheStore implements Store {
     const mutations = pending.mutations(nameOf(key));
     const own = mutations.findLast(({ number }) => number === numbers.at(-1));
     const isDemanding =
-      own?.base.mustExist === true && mutations.some((each) => isOf(each, 'create'));
+      own?.needsSession === true && mutations.some((each) => isOf(each, 'create'));
     if (!isDemanding || !board.isOnline) return;
     for (const number of numbers) awaited.add(number);
     let refusal: Refusal | undefined;

@@ -4,18 +4,20 @@ import type { CompositeSessionKey } from '../../values/model/session.js';
 import { parseEventText } from '../../core/storage/stored_events.js';
 import { markRaw } from '../../values/members.js';
 import { changesOf, type OutboxChange, type OutboxError, outboxErrorOf } from './outbox_changes.js';
-import { askedMessageOf, eventsOf, isOf, isWaiting, type Mutation } from './records/records.js';
-import { type Blockers, blockersOf } from './records/refusals.js';
+import {
+  eventsOf,
+  isOf,
+  isRefused,
+  isWaiting,
+  type Mutation,
+  ownRefusalOf,
+} from './outbox/mutation.js';
+import { type Blockers, blockersOf } from './outbox/refusals.js';
 import type { CopyFetcher, StateFetcher } from './copies/copy_fetcher.js';
 import { type CacheKey, isSession, nameOf, takeCacheKey } from './records/cache_key.js';
+import { tellEdit } from './data/carry_out.js';
 import type { CacheTransaction } from './data/cache_transaction.js';
-import {
-  cancelFirst,
-  dropMutations,
-  notWaiting,
-  retryRefused,
-  tellEdit,
-} from './sending/outbox_edits.js';
+import { dropMutations, giveUpMessage, notWaiting, retryRefused } from './sending/outbox_edits.js';
 import type { Sender } from './sending/sender.js';
 import type { CacheContext } from './copies/context.js';
 
@@ -105,7 +107,7 @@ export class Outbox implements CacheOutbox {
       await pending.scan();
       const names = of === undefined ? pending.names() : [nameOf(of.key)];
       for (const name of names) {
-        const refused = pending.mutations(name).find(({ refusal }) => refusal !== undefined);
+        const refused = pending.mutations(name).find(isRefused);
         if (refused === undefined) continue;
         const { key } = refused.write;
         const isChosen = ({ number }: Mutation): boolean =>
@@ -137,7 +139,7 @@ export class Outbox implements CacheOutbox {
           isAlone ? each === refused : isOfEntry(each) && isChosen(each);
         const chosen = mutations.filter((mutation) => isWaiting(mutation) && isMeant(mutation));
         if (eventId !== undefined && chosen.length === 0) throw notWaiting(eventId);
-        return dropMutations(transaction, key, mutations, chosen, eventId);
+        return dropMutations(transaction, key, chosen, eventId);
       });
       const fetched = isSession(key) ? fetch.refresh(key) : states.fetch(key);
       await fetched.catch(report);
@@ -153,17 +155,8 @@ export class Outbox implements CacheOutbox {
   giveUp(key: CompositeSessionKey, messageId: string): Promise<boolean> {
     return this.#parts.call(async (epoch) => {
       let isFound = false;
-      await this.#edit(epoch, key, async (transaction, mutations) => {
-        const chosen = mutations.filter(
-          (mutation) => isWaiting(mutation) && askedMessageOf(mutation) === messageId,
-        );
-        const [first] = chosen;
-        isFound = first !== undefined;
-        if (first === undefined) return;
-        await dropMutations(transaction, key, mutations, chosen, messageId);
-        if (chosen.some(({ sent }) => sent.attempts > 0)) {
-          await cancelFirst(transaction, key, first, messageId);
-        }
+      await this.#edit(epoch, key, async (transaction) => {
+        isFound = await giveUpMessage(transaction, key, messageId, false);
       });
       return isFound;
     });
@@ -205,8 +198,9 @@ function takeEntry(given: CacheKey | OutboxEntry) {
 /**
  * Returns the number of the entry of a mutation: that of the refused mutation, its own or the one it waits for; else 0.
  */
-function entryOf({ number, refusal }: Mutation, blockers: Blockers): number {
-  return refusal === undefined ? (blockers.get(number)?.number ?? 0) : number;
+function entryOf(mutation: Mutation, blockers: Blockers): number {
+  const { number } = mutation;
+  return isRefused(mutation) ? number : (blockers.get(number)?.number ?? 0);
 }
 
 /** Returns the entries of a session or state; none if nothing waits but cancellings. */
@@ -228,7 +222,7 @@ function entriesOf(mutations: readonly Mutation[]): OutboxEntry[] {
     const events = [...texts.values()].flatMap((text) => parseEventText(text) ?? []);
     const changes = group.flatMap(changesOf);
     const { key } = first.write;
-    const { refusal } = first;
+    const refusal = ownRefusalOf(first);
     if (refusal === undefined) return { key, id, changes, events };
     const error = outboxErrorOf(refusal);
     const refused = new Set(eventsOf(first).map((event) => event.id));

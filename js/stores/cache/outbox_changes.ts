@@ -9,11 +9,13 @@ import { isSession } from './records/cache_key.js';
 import { errorOf } from './records/failures.js';
 import {
   isOf,
+  isRefused,
   type Mutation,
   type OutboxEvent,
   type OutboxKind,
+  ownRefusalOf,
   type Refusal,
-} from './records/records.js';
+} from './outbox/mutation.js';
 
 /** Why the remote refused a change for good. */
 export type OutboxError = SessionError & {
@@ -103,7 +105,7 @@ const CHANGES: Changes = {
   },
   append: ({ write }) =>
     eventsIn(write.events).map((event) => ({ kind: 'append', event }) as const),
-  rewind: ({ base }) => [{ kind: 'rewind', events: eventsIn(base.result.events) }],
+  rewind: ({ write }) => [{ kind: 'rewind', events: eventsIn(write.result.events) }],
   describe: ({ write: { title, labels } }) => [
     ...(title === undefined ? [] : [{ kind: 'title', title: title || null } as const]),
     ...(labels === undefined
@@ -117,10 +119,9 @@ const CHANGES: Changes = {
 
 /** Returns the changes of a mutation. */
 export function changesOf(mutation: Mutation): readonly OutboxChange[] {
-  const isRefused = mutation.refusal !== undefined;
   const read = CHANGES[mutation.write.kind] as Changes[OutboxKind] &
     ((given: Mutation) => readonly ChangeValues[]);
-  return read(mutation).map((change) => ({ ...change, isRefused }));
+  return read(mutation).map((change) => ({ ...change, isRefused: isRefused(mutation) }));
 }
 
 /** Returns the changes of refused mutations that are no events, of the sessions of an app or a user. */
@@ -129,7 +130,7 @@ export function refusedOfSessions(
   owner: StateOwner,
 ): readonly RefusedOfSession[] {
   return refused.flatMap((mutation) => {
-    const { refusal } = mutation;
+    const refusal = ownRefusalOf(mutation);
     const { key } = mutation.write;
     if (refusal === undefined || !isSession(key) || !belongsTo(key, owner)) return [];
     return sessionKindsOf(mutation).map((kind) => ({ key, kind, error: outboxErrorOf(refusal) }));

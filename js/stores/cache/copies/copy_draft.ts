@@ -1,14 +1,10 @@
 import type { CompositeSessionKey } from '../../../values/model/session.js';
+import { carryOut } from '../data/carry_out.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { CopyEvents } from '../data/copy_records.js';
 import { foldOf } from '../data/mutation_memory.js';
-import type {
-  Copy,
-  EventNumbers,
-  EventRecord,
-  Mutation,
-  SessionRecord,
-} from '../records/records.js';
+import type { Copy, EventRecord, SessionRecord } from '../records/records.js';
+import type { EventNumbers, Mutation } from '../outbox/mutation.js';
 import { rewindTargetOf } from '../../../values/model/event/markers.js';
 import type { RewindStart } from '../../../core/read.js';
 import { parseEventText } from '../../../core/storage/stored_events.js';
@@ -250,10 +246,12 @@ export class CopyDraft {
     const confirmedAt = record.copy === undefined ? transaction.nextNumber() : record.confirmedAt;
     await transaction.copies.put(key, { ...record, copy, localVersion, confirmedAt });
     if (!this.#isReordered) return localVersion;
-    const put = (await transaction.outbox.of(key))
-      .filter(({ numbers }) => numbers.length > 0)
-      .map((mutation) => withNewVersions(transaction, mutation));
-    await transaction.outbox.change(key, { put });
+    const mutations = await transaction.outbox.of(key);
+    const written = mutations.filter(({ numbers }) => numbers.length > 0);
+    const numbers = new Map(
+      written.map((each) => [each.number, newVersions(transaction, each)] as const),
+    );
+    await carryOut(transaction, key, { type: 'renumbered', numbers });
     return transaction.counter;
   }
 }
@@ -276,10 +274,9 @@ function hasText(over: OverlayEvent | undefined, text: string): over is OverlayE
   return over?.texts.includes(text) === true;
 }
 
-function withNewVersions(transaction: CacheTransaction, mutation: Mutation): Mutation {
-  const numbers = mutation.numbers.map(({ seq, localVersion: before }) => {
+function newVersions(transaction: CacheTransaction, { numbers }: Mutation): EventNumbers[] {
+  return numbers.map(({ seq, localVersion: before }) => {
     const localVersion = transaction.nextNumber();
     return { seq: seq === before ? localVersion : seq, localVersion };
   });
-  return { ...mutation, numbers };
 }

@@ -6,7 +6,15 @@ import type { StateShape } from '../../../values/state/state_shape.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { nameOf } from '../records/cache_key.js';
 import { isFinalRefusal } from '../records/failures.js';
-import { type Copy, isNewHere, isOf, isWaiting, type Mutation } from '../records/records.js';
+import { type Copy } from '../records/records.js';
+import {
+  isAskedFor,
+  isNewHere,
+  isOf,
+  isRefused,
+  isSent,
+  type Mutation,
+} from '../outbox/mutation.js';
 import type { CacheContext } from './context.js';
 import type { CopyLimits } from './copy_limits.js';
 import {
@@ -221,9 +229,8 @@ function isAsCopied(session: RemoteSession, copy: Copy): boolean {
  * replaced its events meanwhile.
  */
 function isToSend(mutation: Mutation<'create'>): boolean {
-  const { refusal, base, sent, numbers } = mutation;
-  const mayBeThere = base.isThere === true || (sent.attempts > 0 && numbers.length > 0);
-  return refusal === undefined && isWaiting(mutation) && !mayBeThere;
+  const mayBeThere = isAskedFor(mutation) || (isSent(mutation) && mutation.numbers.length > 0);
+  return !isRefused(mutation) && !mayBeThere;
 }
 
 /** Returns what is here of a session when its fetch begins. */

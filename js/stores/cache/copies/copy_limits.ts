@@ -1,5 +1,5 @@
 import { backgroundTimer } from '../../../core/call/lifetime.js';
-import { eventsOf } from '../records/records.js';
+import { eventsOf } from '../outbox/mutation.js';
 import { isSessionError } from '../../../values/errors/errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';

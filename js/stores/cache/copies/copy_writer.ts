@@ -5,21 +5,18 @@ import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import { ownerOf, scopeOf, type StateOwner } from '../../../core/storage/scopes.js';
 import type { ListedSession } from '../../../core/storage/store.js';
 import { stateNotice } from '../../../core/watch/watcher.js';
+import { carryOut } from '../data/carry_out.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { refusalOfDeleted } from '../records/failures.js';
 import {
   type CopiedRecord,
   type Copy,
-  eventsOf,
   hasCopy,
-  isOf,
-  isOfEvent,
-  isWaiting,
   newRecord,
-  type Mutation,
   type SessionRecord,
-  shownEventIdOf,
 } from '../records/records.js';
+import type { Happening } from '../outbox/happening.js';
+import { eventsOf, isOf, isRefused } from '../outbox/mutation.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 import { withFetched } from '../overlay/shared_overlay.js';
 import { CopyDraft, withStarts } from './copy_draft.js';
@@ -101,7 +98,7 @@ async function isDeletedSince(
   if (((await transaction.states.get(user))?.clearedAt ?? 0) > began) return true;
   const mutations = await transaction.outbox.of(key);
   const first = mutations.find(
-    (mutation) => isOf(mutation, 'create') || (isOf(mutation, 'delete') && !mutation.refusal),
+    (mutation) => isOf(mutation, 'create') || (isOf(mutation, 'delete') && !isRefused(mutation)),
   );
   // A deletion after the creation hides the copy, and is sent for it.
   if (isOf(first, 'create')) return false;
@@ -123,7 +120,7 @@ async function makeCopy(
   // Handles of a copy that was evicted stay valid only if all events come: they may lack any of them.
   const isWholeAgain = evicted?.created === session.created && !session.hasOlder;
   const before = isWholeAgain ? evicted.localId : undefined;
-  const localId = creation?.base.localId ?? before ?? transaction.nextNumber();
+  const localId = creation?.localId ?? before ?? transaction.nextNumber();
   if (evicted !== undefined) await transaction.copies.forgetEvicted(key);
   const record: SessionRecord = { ...newRecord(localId, now), ...present, localId };
   const draft = await CopyDraft.of(transaction, key, record, copyOf(session));
@@ -283,54 +280,16 @@ async function applyAbsence(
   { created, localId }: FetchStart,
 ): Promise<void> {
   if (!hasCopy(record) || record.copy.created !== created || record.localId !== localId) return;
-  await removeGone(transaction, key, record);
+  await applyGone(transaction, key, record);
 }
 
-/** Removes a session that the remote has deleted. Its mutations that wait are refused. */
-export async function removeGone(
+/** Takes the answer that the remote has deleted the session of a copy. */
+export async function applyGone(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  record: SessionRecord,
+  { localId }: SessionRecord,
 ): Promise<void> {
-  const mutations = await transaction.outbox.of(key);
-  const own = mutations.filter(({ base }) => base.localId === record.localId);
-  const isDone = (mutation: Mutation): boolean =>
-    !isWaiting(mutation) || (mutation.refusal !== undefined && isOf(mutation, 'delete'));
-  const done = own.filter(isDone);
-  const waiting = own.filter((mutation) => !isDone(mutation));
-  // One that was refused before stays as it is, unless there is no other.
-  const first = waiting.find(({ refusal }) => refusal === undefined) ?? waiting[0];
-  // The answer to a creation, a deletion or a cancelling tells what happened.
-  if (isOf(first, 'create', 'delete', 'cancel')) return;
-  if (done.length > 0) await transaction.outbox.change(key, { removed: done });
-  if (first === undefined) return removeCopy(transaction, key);
-  if (waiting.some(({ refusal }) => refusal?.code === 'not_found')) return;
-  const eventId = isOfEvent(first) ? { eventId: shownEventIdOf(first) } : {};
-  const refusal = { ...refusalOfDeleted(key), ...eventId };
-  await transaction.outbox.change(key, { put: [{ ...first, refusal }] });
-}
-
-/**
- * Removes a copy, and the mutations that were acknowledged and would leave with the next fetch of it. The other
- * mutations stay, such as those of a session that was created after it.
- */
-export async function removeCopy(
-  transaction: CacheTransaction,
-  key: CompositeSessionKey,
-): Promise<void> {
-  const record = await transaction.copies.require(key);
-  const all = await transaction.outbox.of(key);
-  const removed = all.filter(
-    (mutation) => !isWaiting(mutation) && mutation.base.localId === record.localId,
-  );
-  if (removed.length > 0) await transaction.outbox.change(key, { removed });
-  if (removed.length === all.length) await transaction.copies.delete(key);
-  else {
-    await transaction.copies.events(key).clear();
-    await transaction.copies.put(key, { ...record, copy: undefined });
-  }
-  transaction.markDeleted(key);
-  transaction.notify({ type: 'deleted', ...key, revision: transaction.counter });
+  await carryOut(transaction, key, { type: 'gone', localId, refusal: refusalOfDeleted(key) });
 }
 
 /**
@@ -361,23 +320,8 @@ export async function sweep(
 ): Promise<void> {
   const record = await transaction.copies.get(key);
   if (!hasCopy(record)) return;
-  const removed = await acknowledgedUpTo(transaction, key, record, record.copy.revision);
-  if (removed.length > 0) await removeCopied(transaction, key, removed);
-}
-
-/** Returns the mutations that the remote has acknowledged up to a revision of it. */
-async function acknowledgedUpTo(
-  transaction: CacheTransaction,
-  key: CompositeSessionKey,
-  { localId }: SessionRecord,
-  revision: number,
-): Promise<readonly Mutation[]> {
-  return (await transaction.outbox.of(key)).filter(
-    ({ sent, base }) =>
-      sent.acknowledgedAt !== undefined &&
-      sent.acknowledgedAt <= revision &&
-      base.localId === localId,
-  );
+  const { localId, copy } = record;
+  await leaveCopied(transaction, key, { type: 'copied', localId, revision: copy.revision });
 }
 
 /** Lets a copy be fetched as a whole when it is read next. */
@@ -401,25 +345,27 @@ export async function leaveUnfetched(
 ): Promise<void> {
   const record = await transaction.copies.get(key);
   if (!hasCopy(record) || record.copy.created !== created) return;
-  const removed = await acknowledgedUpTo(transaction, key, record, revision);
-  if (removed.length > 0) await transaction.outbox.change(key, { removed });
+  await carryOut(transaction, key, { type: 'copied', localId: record.localId, revision });
   await leaveStale(transaction, key);
 }
 
 /**
- * Removes mutations whose effect the copy has.
+ * Lets mutations leave whose effect the copy has.
  *
  * Until now the mutations lay over the copy. They may have hidden a state, a value or a version of an event that
  * others have stored since. A handle that has read the mutations lacks no event, so it would not notice. Each event
  * that hid something therefore gets a new local number: handles then read it again, with the whole state.
  */
-export async function removeCopied(
+export async function leaveCopied(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
-  removed: readonly Mutation[],
+  happening: Happening,
 ): Promise<void> {
   const shown = await transaction.view(key);
-  await transaction.outbox.change(key, { removed });
+  const { before, outbox } = await carryOut(transaction, key, happening);
+  const left = new Set(outbox.map(({ number }) => number));
+  const removed = before.filter(({ number }) => !left.has(number));
+  if (removed.length === 0) return;
   const record = await transaction.copies.get(key);
   if (!hasCopy(record)) return;
   const state = (await transaction.view(key))?.state;

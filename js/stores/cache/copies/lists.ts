@@ -5,7 +5,7 @@ import type { ListedSession, ReadList } from '../../../core/storage/store.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import { nameOf } from '../records/cache_key.js';
 import { GroupedQueue } from './grouped_queue.js';
-import { listedSession, removeGone, applyListed, applyState } from './copy_writer.js';
+import { applyGone, listedSession, applyListed, applyState } from './copy_writer.js';
 import { type CopyFetcher, type FetchParts, beginFetch } from './copy_fetcher.js';
 import { splitByScope } from '../../../values/state/keys.js';
 
@@ -152,7 +152,7 @@ export class Lists {
     await this.#parts.limits.store(undefined, began, async (transaction) => {
       for (const [key, record] of await transaction.copies.copied(owner)) {
         const isGone = record.confirmedAt <= began && !listed.has(nameOf(key));
-        if (isGone) await removeGone(transaction, key, record);
+        if (isGone) await applyGone(transaction, key, record);
       }
     });
   }

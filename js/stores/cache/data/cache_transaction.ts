@@ -18,13 +18,13 @@ import {
   below,
   entryKey,
   type LossRecord,
-  type Mutation,
   mutationsKey,
   type OwnerRecord,
   type SessionRecord,
   sharedKey,
   VERSION,
 } from '../records/records.js';
+import { type Mutation } from '../outbox/mutation.js';
 
 /** An entry of the local storage. */
 type LocalEntry = readonly [store: CacheStoreName, key: LocalKey, value: unknown];

@@ -10,15 +10,10 @@ import {
 import type { OwnerFlag } from '../local_store/owner_flag.js';
 import { type CacheKey, nameOf, isSession } from '../records/cache_key.js';
 import { dataForgottenError } from '../records/failures.js';
-import {
-  below,
-  type Mutation,
-  type OwnerRecord,
-  isOf,
-  newRecord,
-  withBase,
-} from '../records/records.js';
+import { below, type OwnerRecord, newRecord } from '../records/records.js';
+import { type Mutation, isOf } from '../outbox/mutation.js';
 import type { SessionLocalId } from './local_ids.js';
+import { carryOut } from './carry_out.js';
 import { CacheTransaction, type Committed } from './cache_transaction.js';
 import { MutationMemory } from './mutation_memory.js';
 import { provisionalCreation } from './provisional_session.js';
@@ -350,7 +345,7 @@ async function restoreMutations(
   const missing = rest.filter(({ number }) => !stored.has(number));
   if (missing.length === 0) return;
   const put = isSession(key) ? await underSession(transaction, key, missing, now) : missing;
-  await transaction.outbox.change(key, { put });
+  await carryOut(transaction, key, { type: 'added', mutations: put });
   transaction.noteRestored(missing);
 }
 
@@ -363,7 +358,7 @@ async function underSession(
 ): Promise<readonly Mutation[]> {
   const [first] = mutations;
   if (first === undefined) return [];
-  const { localId } = first.base;
+  const { localId } = first;
   const isCreated = isOf(first, 'create');
   const record = await transaction.copies.get(key);
   if (record === undefined) {
@@ -372,13 +367,13 @@ async function underSession(
     // The remote has the session. It is fetched before the mutations are sent. No other mutation has a number below 1.
     const demanding = mutations.map((mutation) =>
       // They want the session gone, or nothing of it.
-      isOf(mutation, 'delete', 'cancel') ? mutation : withBase(mutation, { mustExist: true }),
+      isOf(mutation, 'delete', 'cancel') ? mutation : { ...mutation, needsSession: true },
     );
     return [provisionalCreation(key, { number: 0, localId, now }), ...demanding];
   }
   // Another tab has made the record.
   if (isCreated) return mutations;
   return mutations.map((mutation) =>
-    mutation.base.localId === localId ? withBase(mutation, { localId: record.localId }) : mutation,
+    mutation.localId === localId ? { ...mutation, localId: record.localId } : mutation,
   );
 }

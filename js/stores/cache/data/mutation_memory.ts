@@ -1,8 +1,9 @@
 /** The mutations that are remembered between transactions, and their folds. */
 import { localIdOfCopy, SessionOverlay } from '../overlay/session_overlay.js';
 import type { SharedRow } from '../../../core/storage/rows.js';
-import type { Mutation, SessionRecord, StateRecord } from '../records/records.js';
-import { NO_STATE, type NumberedWrite, overlayState } from '../overlay/shared_overlay.js';
+import type { SessionRecord, StateRecord } from '../records/records.js';
+import type { Mutation, NumberedWrite } from '../outbox/mutation.js';
+import { NO_STATE, overlayState } from '../overlay/shared_overlay.js';
 
 /** The most sessions and states whose mutations are remembered. */
 const MOST = 5000;

@@ -5,27 +5,30 @@ import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import { isEqualJson } from '../../../values/json/equal.js';
 import type { LocalKey, LocalRange, LocalTransaction } from '../local_store/local_store.js';
-import type { NumberedWrite } from '../overlay/shared_overlay.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
 import {
   below,
-  isUserDeletion,
-  type Mutation,
   mutationsBelow,
   mutationsKey,
   entryKey,
   sentKey,
-  type SentRecord,
   sharedKey,
   type StateRecord,
-  type StoredMutation,
 } from '../records/records.js';
+import {
+  isRefused,
+  isUserDeletion,
+  type Mutation,
+  type NumberedWrite,
+  type StoredMutation,
+} from '../outbox/mutation.js';
 import type { CopyRecords } from './copy_records.js';
 import type { AppWrites, MutationMemory } from './mutation_memory.js';
 import {
   isSameRecord,
   isUntouched,
   mutationsFrom,
+  type SentRecord,
   sentRangesOf,
   storedMutation,
 } from './sent_records.js';
@@ -35,12 +38,6 @@ interface OutboxRecordsParts extends StateParts {
   readonly states: StateRecords;
   /** Draws a number. */
   readonly draw: () => number;
-}
-
-/** Mutations to store, and others to remove. */
-export interface ChangedMutations {
-  readonly put?: readonly Mutation[];
-  readonly removed?: readonly Mutation[];
 }
 
 /**
@@ -100,26 +97,22 @@ export class OutboxRecords {
     return mutationsFrom(records as (StoredMutation | SentRecord)[]);
   }
 
-  /** Adds, changes or removes mutations of one session or state. */
-  async change(key: CacheKey, { put = [], removed = [] }: ChangedMutations): Promise<void> {
+  /** Stores other mutations of one session or state. Only `carryOut` calls it. */
+  async change(key: CacheKey, after: readonly Mutation[]): Promise<void> {
     const before = await this.of(key);
+    let same = 0;
+    while (same < before.length && before[same] === after[same]) same += 1;
+    const earlier = new Map(before.slice(same).map((mutation) => [mutation.number, mutation]));
+    const later = after.slice(same);
+    if (earlier.size + later.length === 0) return;
+    const numbers = new Set(later.map(({ number }) => number));
+    const removed = [...earlier.values()].filter(({ number }) => !numbers.has(number));
     if (removed.length > 0) await this.#delete(key, removed, before);
-    const removedNumbers = new Set(removed.map(({ number }) => number));
-    const last = before.at(-1)?.number ?? 0;
-    for (const mutation of put) {
-      const { number } = mutation;
-      const isNew = number > last || removedNumbers.has(number);
-      const earlier = isNew ? undefined : before.find((other) => other.number === number);
-      await this.#put(mutation, earlier);
+    for (const mutation of later) {
+      const stored = earlier.get(mutation.number);
+      if (stored !== mutation) await this.#put(mutation, stored);
     }
-    const isAddition = removed.length === 0 && put.every(({ number }) => number > last);
-    let after = [...before, ...put];
-    if (!isAddition) {
-      const numbers = new Set([...put, ...removed].map(({ number }) => number));
-      const rest = before.filter(({ number }) => !numbers.has(number));
-      after = [...rest, ...put].sort((one, other) => one.number - other.number);
-    }
-    if (!isAddition || !put.every(isUntouched)) await this.#putSent(key, before, after);
+    if (earlier.size > 0 || !later.every(isUntouched)) await this.#putSent(key, before, after);
     this.#changed.set(nameOf(key), after);
     if (isSession(key)) await this.#parts.copies.putOutboxVersion(key, this.#parts.draw);
     else this.#changedStates.add(nameOf(key));
@@ -154,8 +147,8 @@ export class OutboxRecords {
       const entry = [...mutationsKey(this.#parts.ownerName, key), number];
       await this.#parts.local.put('outbox', entry, storedMutation(mutation));
     }
-    const isRefused = mutation.refusal !== undefined;
-    const isSame = shared === earlier?.shared && isRefused === (earlier.refusal !== undefined);
+    const isNowRefused = isRefused(mutation);
+    const isSame = shared === earlier?.shared && isNowRefused === isRefused(earlier);
     if (isSame) return;
     for (const scope of SHARED_SCOPES) {
       const owner = ownerOf(scope, key);
@@ -167,7 +160,7 @@ export class OutboxRecords {
       const numbered: NumberedWrite = {
         ...sharedWrite,
         number,
-        isRefused,
+        isRefused: isNowRefused,
         userId: owner.userId,
         isOfDeletedUser: isUserDeletion(mutation),
       };

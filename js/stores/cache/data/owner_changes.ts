@@ -1,13 +1,8 @@
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { StateOwner } from '../../../core/storage/scopes.js';
 import { nameOf } from '../records/cache_key.js';
-import {
-  eventsOf,
-  type LossRecord,
-  type Mutation,
-  type OwnerRecord,
-  VERSION,
-} from '../records/records.js';
+import { type LossRecord, type OwnerRecord, VERSION } from '../records/records.js';
+import { eventsOf, type Mutation } from '../outbox/mutation.js';
 
 /** The most marks of deleted sessions. */
 const MOST_MARKS = 64;

@@ -4,13 +4,16 @@ import { isEqualJson } from '../../../values/json/equal.js';
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import { type CacheKey, isSession, keyOfName, nameOf } from '../records/cache_key.js';
 import {
+  attemptsOf,
   eventsOf,
+  isRefused,
   isUserDeletion,
   isWaiting,
   type Mutation,
+  ownRefusalOf,
   type Refusal,
-} from '../records/records.js';
-import { refusalOf, sendableOf } from '../records/refusals.js';
+} from '../outbox/mutation.js';
+import { refusalOf, sendableOf } from '../outbox/refusals.js';
 import type { PendingChanges, StatusBoard } from '../records/status.js';
 import type { LocalData } from './local_data.js';
 
@@ -18,14 +21,14 @@ import type { LocalData } from './local_data.js';
 interface Waiting {
   readonly mutations: readonly Mutation[];
   /** Whether one of them was refused, so that others may wait for it. */
-  readonly isRefused: boolean;
+  readonly hasRefused: boolean;
   /** The ids of their events. */
   readonly ids: Set<string>;
   /** What the status shows of them. `undefined`: all were acknowledged. */
   readonly changes: PendingChanges | undefined;
 }
 
-const NONE: Waiting = { mutations: [], isRefused: false, ids: new Set(), changes: undefined };
+const NONE: Waiting = { mutations: [], hasRefused: false, ids: new Set(), changes: undefined };
 
 /** What waits for the remote, by session or state, as this tab knows it. */
 export class Pending {
@@ -81,8 +84,8 @@ export class Pending {
 
   /** The refused mutations. */
   refused(): Mutation[] {
-    return [...this.#waiting.values()].flatMap(({ mutations, isRefused }) =>
-      isRefused ? mutations.filter((each) => each.refusal !== undefined && isWaiting(each)) : [],
+    return [...this.#waiting.values()].flatMap(({ mutations, hasRefused }) =>
+      hasRefused ? mutations.filter(isRefused) : [],
     );
   }
 
@@ -97,8 +100,8 @@ export class Pending {
 
   /** The first mutation of a session or state that can be sent. */
   next(name: string): Mutation | undefined {
-    const { mutations, isRefused } = this.#of(name);
-    return isRefused ? sendableOf(mutations)[0] : mutations.find(isWaiting);
+    const { mutations, hasRefused } = this.#of(name);
+    return hasRefused ? sendableOf(mutations)[0] : mutations.find(isWaiting);
   }
 
   /**
@@ -136,13 +139,14 @@ export class Pending {
     if (own !== user && this.mutations(user).some(isOfUser)) return user;
     const earlier = isUserDeletion(mutation) && this.#earlierOf(mutation, inFlight);
     if (earlier) return earlier;
-    const before = this.#order.before(mutation, ({ write, sent, number }) => {
+    const before = this.#order.before(mutation, (other) => {
+      const { write, number } = other;
       const name = nameOf(write.key);
       if (name === own) return true;
-      const { mutations, isRefused } = this.#of(name);
-      const next = sent.attempts === 0 ? this.next(name) : undefined;
+      const { mutations, hasRefused } = this.#of(name);
+      const next = attemptsOf(other) === 0 ? this.next(name) : undefined;
       const isStopped =
-        (isRefused && refusalOf(mutations, number) !== undefined) ||
+        (hasRefused && refusalOf(mutations, number) !== undefined) ||
         (next !== undefined && waits.has(name, next));
       return isStopped && !inFlight.has(name);
     });
@@ -170,7 +174,7 @@ export class Pending {
   }
 
   #set(name: string, mutations: readonly Mutation[]): void {
-    const { mutations: before, isRefused, ids, changes: shown } = this.#of(name);
+    const { mutations: before, hasRefused, ids, changes: shown } = this.#of(name);
     if (before.length + mutations.length === 0) return;
     const isAddition = before.every((mutation, index) => mutation === mutations[index]);
     if (!isAddition) for (const mutation of before) this.#order.delete(mutation);
@@ -190,9 +194,9 @@ export class Pending {
     }
     if (mutations.length === 0) this.#waiting.delete(name);
     else {
-      const isAddedRefused = waiting.some(({ refusal }) => refusal !== undefined);
-      const isNowRefused = isAddedRefused || (isAddition && isRefused);
-      this.#waiting.set(name, { mutations, isRefused: isNowRefused, ids: all, changes });
+      const isAddedRefused = waiting.some(isRefused);
+      const isNowRefused = isAddedRefused || (isAddition && hasRefused);
+      this.#waiting.set(name, { mutations, hasRefused: isNowRefused, ids: all, changes });
     }
     // The listeners of the status also show refusals, so they are told of this change.
     if (!isEqualJson(refusalsIn(before), refusalsIn(mutations))) this.#isChanged = true;
@@ -210,7 +214,10 @@ export class Pending {
 
 /** The refusals, each with the number of its mutation. */
 function refusalsIn(mutations: readonly Mutation[]): (readonly [number, Refusal])[] {
-  return mutations.flatMap(({ number, refusal }) => (refusal ? [[number, refusal] as const] : []));
+  return mutations.flatMap((mutation) => {
+    const refusal = ownRefusalOf(mutation);
+    return refusal === undefined ? [] : [[mutation.number, refusal] as const];
+  });
 }
 
 /** The mutations that write one shared key, or that clear a state. */
@@ -221,8 +228,8 @@ class KeyMutations {
   readonly fresh: Mutation[] = [];
 
   add(mutation: Mutation): void {
-    const { sent, number } = mutation;
-    if (sent.attempts > 0) this.attempted.set(number, mutation);
+    const { number } = mutation;
+    if (attemptsOf(mutation) > 0) this.attempted.set(number, mutation);
     else this.fresh.splice(this.#placeOf(number), 0, mutation);
   }
 
@@ -237,8 +244,8 @@ class KeyMutations {
    * So each mutation waits for a different one, and none wakes all the others. Attempted mutations are sent first.
    */
   before(mutation: Mutation, isIgnored: (other: Mutation) => boolean): Mutation | undefined {
-    const { number, sent } = mutation;
-    const { attempts } = sent;
+    const { number } = mutation;
+    const attempts = attemptsOf(mutation);
     if (attempts === 0) {
       for (let place = this.#placeOf(number) - 1; place >= 0; place -= 1) {
         const other = this.fresh[place]!;

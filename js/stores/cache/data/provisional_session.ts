@@ -1,10 +1,12 @@
 /** Provisional sessions: created without a copy, to write to them before the remote is asked. */
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { CreateWrite } from '../../../core/write.js';
+import { carryOut } from './carry_out.js';
 import type { CacheTransaction } from './cache_transaction.js';
 import { writesOfCreation } from '../overlay/shared_overlay.js';
 import { pickSessionKey } from '../records/cache_key.js';
-import { NEW, newRecord, type Mutation, withBase } from '../records/records.js';
+import { newRecord } from '../records/records.js';
+import { type Mutation, NEW } from '../outbox/mutation.js';
 
 /**
  * Puts a creation into the outbox for a session without a copy, so that a write is stored before the remote is asked
@@ -24,9 +26,8 @@ export async function putProvisional(
   const number = transaction.nextNumber();
   const localId = evicted?.localId ?? number;
   await transaction.copies.put(key, newRecord(localId, now));
-  await transaction.outbox.change(key, {
-    put: [provisionalCreation(key, { number, localId, now })],
-  });
+  const mutations = [provisionalCreation(key, { number, localId, now })];
+  await carryOut(transaction, key, { type: 'added', mutations });
 }
 
 /** Returns the creation of a provisional session, which has no copy. */
@@ -52,7 +53,7 @@ export function provisionalCreation(
     now,
     events: [],
   };
-  return { ...NEW, number, write, base: { localId, time: now, isThere: true, mustExist: true } };
+  return { ...NEW, number, write, localId, time: now, creation: 'provisional' };
 }
 
 /**
@@ -64,15 +65,15 @@ export async function allowCreation(
   { key, state, delta, description, sharesState }: CreateWrite,
 ): Promise<void> {
   const mutation = (await transaction.view(key))?.overlay.creation;
-  if (mutation?.base.mustExist !== true) return;
+  if (mutation === undefined || !isProvisional(mutation)) return;
   if ((await transaction.copies.evicted(key)) !== undefined) return;
   const write = { ...mutation.write, state, delta, description, sharesState };
   const shared = writesOfCreation(write);
-  const allowed = withBase({ ...mutation, write, shared }, { mustExist: undefined });
-  await transaction.outbox.change(key, { put: [{ ...allowed, refusal: undefined }] });
+  const { number } = mutation;
+  await carryOut(transaction, key, { type: 'allowed', number, write, shared });
 }
 
 /** Whether what is written to a session now needs one that is there; see {@link putProvisional}. */
-export function creationMustExist(creation: Mutation<'create'> | undefined): true | undefined {
-  return creation?.base.mustExist === true ? true : undefined;
+export function isProvisional(creation: Mutation<'create'> | undefined): boolean {
+  return creation?.creation === 'provisional';
 }

@@ -1,50 +1,55 @@
-/** What has happened to mutations, as it is stored: apart from their texts. */
+/** What is known of mutations at the remote, as it is stored: apart from their texts. */
+import { FRESH, type Mutation, type Phase, type StoredMutation } from '../outbox/mutation.js';
+import { isEqualJson } from '../../../values/json/equal.js';
 import { nameOf } from '../records/cache_key.js';
-import {
-  type Mutation,
-  type SentRange,
-  type SentRecord,
-  type StoredMutation,
-  UNSENT,
-} from '../records/records.js';
 
-/** Returns the record of a mutation. */
-export function storedMutation({ number, write, numbers, base, shared }: Mutation): StoredMutation {
-  return { number, write, numbers, base, shared };
+/** What is known of some mutations of a session or state that follow one another, at the remote. */
+export interface SentRange {
+  /** The number of the first one. */
+  readonly first: number;
+  /** The number of the last one. */
+  readonly last: number;
+  readonly phase: Phase;
 }
 
-/** Whether two mutations have the same record: they differ at most in what has happened to them. */
+/**
+ * What is known of the mutations of a session or state at the remote, in `outbox`. It is a record of its own, so that
+ * sending stores no text again: there may be no room for one.
+ */
+export interface SentRecord {
+  /** The name of the session or state. */
+  readonly name: string;
+  readonly ranges: readonly SentRange[];
+}
+
+/** Returns the record of a mutation. */
+export function storedMutation(mutation: Mutation): StoredMutation {
+  return { ...mutation, phase: undefined };
+}
+
+/** Whether two mutations have the same record: they differ at most in their phase. */
 export function isSameRecord(one: Mutation, other: Mutation): boolean {
-  const { write, numbers, base, shared } = one;
-  return (
-    write === other.write &&
-    numbers === other.numbers &&
-    base === other.base &&
-    shared === other.shared
-  );
+  const names = Object.keys({ ...one, ...other }) as (keyof Mutation)[];
+  return names.every((name) => name === 'phase' || one[name] === other[name]);
 }
 
 /** Whether a mutation was neither sent nor refused. */
-export function isUntouched({ sent, refusal }: Mutation): boolean {
-  return sent.attempts === 0 && sent.acknowledgedAt === undefined && refusal === undefined;
+export function isUntouched({ phase }: Mutation): boolean {
+  return phase.is === 'fresh';
 }
 
-/** Returns what has happened to the mutations of one session or state, which come in order. */
+/** Returns the phases of the mutations of one session or state, which come in order. */
 export function sentRangesOf(mutations: readonly Mutation[]): readonly SentRange[] {
   const ranges: SentRange[] = [];
   let previous: Mutation | undefined;
   for (const mutation of mutations) {
-    const { number, sent, refusal } = mutation;
+    const { number, phase } = mutation;
     const range = ranges.at(-1);
-    const isAlike =
-      previous !== undefined &&
-      previous.refusal === refusal &&
-      previous.sent.attempts === sent.attempts &&
-      previous.sent.acknowledgedAt === sent.acknowledgedAt;
+    const isAlike = previous !== undefined && isEqualJson(previous.phase, phase);
     previous = mutation;
     if (isUntouched(mutation)) continue;
     if (isAlike && range !== undefined) ranges[ranges.length - 1] = { ...range, last: number };
-    else ranges.push({ first: number, last: number, ...sent, refusal });
+    else ranges.push({ first: number, last: number, phase });
   }
   return ranges;
 }
@@ -79,8 +84,7 @@ function withRanges(
     const { number } = mutation;
     while (place < ranges.length && ranges[place]!.last < number) place += 1;
     const range = ranges[place];
-    if (range === undefined || number < range.first) return { ...mutation, sent: UNSENT };
-    const { attempts, acknowledgedAt, refusal } = range;
-    return { ...mutation, sent: { attempts, acknowledgedAt }, refusal };
+    const isIn = range !== undefined && number >= range.first;
+    return { ...mutation, phase: isIn ? range.phase : FRESH };
   });
 }

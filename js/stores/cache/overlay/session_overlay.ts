@@ -3,18 +3,15 @@ import { isTemp, storedScopeOf } from '../../../values/state/scope.js';
 import { countedDeltas } from '../../../core/history/rules/fold.js';
 import type { EventRow } from '../../../core/storage/rows.js';
 import { parseEventText } from '../../../core/storage/stored_events.js';
+import { type Copy, type EventRecord, hasCopy, type SessionRecord } from '../records/records.js';
 import {
-  type Copy,
-  type EventRecord,
   eventsOf,
-  type Expectation,
-  hasCopy,
   isOf,
-  isOfEvent,
+  isRefused,
   type Mutation,
   type MutationEvent,
-  type SessionRecord,
-} from '../records/records.js';
+  replacedVersionOf,
+} from '../outbox/mutation.js';
 import { DeltaFold, parseDelta } from './shared_overlay.js';
 import { ownStateText, writeKey } from '../../../values/state/keys.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
@@ -64,7 +61,7 @@ export class SessionOverlay {
   }
 
   add(mutation: Mutation): void {
-    const { localId, time } = mutation.base;
+    const { localId, time } = mutation;
     if (isOf(mutation, 'create')) {
       const { write, number } = mutation;
       const isAnother = this.localId !== undefined && localId !== this.localId;
@@ -88,12 +85,12 @@ export class SessionOverlay {
     if (this.localId === undefined || localId !== this.localId) return;
     if (isOf(mutation, 'delete')) {
       // A refused one is not done, unless the user has made another session since.
-      if (mutation.refusal === undefined) this.#reset(undefined);
+      if (!isRefused(mutation)) this.#reset(undefined);
       else this.#refusedDeletion = localId;
       return;
     }
     if (isOf(mutation, 'describe')) {
-      if (mutation.refusal !== undefined) return;
+      if (isRefused(mutation)) return;
       const { title, labels } = mutation.write;
       if (title !== undefined) {
         this.title = title;
@@ -109,7 +106,7 @@ export class SessionOverlay {
       this.firstTitle ??= mutation.write.firstTitle;
     } else if (isOf(mutation, 'rewind')) {
       this.values.clear();
-      this.state = mutation.base.result.state;
+      this.state = mutation.write.result.state;
       // The state is that after the marker.
       for (const { text } of events.slice(1)) this.#change(parseDelta(text));
     }
@@ -126,13 +123,12 @@ export class SessionOverlay {
 
   #put(event: MutationEvent, mutation: Mutation): void {
     const earlier = this.events.get(event.id);
-    const { expected, isBound }: Expectation = isOfEvent(mutation) ? mutation.base : {};
+    const { revision } = replacedVersionOf(mutation);
     this.localVersion = Math.max(this.localVersion, event.localVersion);
     this.events.set(event.id, {
       ...event,
       seq: earlier?.seq ?? event.seq,
-      expected:
-        earlier === undefined && isBound !== true ? (expected ?? undefined) : earlier?.expected,
+      expected: earlier === undefined ? revision : earlier.expected,
       number: mutation.number,
       texts: [...(earlier?.texts ?? []), event.text],
     });

@@ -5,7 +5,8 @@ import { defineMember } from '../../../values/members.js';
 import { scopedKey, writeKey } from '../../../values/state/keys.js';
 import { REMOVED } from '../../../values/state/scope.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
-import type { Mutation, OutboxWrites, SharedWrite, StateRecord } from '../records/records.js';
+import type { StateRecord } from '../records/records.js';
+import type { Mutation, NumberedWrite, OutboxWrites, SharedWrite } from '../outbox/mutation.js';
 
 /** A change of one key. */
 export type KeyChange = readonly [key: string, value: unknown];
@@ -41,17 +42,6 @@ export class DeltaFold {
         : [[key, value]],
     );
   }
-}
-
-/** What an unsent mutation changes in a state. */
-export interface NumberedWrite extends SharedWrite {
-  readonly number: number;
-  /** The user whose state it is. Absent: the state of the app. */
-  readonly userId: string | undefined;
-  /** Whether the mutation deletes the user. */
-  readonly isOfDeletedUser: boolean;
-  /** Whether the remote has refused the mutation. */
-  readonly isRefused: boolean;
 }
 
 /** Lays the unsent mutations over what the remote has said. */

@@ -9,7 +9,6 @@ import {
 } from '../../../values/errors/errors.js';
 import { hasStatus, REFUSING } from '../../http/http_errors.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
-import type { Refusal } from './records.js';
 import type { CacheFailure } from './status.js';
 
 export function closedError(): SessionError {
@@ -94,7 +93,7 @@ export function errorOf({ code, message, ...fields }: CacheFailure): SessionErro
 }
 
 /** Why nothing can be written to a session. */
-export function refusalOfDeleted({ sessionId }: CompositeSessionKey): Refusal {
+export function refusalOfDeleted({ sessionId }: CompositeSessionKey): CacheFailure {
   const message = `Session ${JSON.stringify(sessionId)} was deleted on the remote.`;
   return { code: 'not_found', message };
 }

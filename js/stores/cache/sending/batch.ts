@@ -4,14 +4,16 @@ import type { MutationId } from '../../../values/model/diagnostic.js';
 import { newEventId } from '../../../values/model/event/create_event.js';
 import { type EventTexts, snapshotEvent } from '../../../values/model/event/snapshot.js';
 import type { ExpectedEvents } from '../../../values/model/session.js';
+import type { Copy } from '../records/records.js';
 import {
   askedMessageOf,
-  type Copy,
+  attemptsOf,
   isOf,
   type Mutation,
   type OutboxEvent,
   type OutboxKind,
-} from '../records/records.js';
+  replacedVersionOf,
+} from '../outbox/mutation.js';
 import type { Mutations } from './answers.js';
 
 /** What one request sends: mutations of one kind. */
@@ -48,11 +50,11 @@ export function batchOf(
   const batch: Mutation[] = [];
   let size = 0;
   for (const mutation of sendable) {
-    const { write, base, sent } = mutation;
+    const { write, localId } = mutation;
     const isAlike =
       write.kind === first.write.kind &&
-      base.localId === first.base.localId &&
-      sent.attempts === first.sent.attempts &&
+      localId === first.localId &&
+      attemptsOf(mutation) === attemptsOf(first) &&
       !isAsked(mutation);
     if (write.kind === 'append') size += write.events[0].text.length;
     if (write.kind === 'update') size += write.delta.length;
@@ -72,12 +74,11 @@ function isAsked(mutation: Mutation): boolean {
  */
 export function expectedOf(mutations: readonly Mutation<'append'>[]): ExpectedEvents {
   const expected = new Map<string, number | null>();
-  for (const { write, base } of mutations) {
-    const [{ id }] = write.events;
-    const { expected: revision, isBound } = base;
-    if (revision === undefined || expected.has(id)) continue;
-    // Only the highest possible revision is known. With `null` the remote refuses the event, and tells its revision.
-    expected.set(id, isBound === true ? null : revision);
+  for (const each of mutations) {
+    const [{ id }] = each.write.events;
+    const { mutation, revision = null } = replacedVersionOf(each);
+    // Without a known revision the remote refuses an event that is there, and tells its revision.
+    if (mutation === undefined && !expected.has(id)) expected.set(id, revision);
   }
   return Object.fromEntries(expected);
 }

@@ -2,14 +2,14 @@
 import { isSessionError } from '../../../values/errors/errors.js';
 import type { CacheContext } from '../copies/context.js';
 import type { CopyLimits } from '../copies/copy_limits.js';
+import { carryOut } from '../data/carry_out.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { type CacheKey, isSession, nameOf } from '../records/cache_key.js';
-import type { OutboxKind } from '../records/records.js';
-import { sendableOf } from '../records/refusals.js';
-import { type Mutations, stillWaiting } from './answers.js';
+import { attemptsOf, type OutboxKind } from '../outbox/mutation.js';
+import { sendableOf } from '../outbox/refusals.js';
+import { type Mutations, numbersOf, stillSent } from './answers.js';
 import { type Batch, batchOf, type CanSend } from './batch.js';
 import type { Leadership } from './leadership.js';
-import { withAttempt } from './refused.js';
 
 /** Thrown when another tab sends by now. */
 export const LEADERSHIP_LOST = new Error('Another tab sends.');
@@ -26,7 +26,12 @@ export interface Claimed {
   readonly next: Batch | undefined;
 }
 
-/** Applies an answer to mutations that wait. */
+/** What an answer to all mutations of a batch means. */
+type Answer =
+  | { readonly type: 'stored' | 'unstored' | 'keptByRemote' }
+  | { readonly type: 'heldByRun'; readonly attempts: number };
+
+/** Applies an answer to mutations whose answer is missing. */
 type Apply<Kind extends OutboxKind, Result> = (
   transaction: CacheTransaction,
   waiting: Mutations<Kind>,
@@ -75,9 +80,12 @@ export class Claims {
     const [first] = sendable;
     if (first === undefined || !mayGoOn(first)) return undefined;
     const chosen = batchOf(sendable, this.#sizes.get(nameOf(key)), mayGoOn);
-    const sent = chosen.map(withAttempt);
-    await transaction.outbox.change(key, { put: sent });
-    const copy = record?.localId === first.base.localId ? record.copy : undefined;
+    const numbers = numbersOf(chosen);
+    const attempts = attemptsOf(first) + 1;
+    const { outbox } = await carryOut(transaction, key, { type: 'claimed', numbers, attempts });
+    const claimed = new Set(numbers);
+    const sent = outbox.filter(({ number }) => claimed.has(number));
+    const copy = record?.localId === first.localId ? record.copy : undefined;
     const { kind } = first.write;
     // All mutations of a batch are of the first one's kind.
     return { kind, mutations: sent, client: owner.client, copy, mayGoOn } as unknown as Batch;
@@ -93,9 +101,17 @@ export class Claims {
     return next === 'leadership lost' ? undefined : { next };
   }
 
+  /** Carries out what the answer to a batch means, for those of its mutations whose answer is missing. */
+  take(batch: Batch, happening: Answer): Promise<void> {
+    return this.apply<OutboxKind>(batch, async (transaction, mutations) => {
+      const numbers = numbersOf(mutations);
+      await carryOut(transaction, mutations[0].write.key, { ...happening, numbers });
+    });
+  }
+
   /**
-   * Applies an answer to those of the sent mutations that still wait, and returns what the work returns. If the local
-   * data was forgotten since the request, none waits.
+   * Applies an answer to those of the sent mutations whose answer is missing, and returns what the work returns. If the
+   * local data was forgotten since the request, there are none.
    *
    * @param withoutRoom applies the answer if there is no room for the work
    */
@@ -108,7 +124,7 @@ export class Claims {
     const apply = (work: Apply<Kind, Result>) =>
       data.write(async (transaction) => {
         if (transaction.client !== client) return undefined;
-        const waiting = await stillWaiting(transaction, mutations);
+        const waiting = await stillSent(transaction, mutations);
         return waiting === undefined ? undefined : work(transaction, waiting);
       });
     try {

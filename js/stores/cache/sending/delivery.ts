@@ -4,6 +4,7 @@ import type { Results } from '../../../core/storage/store.js';
 import type { ServiceFeed } from '../../../core/watch/service_feed.js';
 import { contradictionError, type CopyFetcher, type StateFetcher } from '../copies/copy_fetcher.js';
 import { type CacheKey, isSession } from '../records/cache_key.js';
+import { carryOut } from '../data/carry_out.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { isWaitingForRun } from '../../http/http_errors.js';
 import {
@@ -15,11 +16,13 @@ import {
 } from '../records/failures.js';
 import {
   askedMessageOf,
+  attemptsOf,
   eventOf,
+  isAskedFor,
   isNewHere,
   isOfEvent,
   type OutboxKind,
-} from '../records/records.js';
+} from '../outbox/mutation.js';
 import {
   type CreateWrite,
   type HandlePosition,
@@ -31,10 +34,8 @@ import { localIdOfCopy } from '../overlay/session_overlay.js';
 import { joinedDelta } from '../overlay/shared_overlay.js';
 import {
   type Mutations,
-  applyCancelling,
-  applyDeletion,
+  numbersOf,
   applyDescription,
-  applyRefusedDeletion,
   applyRewind,
   applyStates,
 } from './answers.js';
@@ -46,24 +47,15 @@ import {
   mutationOf,
   snapshotOf,
 } from './batch.js';
-import { dropMutations } from './outbox_edits.js';
+import { dropMutations, giveUpMessage } from './outbox_edits.js';
 import {
   applyAppends,
   revisionBefore,
   titleOf,
   applyCreation,
   applyExistingSession,
-  mergeCreation,
 } from './event_answers.js';
-import {
-  adoptRevision,
-  applyAbsence,
-  applyMissingSession,
-  applyBeforeDeletion,
-  refuse,
-  releaseUnstored,
-  withoutAttempt,
-} from './refused.js';
+import { applyAbsence, applyMissingSession, applyBeforeDeletion, refuse } from './refused.js';
 import { type ClaimParts, type Claimed, Claims } from './claims.js';
 import { applyWithoutRoom } from './without_room.js';
 
@@ -114,7 +106,10 @@ export class Delivery {
       this.#claims.noteTaken(key);
       return marked ?? undefined;
     } catch (error) {
-      if (isWaitingForRun(error)) await this.#claims.apply(batch, withoutAttempt);
+      if (isWaitingForRun(error)) {
+        const attempts = attemptsOf(batch.mutations[0]);
+        await this.#claims.take(batch, { type: 'heldByRun', attempts });
+      }
       // A damaged event can never be sent.
       const refusal = isSessionError(error, 'corrupt_record') ? new RemoteRefusal(error) : error;
       if (!(refusal instanceof RemoteRefusal)) throw error;
@@ -138,10 +133,14 @@ export class Delivery {
       );
     }
     const messageId = isGivenUp(error) ? askedMessageOf(first) : undefined;
-    if (messageId !== undefined && isSession(key)) return this.#drop(key, batch, messageId);
+    if (messageId !== undefined && isSession(key)) {
+      return this.#claims.apply(batch, async (transaction) => {
+        await giveUpMessage(transaction, key, messageId, true);
+      });
+    }
     if (mutations.length > 1) {
       this.#claims.noteTooLarge(key, mutations.length);
-      return this.#claims.apply(batch, releaseUnstored);
+      return this.#claims.take(batch, { type: 'unstored' });
     }
     // Another device has answered the call. The user can do nothing about that, so the mutations behind it are sent.
     if (error.staleReason === 'answered' && isSession(key) && isOfEvent(first)) {
@@ -152,16 +151,11 @@ export class Delivery {
       code === 'stale_session' && isOfEvent(first) && actualEvents !== undefined
         ? (actualEvents[eventOf(first).id] ?? null)
         : undefined;
-    const isAdopted = await this.#claims.apply<OutboxKind, boolean>(
+    const isRefused = await this.#claims.apply<OutboxKind, boolean>(
       batch,
-      async (transaction, [waiting]) => {
-        const isSuited = actual !== undefined && isOfEvent(waiting);
-        if (isSuited && (await adoptRevision(transaction, waiting, actual))) return true;
-        await refuse(transaction, waiting, failureOfError(error));
-        return false;
-      },
+      (transaction, [waiting]) => refuse(transaction, waiting, failureOfError(error), actual),
     );
-    if (isAdopted === true) return;
+    if (isRefused === false) return;
     this.#parts.report(error);
     // The copy may have an older version of the event than the remote.
     if (code === 'stale_session' && isSession(key)) await this.#parts.fetch.refresh(key);
@@ -169,8 +163,8 @@ export class Delivery {
 
   /** Drops an event that the remote does not want, as a user does. What waits behind it is sent. */
   #drop(key: CacheKey, batch: Batch, eventId: string): Promise<void> {
-    return this.#claims.apply<OutboxKind>(batch, async (transaction, dropped) =>
-      dropMutations(transaction, key, await transaction.outbox.of(key), dropped, eventId),
+    return this.#claims.apply<OutboxKind>(batch, (transaction, dropped) =>
+      dropMutations(transaction, key, dropped, eventId),
     );
   }
 
@@ -178,8 +172,7 @@ export class Delivery {
   async #refuseRewind(batch: BatchOf<'rewind'>, error: SessionError): Promise<void> {
     await this.#parts.fetch.refresh(batch.mutations[0].write.key);
     await this.#claims.apply(batch, async (transaction, [mutation]) => {
-      if (mutation.refusal === undefined)
-        await refuse(transaction, mutation, failureOfError(error));
+      await refuse(transaction, mutation, failureOfError(error));
     });
     this.#parts.report(error);
   }
@@ -211,7 +204,7 @@ export class Delivery {
   async #create(batch: BatchOf<'create'>): Promise<Claimed | undefined> {
     const { fetch, clock, awaited } = this.#parts;
     const [mutation] = batch.mutations;
-    const { base } = mutation;
+    const { localId, number } = mutation;
     const { key, events } = mutation.write;
     const write: CreateWrite = {
       ...mutation.write,
@@ -220,15 +213,14 @@ export class Delivery {
       mutation: mutationOf(batch),
     };
     let refusal: RemoteRefusal | undefined;
-    const created =
-      base.isThere === true
-        ? undefined
-        : await this.#write(write).catch((error: unknown) => {
-            // Who may not create a session may still write to one that is there.
-            if (!(error instanceof RemoteRefusal) || error.cause.status !== 403) throw error;
-            refusal = error;
-            return undefined;
-          });
+    const created = isAskedFor(mutation)
+      ? undefined
+      : await this.#write(write).catch((error: unknown) => {
+          // Who may not create a session may still write to one that is there.
+          if (!(error instanceof RemoteRefusal) || error.cause.status !== 403) throw error;
+          refusal = error;
+          return undefined;
+        });
     if (created !== undefined) {
       this.#feed.publish(write, created);
       const apply =
@@ -249,17 +241,22 @@ export class Delivery {
       throw isFinalRefusal(error) ? (refusal ?? new RemoteRefusal(error)) : error;
     });
     const demanding = await this.#claims.apply(batch, async (transaction, [waiting]) => {
-      const isMerged = localIdOfCopy(await transaction.copies.get(key)) === base.localId;
+      const isMerged = localIdOfCopy(await transaction.copies.get(key)) === localId;
       if (isMerged) {
-        await mergeCreation(transaction, waiting);
+        await carryOut(transaction, key, { type: 'merged', number });
         return undefined;
       }
       // There may be no room for the copy.
       if (!isAbsent) throw contradictionError(key);
-      return applyAbsence(transaction, waiting);
+      const needing = await applyAbsence(transaction, waiting);
+      if (refusal !== undefined) await refuse(transaction, waiting, failureOfError(refusal.cause));
+      return needing;
     });
     if (demanding === undefined) return undefined;
-    if (refusal !== undefined) throw refusal;
+    if (refusal !== undefined) {
+      this.#parts.report(refusal.cause);
+      return undefined;
+    }
     const isTold = demanding.every(({ number }) => awaited.has(number));
     if (!isTold) this.#parts.report(errorOf(refusalOfDeleted(key)));
     return undefined;
@@ -274,8 +271,9 @@ export class Delivery {
       await this.#claims.apply(batch, async (transaction, waiting) => {
         const record = await transaction.copies.get(key);
         // Another session with this id may be there by now.
-        const isThere = record?.copy !== undefined && record.localId === waiting[0].base.localId;
-        await (isThere ? releaseUnstored : applyMissingSession)(transaction, waiting);
+        const isThere = record?.copy !== undefined && record.localId === waiting[0].localId;
+        if (!isThere) return applyMissingSession(transaction, waiting);
+        await carryOut(transaction, key, { type: 'unstored', numbers: numbersOf(waiting) });
       });
       return undefined;
     }
@@ -352,7 +350,8 @@ export class Delivery {
    */
   async #delete(batch: BatchOf<'delete'>): Promise<void> {
     const created = batch.copy?.created ?? undefined;
-    const [{ write: meant, base }] = batch.mutations;
+    const [{ write: meant }] = batch.mutations;
+    const { ifUnchanged = false } = meant;
     const mutation = mutationOf(batch);
     if (meant.what !== 'session') {
       const write = { ...meant, mutation };
@@ -360,7 +359,6 @@ export class Delivery {
       await this.#claims.apply(batch, applyStates);
       return;
     }
-    const { ifUnchanged = false } = base;
     const unchanged = created === undefined ? undefined : { revision: created };
     const write = { ...meant, created, mutation, ...(ifUnchanged && { unchanged }) };
     // A remote without revisions cannot tell whether anybody has changed the session.
@@ -373,8 +371,8 @@ export class Delivery {
         })
       : { isDeleted: false };
     this.#feed.publish(write, deletion);
-    if (!ifUnchanged || deletion.isDeleted) return this.#claims.apply(batch, applyDeletion);
-    await this.#claims.apply(batch, applyRefusedDeletion);
+    if (!ifUnchanged || deletion.isDeleted) return this.#claims.take(batch, { type: 'stored' });
+    await this.#claims.take(batch, { type: 'keptByRemote' });
     await this.#parts.fetch.refresh(meant.key);
   }
 
@@ -398,7 +396,7 @@ export class Delivery {
       // The remote knows no such session, or this client may not cancel.
       if (!isFinalRefusal(error)) throw error;
     }
-    await this.#claims.apply(batch, applyCancelling);
+    await this.#claims.take(batch, { type: 'stored' });
     await fetch.refresh(key);
   }
 }

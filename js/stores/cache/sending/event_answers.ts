@@ -9,30 +9,20 @@ import { ownStateText, splitByScope, writeKey } from '../../../values/state/keys
 import { SHARED_SCOPES } from '../../../values/state/scope.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 import { CopyDraft, isRewind } from '../copies/copy_draft.js';
-import { sweep, removeCopied, removeCopy } from '../copies/copy_writer.js';
+import { leaveCopied, sweep } from '../copies/copy_writer.js';
 import { type ChangedEvent, remoteRevision } from '../copies/remote_connection.js';
+import { carryOut, removeCopy } from '../data/carry_out.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { localIdOfCopy } from '../overlay/session_overlay.js';
 import { parseDelta, sharedWrites } from '../overlay/shared_overlay.js';
+import type { Copy } from '../records/records.js';
+import { eventOf, type Mutation } from '../outbox/mutation.js';
 import {
-  type Copy,
-  eventOf,
-  eventsOf,
-  isOfEvent,
-  isOfGivenUp,
-  type Mutation,
-  UNSENT,
-  withBase,
-} from '../records/records.js';
-import { renumber } from '../verbs/strip.js';
-import {
-  expectAcknowledged,
-  keepAcknowledged,
   applyShared,
-  type Mutations,
-  removeAcknowledged,
-  showAgain,
   keepLocalVersion,
+  type Mutations,
+  numbersOf,
+  removeStored,
 } from './answers.js';
 
 // The answer to appends.
@@ -59,9 +49,9 @@ export async function applyAppends(
   appended: Appended,
   sentOver: Copy,
 ): Promise<MissingFromAnswer> {
-  await applyShared(transaction, acknowledged);
   const record = await transaction.copies.require(key);
   const { copy } = record;
+  const numbers = numbersOf(acknowledged);
   const { revision, missed, eventRevisions } = appended;
   // The remote may have stored other texts.
   const texts = new Map(appended.texts?.map(({ position, text }) => [position, text]));
@@ -80,7 +70,8 @@ export async function applyAppends(
   // Not every storage tells where it has stored an event.
   const isTold = sentEvents.every(({ id }) => revisions.has(id) || told.has(id));
   if (copy !== undefined && isSame && revision <= copy.revision) {
-    await removeAcknowledged(transaction, key, record, acknowledged, revisions);
+    await removeStored(transaction, key, record, acknowledged, revisions);
+    await applyShared(transaction, acknowledged);
     return { isBehind: false, overtaken: [] };
   }
   if (
@@ -94,7 +85,8 @@ export async function applyAppends(
     isTitledByOther(copy, sent, missed) ||
     copy.isStale
   ) {
-    await keepAcknowledged(transaction, key, acknowledged, revision, revisions);
+    await carryOut(transaction, key, { type: 'stored', numbers, at: revision, revisions });
+    await applyShared(transaction, acknowledged);
     return { isBehind: true, overtaken: [] };
   }
   const events = new Map<string, ChangedEvent>();
@@ -129,9 +121,10 @@ export async function applyAppends(
   const title = copy.title === '' ? (titleOf(acknowledged) ?? '') : copy.title;
   draft.copy = { ...draft.copy, revision, lastUpdateTime, title, state: JSON.stringify(state) };
   // Comes before the copy is stored, which may give the remaining mutations new local versions.
-  await transaction.outbox.change(key, { removed: acknowledged });
+  for (const [id, event] of events) revisions.set(id, revisions.get(id) ?? event.revision);
+  await carryOut(transaction, key, { type: 'stored', numbers, revisions });
   const shown = await draft.store();
-  await expectAcknowledged(transaction, key, acknowledged, revisions);
+  await applyShared(transaction, acknowledged);
   // If the fetch after a rewind has failed, its acknowledged mutation is still there.
   await sweep(transaction, key);
   if (draft.isChanged) {
@@ -176,7 +169,7 @@ export function revisionBefore(
   mutations: Mutations<'append'>,
   { revision, rewoundAt = 0 }: Copy,
 ): number {
-  const earlier = mutations.flatMap(({ base: { since } }) =>
+  const earlier = mutations.flatMap(({ since }) =>
     since !== undefined && since < rewoundAt ? [since] : [],
   );
   return Math.min(revision, ...earlier);
@@ -195,9 +188,8 @@ export async function applyCreation(
   created: CreatedSession,
   hasRoom: boolean,
 ): Promise<void> {
-  const { write: creation, base } = mutation;
+  const { write: creation, localId } = mutation;
   const { key } = creation;
-  await applyShared(transaction, [mutation]);
   const { created: createdAt, revision, lastUpdateTime, state } = created;
   const { initialState } = creation.description;
   const remote = remoteRevision(createdAt, revision, lastUpdateTime);
@@ -219,7 +211,7 @@ export async function applyCreation(
       size: 0,
       isStale: false,
     };
-    const own = { ...record, localId: base.localId };
+    const own = { ...record, localId };
     const draft = await CopyDraft.of(transaction, key, own, copy);
     await draft.putWindow(hasRoom ? creation.events : [], false);
     draft.isChanged = false;
@@ -229,11 +221,12 @@ export async function applyCreation(
     draft.copy = { ...draft.copy, hasOlder, isStale: hasMore || hasOlder };
     await draft.store();
   }
-  if (record.copy === undefined) await transaction.outbox.change(key, { removed: [mutation] });
+  const happening = { type: 'stored', numbers: [mutation.number] } as const;
+  if (record.copy === undefined) await carryOut(transaction, key, happening);
   // The copy was fetched while the answer was under way, and may have another device's versions of the events.
-  else await removeCopied(transaction, key, [mutation]);
+  else await leaveCopied(transaction, key, happening);
   await keepLocalVersion(transaction, key, record, [mutation]);
-  await expectAcknowledged(transaction, key, [mutation]);
+  await applyShared(transaction, [mutation]);
 }
 
 /**
@@ -242,48 +235,10 @@ export async function applyCreation(
  */
 export async function applyExistingSession(
   transaction: CacheTransaction,
-  [mutation]: Mutations<'create'>,
+  [{ write, number, localId }]: Mutations<'create'>,
 ): Promise<void> {
-  const { key } = mutation.write;
-  await transaction.outbox.change(key, { put: [withBase(mutation, { isThere: true })] });
-  const localId = localIdOfCopy(await transaction.copies.get(key));
-  if (localId !== undefined && localId !== mutation.base.localId)
-    await removeCopy(transaction, key);
-}
-
-/** Turns a creation into appends: another device created the session before, and the copy has that session now. */
-export async function mergeCreation(
-  transaction: CacheTransaction,
-  mutation: Mutation<'create'>,
-): Promise<void> {
-  const { key } = mutation.write;
-  const { localId } = mutation.base;
-  const mutations = await transaction.outbox.of(key);
-  // Nobody deletes another device's session, only because this one has given up its first message.
-  const given = mutations.filter(isOfGivenUp);
-  const others = mutations.filter((each) => each !== mutation && !given.includes(each));
-  // The appends get new numbers, because the remote has seen those up to the creation's.
-  const appends = eventsOf(mutation).map(({ seq, localVersion, ...event }): Mutation<'append'> => {
-    const base = { localId, time: event.timestamp, expected: null };
-    return {
-      number: transaction.nextNumber(),
-      write: { kind: 'append', key, events: [event] },
-      numbers: [{ seq, localVersion }],
-      base,
-      sent: UNSENT,
-      shared: {},
-    };
-  });
-  const numbers = new Map(appends.map((append) => [eventOf(append).id, append.number]));
-  const later = appends.length === 0 ? [] : others;
-  const renumbered = renumber(transaction, later).map((other) =>
-    isOfEvent(other) && other.base.previous === mutation.number
-      ? withBase(other, { previous: numbers.get(eventOf(other).id) })
-      : other,
-  );
-  await transaction.outbox.change(key, {
-    put: [...appends, ...renumbered],
-    removed: [mutation, ...given, ...later],
-  });
-  if (given.length > 0) await showAgain(transaction, key);
+  const { key } = write;
+  await carryOut(transaction, key, { type: 'existed', number });
+  const copied = localIdOfCopy(await transaction.copies.get(key));
+  if (copied !== undefined && copied !== localId) await removeCopy(transaction, key);
 }

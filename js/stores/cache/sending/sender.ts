@@ -5,7 +5,14 @@ import type { SessionError } from '../../../values/errors/errors.js';
 import type { HostAbortSignal } from '../../../values/model/host.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { type CacheKey, keyOfName, nameOf } from '../records/cache_key.js';
-import { isOf, isWaiting, type Mutation, type Refusal } from '../records/records.js';
+import {
+  isAskedFor,
+  isOf,
+  isWaiting,
+  type Mutation,
+  ownRefusalOf,
+  type Refusal,
+} from '../outbox/mutation.js';
 import { isWaitingForRun, retryAfterOf } from '../../http/http_errors.js';
 import { errorOf, isOutage, isSignedOut, refusalOfDeleted } from '../records/failures.js';
 import type { StatusBoard } from '../records/status.js';
@@ -171,20 +178,21 @@ export class Sender {
     const { pending } = this.#parts;
     const name = nameOf(key);
     const findOwn = () => pending.mutations(name).find(({ number }) => numbers.includes(number));
-    const localId = findOwn()?.base.localId;
+    const localId = findOwn()?.localId;
     let refusal: Refusal | undefined;
     const isDone = (): boolean => {
       const creation = pending
         .mutations(name)
         .find(
-          (each): each is Mutation<'create'> =>
-            isOf(each, 'create') && each.base.localId === localId,
+          (each): each is Mutation<'create'> => isOf(each, 'create') && each.localId === localId,
         );
       if (creation === undefined) return true;
       const own = findOwn();
       // It was taken back if the session is now to be created. Otherwise the user has given it up.
-      const isTakenBack = own === undefined && creation.base.isThere !== true;
-      refusal = isTakenBack ? refusalOfDeleted(key) : (own?.refusal ?? creation.refusal);
+      const isTakenBack = own === undefined && !isAskedFor(creation);
+      refusal = isTakenBack
+        ? refusalOfDeleted(key)
+        : ((own && ownRefusalOf(own)) ?? ownRefusalOf(creation));
       return own === undefined || refusal !== undefined;
     };
     this.wake();

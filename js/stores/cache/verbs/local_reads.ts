@@ -30,7 +30,8 @@ import { nameOf } from '../records/cache_key.js';
 import type { Identity } from '../data/local_ids.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import type { LocalData } from '../data/local_data.js';
-import { creationMustExist } from '../data/provisional_session.js';
+import { isAskedFor } from '../outbox/mutation.js';
+import { isProvisional } from '../data/provisional_session.js';
 import type { OverlaidSession } from '../overlay/session_overlay.js';
 import { olderInvocations, OverlaidEvents } from './overlaid_events.js';
 
@@ -77,8 +78,8 @@ function partOf(view: OverlaidSession | undefined): Omit<LocalFacts, 'isDeleted'
   const hasOlder = copy?.hasOlder === true;
   return {
     copiedCount: copiedCountOf(view),
-    mustExist: creationMustExist(view?.overlay.creation) === true,
-    isProvisional: view?.overlay.creation?.base.isThere === true,
+    mustExist: isProvisional(view?.overlay.creation),
+    isProvisional: isAskedFor(view?.overlay.creation),
     hasOlder,
     identity: view && { localId: view.localId, created: copy?.created ?? undefined },
   };

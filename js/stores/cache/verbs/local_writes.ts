@@ -19,21 +19,16 @@ import type {
 } from '../../../core/write.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import { isSession, pickSessionKey } from '../records/cache_key.js';
+import { carryOut } from '../data/carry_out.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
 import { idKey } from '../data/copy_records.js';
 import type { LocalData } from '../data/local_data.js';
 import type { AheadEntry } from '../data/read_ahead.js';
-import {
-  entryKey,
-  isOf,
-  NEW,
-  newRecord,
-  type Mutation,
-  type OutboxWrites,
-} from '../records/records.js';
+import { entryKey, newRecord } from '../records/records.js';
+import { isOf, NEW, type Mutation, type OutboxWrites } from '../outbox/mutation.js';
 import type { OverlaidSession } from '../overlay/session_overlay.js';
 import { deleteSession, deleteUser } from './deletion.js';
-import { allowCreation, creationMustExist, putProvisional } from '../data/provisional_session.js';
+import { allowCreation, isProvisional, putProvisional } from '../data/provisional_session.js';
 import { rowOf } from './local_reads.js';
 import { type Given, mutationsOf, ownerKey } from './new_mutations.js';
 import { OverlaidEvents } from './overlaid_events.js';
@@ -160,18 +155,18 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
     );
   }
 
-  /** Creates the session that an append may create, unless it is here, or was here. Returns whether it did. */
-  async #create(transaction: CacheTransaction): Promise<boolean> {
+  /** Creates the session that an append may create, unless it is here, or was here. Returns `true` if it did. */
+  async #create(transaction: CacheTransaction): Promise<true | undefined> {
     const { write: { creation } = {}, call } = this.#append ?? {};
-    if (creation === undefined || call === undefined) return false;
+    if (creation === undefined || call === undefined) return undefined;
     const { key } = creation;
     if ((await transaction.view(key)) !== undefined) {
       await allowCreation(transaction, creation);
-      return false;
+      return undefined;
     }
-    if ((await transaction.copies.evicted(key)) !== undefined) return false;
+    if ((await transaction.copies.evicted(key)) !== undefined) return undefined;
     const create: Storage['create'] = async (request, decide) =>
-      void (await this.#decide(transaction, request, decide, { creation }, true));
+      void (await this.#decide(transaction, request, decide, { creation }));
     await prepareCreate({ create }, creation, call).execute();
     return true;
   }
@@ -200,7 +195,7 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
     request: StorageWriteRequest,
     decide: Decide,
     given: Given,
-    isJoint: boolean,
+    isJoint?: true,
   ): Promise<readonly number[]> {
     const { key, scopes, eventIds } = request;
     const { appName, userId } = key;
@@ -235,7 +230,7 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
     if (first !== undefined && isSession(key)) {
       await this.#requireRecord(transaction, pickSessionKey(key), first);
     }
-    await transaction.outbox.change(key, { put: mutations });
+    await carryOut(transaction, key, { type: 'added', mutations });
     return numbers;
   }
 
@@ -248,7 +243,7 @@ class Decisions implements Pick<Storage, 'create' | 'append'> {
     const record = await transaction.copies.get(key);
     if (record?.copy !== undefined) return;
     if (record !== undefined && !isOf(mutation, 'create')) return;
-    const { localId } = mutation.base;
+    const { localId } = mutation;
     const made = newRecord(localId, this.#parts.clock());
     await transaction.copies.put(key, { ...made, ...record, localId });
   }
@@ -278,12 +273,10 @@ async function describe(
   if (view === undefined) return { result: false, numbers: [] };
   const number = transaction.nextNumber();
   const write = { kind: 'describe', key: pickSessionKey(key), title, labels } as const;
-  const base = {
-    localId: view.localId,
-    time: 0,
-    mustExist: creationMustExist(view.overlay.creation),
-  };
-  await transaction.outbox.change(key, { put: [{ ...NEW, number, write, base }] });
+  const { localId } = view;
+  const needsSession = isProvisional(view.overlay.creation);
+  const mutations = [{ ...NEW, number, write, localId, needsSession }];
+  await carryOut(transaction, key, { type: 'added', mutations });
   return { result: true, numbers: [number] };
 }
 
@@ -312,8 +305,8 @@ async function remove(
     const cleared = { isCleared: true, values: [] };
     const shared = what === 'appState' ? { app: cleared } : { user: cleared };
     const deleted = { kind: 'delete', what, key: ownerKey(key) } as OutboxWrites['delete'];
-    const mutation = { ...NEW, number, write: deleted, base: { localId: 0, time: 0 }, shared };
-    await transaction.outbox.change(key, { put: [mutation] });
+    const mutations = [{ ...NEW, number, write: deleted, shared }];
+    await carryOut(transaction, ownerKey(key), { type: 'added', mutations });
     numbers = [number];
   }
   return { result: { isDeleted: true, floor: transaction.counter }, numbers };

@@ -2,19 +2,21 @@
 import type { AskedRun } from '../../../values/model/asked_run.js';
 import type { CompositeSessionKey } from '../../../values/model/session.js';
 import type { CreateWrite } from '../../../core/write.js';
+import { parseEventText } from '../../../core/storage/stored_events.js';
+import type { Event } from '../../../values/model/event/event.js';
 import type { Changes, EventRow, StorageKey } from '../../../core/storage/rows.js';
 import { storageKey } from '../../../core/storage/scopes.js';
 import type { CacheTransaction } from '../data/cache_transaction.js';
-import { creationMustExist } from '../data/provisional_session.js';
+import { isProvisional } from '../data/provisional_session.js';
 import { isSession, pickSessionKey } from '../records/cache_key.js';
 import {
   type EventNumbers,
-  type Expectation,
-  NEW,
+  FRESH,
   type Mutation,
+  NEW,
   type OutboxEvent,
-  UNSENT,
-} from '../records/records.js';
+  type Replaces,
+} from '../outbox/mutation.js';
 import type { StateShape } from '../../../values/state/state_shape.js';
 import type { OverlaidSession } from '../overlay/session_overlay.js';
 import { parseDelta, sharedWrites, writesOfCreation } from '../overlay/shared_overlay.js';
@@ -28,7 +30,7 @@ export interface Given {
   /** The JSON text of the delta of an `update`. */
   readonly delta?: string | undefined;
   /** Whether one write makes the creation and the append. */
-  readonly isJoint?: boolean | undefined;
+  readonly isJoint?: true | undefined;
 }
 
 export function ownerKey({ appName, userId }: StorageKey): StorageKey {
@@ -36,7 +38,8 @@ export function ownerKey({ appName, userId }: StorageKey): StorageKey {
 }
 
 function outboxEvent({ id, text, timestamp }: EventRow): OutboxEvent {
-  return { id, text, timestamp };
+  const { author, invocationId }: Partial<Event> = parseEventText(text) ?? {};
+  return { id, text, timestamp, author, invocationId };
 }
 
 function numbersOf({ seq, revision }: EventRow): EventNumbers {
@@ -57,7 +60,7 @@ export async function mutationsOf(
     const number = Math.max(user?.revision ?? 0, app?.revision ?? 0);
     const shared = sharedWrites([JSON.parse(delta) as StateShape]);
     const write = { kind: 'update', key: ownerKey(given), delta } as const;
-    return [{ ...NEW, number, write, base: { localId: 0, time: 0 }, shared }];
+    return [{ ...NEW, number, write, shared }];
   }
   const key = pickSessionKey(given);
   const { created: localId, lastUpdateTime: time } = session;
@@ -75,48 +78,53 @@ export async function mutationsOf(
     };
     const shared = writesOfCreation(write);
     const numbers = events.map(numbersOf);
-    const base = { localId, time, ...(isJoint === true && { isJoint }) };
-    return [{ number: session.revision, write, numbers, base, sent: UNSENT, shared }];
+    const number = session.revision;
+    return [{ ...NEW, number, write, numbers, localId, time, creation: 'new', shared }];
   }
   const mutations: Mutation<'append'>[] = [];
   for (const row of events) {
     const event = outboxEvent(row);
     const earlier = mutations.findLast(({ write }) => write.events[0].id === row.id);
-    const expectation = earlier
-      ? { previous: earlier.number }
+    const replaces = earlier
+      ? { mutation: earlier.number }
       : view !== undefined && known.has(row.id)
-        ? await expectationOf(transaction, key, view, row.id)
-        : { expected: null };
+        ? await versionOf(transaction, key, view, row.id)
+        : 'nothing';
     const firstTitle = mutations.length === 0 ? title : undefined;
     mutations.push({
       number: row.revision,
-      write: { kind: 'append', key, events: [event], firstTitle, run },
-      numbers: [numbersOf(row)],
-      base: {
-        localId,
-        time: row.timestamp,
-        since: view?.copy?.revision,
-        ...expectation,
-        mustExist: creationMustExist(view?.overlay.creation),
-        ...(isJoint === true && mutations.length === 0 && { isJoint }),
+      write: {
+        kind: 'append',
+        key,
+        events: [event],
+        firstTitle,
+        run,
+        isJoint: mutations.length === 0 ? isJoint : undefined,
       },
-      sent: UNSENT,
+      numbers: [numbersOf(row)],
+      localId,
+      time: row.timestamp,
+      needsSession: isProvisional(view?.overlay.creation),
+      phase: FRESH,
+      replaces,
+      since: view?.copy?.revision,
       shared: sharedWrites([parseDelta(row.text)]),
     });
   }
   return mutations;
 }
 
-/** Returns the version that the remote must have of an event that is written. */
-async function expectationOf(
+/** Returns the version of an event that is to be replaced. */
+async function versionOf(
   transaction: CacheTransaction,
   key: CompositeSessionKey,
   { overlay, copy }: OverlaidSession,
   id: string,
-): Promise<Expectation> {
+): Promise<Replaces> {
   const pending = overlay.events.get(id);
-  if (pending !== undefined) return { previous: pending.number };
+  if (pending !== undefined) return { mutation: pending.number };
   const stored = copy && (await transaction.copies.events(key).withId(id));
-  if (stored === undefined) return { expected: null };
-  return { expected: stored.revision, ...(!stored.isExact && { isBound: true }) };
+  if (stored === undefined) return 'nothing';
+  const { revision, isExact } = stored;
+  return isExact ? { revision } : { atMost: revision };
 }

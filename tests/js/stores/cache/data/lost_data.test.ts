@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it } from 'node:test';
 
 import { MemoryLocalStore } from '../../../../../js/service/cache/index.js';
+import { carryOut } from '../../../../../js/stores/cache/data/carry_out.js';
 import { LocalData } from '../../../../../js/stores/cache/data/local_data.js';
 import {
   CACHE_STORES,
@@ -11,14 +12,13 @@ import {
 } from '../../../../../js/stores/cache/local_store/local_store.js';
 import { OwnerFlag } from '../../../../../js/stores/cache/local_store/owner_flag.js';
 import { nameOf } from '../../../../../js/stores/cache/records/cache_key.js';
+import { newRecord } from '../../../../../js/stores/cache/records/records.js';
 import {
   eventOf,
-  isOf,
+  FRESH,
   isOfEvent,
-  newRecord,
   type Mutation,
-  UNSENT,
-} from '../../../../../js/stores/cache/records/records.js';
+} from '../../../../../js/stores/cache/outbox/mutation.js';
 import type { Notice } from '../../../../../js/index.js';
 import { hasCode, KEY, until } from '../fixture.js';
 import { entriesOf, Gate, HeldStore } from '../held_store.js';
@@ -70,11 +70,14 @@ class Tab {
         number,
         write: { kind: 'append', key: KEY, events: [event] },
         numbers: [{ seq: number, localVersion: number }],
-        base: { localId: record.localId, time: 1 },
-        sent: UNSENT,
+        localId: record.localId,
+        time: 1,
+        needsSession: false,
+        phase: FRESH,
+        replaces: 'nothing',
         shared: {},
       };
-      await transaction.outbox.change(KEY, { put: [mutation] });
+      await carryOut(transaction, KEY, { type: 'added', mutations: [mutation] });
       return number;
     });
   }
@@ -82,8 +85,9 @@ class Tab {
   /** Removes what was sent. */
   async sent(): Promise<void> {
     await this.data.write(async (transaction) => {
-      const removed = await transaction.outbox.of(KEY);
-      await transaction.outbox.change(KEY, { removed });
+      const numbers = (await transaction.outbox.of(KEY)).map(({ number }) => number);
+      await carryOut(transaction, KEY, { type: 'claimed', numbers, attempts: 1 });
+      await carryOut(transaction, KEY, { type: 'stored', numbers });
     });
   }
 
@@ -151,12 +155,12 @@ it('mutations of a session that the remote has wait until it is fetched again, u
   const mutations = await tab.data.read((transaction) => transaction.outbox.of(KEY));
   assert.deepEqual(
     mutations.map((mutation) => {
-      const isThere = isOf(mutation, 'create') ? mutation.base.isThere : undefined;
-      return { kind: mutation.write.kind, isThere, localId: mutation.base.localId };
+      const { write, creation, localId } = mutation;
+      return { kind: write.kind, creation, localId };
     }),
     [
-      { kind: 'create', isThere: true, localId },
-      { kind: 'append', isThere: undefined, localId },
+      { kind: 'create', creation: 'provisional', localId },
+      { kind: 'append', creation: undefined, localId },
     ],
   );
 });
@@ -191,7 +195,7 @@ it('a second tab stores what only it holds, and nothing twice', async () => {
     ['e1', 'e2'],
   );
   const localIds = await second.data.read(async (transaction) =>
-    (await transaction.outbox.of(KEY)).map(({ base }) => base.localId),
+    (await transaction.outbox.of(KEY)).map(({ localId }) => localId),
   );
   assert.equal(new Set(localIds).size, 1);
   assert.equal((await second.loss())?.restored.length, 2);
@@ -211,7 +215,7 @@ it('what a second tab holds comes to the session that was fetched again', async 
   });
   const mutations = await second.data.read((transaction) => transaction.outbox.of(KEY));
   assert.deepEqual(
-    mutations.map(({ write, base }) => ({ kind: write.kind, localId: base.localId })),
+    mutations.map(({ write, localId }) => ({ kind: write.kind, localId })),
     [{ kind: 'append', localId }],
   );
 });

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { MutationMemory } from '../../../../../js/stores/cache/data/mutation_memory.js';
-import { NO_STATE, overlayState, type NumberedWrite } from '../../../../../js/stores/cache/overlay/shared_overlay.js'; // prettier-ignore
+import type { NumberedWrite } from '../../../../../js/stores/cache/outbox/mutation.js';
+import { NO_STATE, overlayState } from '../../../../../js/stores/cache/overlay/shared_overlay.js'; // prettier-ignore
 import { REMOVED } from '../../../../../js/values/state/scope.js';
 
 function writeOf(number: number, change: Partial<NumberedWrite> = {}): NumberedWrite {

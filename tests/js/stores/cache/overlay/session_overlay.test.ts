@@ -5,12 +5,8 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import { createEvent, type StateShape } from '../../../../../js/index.js';
-import {
-  newRecord,
-  type Mutation,
-  type SessionRecord,
-  UNSENT,
-} from '../../../../../js/stores/cache/records/records.js';
+import { newRecord, type SessionRecord } from '../../../../../js/stores/cache/records/records.js';
+import { FRESH, type Mutation } from '../../../../../js/stores/cache/outbox/mutation.js';
 import {
   localIdOfCopy,
   SessionOverlay,
@@ -92,9 +88,10 @@ class Outbox {
     const mutation = {
       number,
       numbers,
-      sent: UNSENT,
+      phase: FRESH,
       shared: {},
-      base: { localId: this.#localId, time },
+      localId: this.#localId,
+      time,
       write: { key, events, ...membersOf(write) },
     };
     // The members of a write that readers do not see are left out.

@@ -8,7 +8,7 @@ import type {
   LocalStore,
   LocalTransaction,
 } from '../../../../../js/service/cache/index.js';
-import type { SentRecord } from '../../../../../js/stores/cache/records/records.js';
+import type { SentRecord } from '../../../../../js/stores/cache/data/sent_records.js';
 import { createOffline, event, idsOf, KEY, openCache, Server } from '../fixture.js';
 import { entriesOf, HeldStore } from '../held_store.js';
 
@@ -33,7 +33,10 @@ async function attemptsIn(local: LocalStore) {
   const entries = await entriesOf(local, 'outbox');
   const records = entries.flatMap(({ value }) => ('ranges' in Object(value) ? [value] : []));
   return (records as SentRecord[]).flatMap(({ ranges }) =>
-    ranges.map(({ first, last, attempts }) => ({ first, last, attempts })),
+    ranges.map(({ first, last, phase }) => {
+      const attempts = phase.is === 'sent' ? phase.attempts : 0;
+      return { first, last, attempts };
+    }),
   );
 }
 

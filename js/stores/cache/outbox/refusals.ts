@@ -1,8 +1,14 @@
 /** Which mutations wait because the remote has refused another one. */
-import { parseEventText } from '../../../core/storage/stored_events.js';
 import type { RewindPlace } from '../../../core/history_types.js';
-import type { Event } from '../../../values/model/event/event.js';
-import { isOf, isWaiting, type Mutation, type Refusal } from './records.js';
+import {
+  isOf,
+  isOpen,
+  isRefused,
+  isWaiting,
+  type Mutation,
+  ownRefusalOf,
+  type Refusal,
+} from './mutation.js';
 
 /** By the number of each mutation that waits for a refused one: the refused one. */
 export type Blockers = ReadonlyMap<number, Mutation>;
@@ -18,7 +24,7 @@ const remembered = new WeakMap<readonly Mutation[], Blockers>();
  * `docs/cache.md` has the table.
  */
 export function blockersOf(mutations: readonly Mutation[]): Blockers {
-  if (mutations.every(({ refusal }) => refusal === undefined)) return NONE;
+  if (!mutations.some(isRefused)) return NONE;
   const found = remembered.get(mutations) ?? findBlockers(mutations);
   remembered.set(mutations, found);
   return found;
@@ -37,9 +43,9 @@ function findBlockers(mutations: readonly Mutation[]): Blockers {
   for (const mutation of mutations) {
     // A message that is given up is cancelled, whatever has become of the others.
     if (!isWaiting(mutation) || isOf(mutation, 'cancel')) continue;
-    const blocker = mutation.refusal === undefined ? refusedBlockerOf(mutation) : undefined;
+    const blocker = isRefused(mutation) ? undefined : refusedBlockerOf(mutation);
     if (blocker !== undefined) blockers.set(mutation.number, blocker);
-    const refused = mutation.refusal === undefined ? blocker : mutation;
+    const refused = isRefused(mutation) ? mutation : blocker;
     if (refused === undefined) continue;
     if (blocksAll(mutation)) ofAll ??= refused;
     else if (isOf(mutation, 'append')) {
@@ -51,19 +57,22 @@ function findBlockers(mutations: readonly Mutation[]): Blockers {
 
 /** Whether everything behind a mutation depends on it. */
 export function blocksAll(mutation: Mutation): boolean {
-  const isMissing = mutation.refusal?.code === 'not_found';
+  const isMissing = ownRefusalOf(mutation)?.code === 'not_found';
   return isMissing || isOf(mutation, 'create', 'rewind', 'delete');
 }
 
 const eventPlace = (id: string): string => `event ${id}`;
-const invocationPlace = (id: string): string => `invocation ${id}`;
+const INVOCATION = 'invocation ';
+const invocationPlace = (id: string): string => `${INVOCATION}${id}`;
+/** A rewind, by the invocation of its marker. */
+const rewindPlace = (id: string): string => `rewind ${id}`;
 /** An invocation whose message is not sent: nothing of it is there. */
 const turnPlace = (id: string): string => `turn ${id}`;
 
 /** Returns the places on which later mutations may depend. */
 function placesWritten(mutation: Mutation<'append'>): string[] {
-  const { author, invocationId } = originOf(mutation);
-  const places = [eventPlace(mutation.write.events[0].id)];
+  const { id, author, invocationId } = mutation.write.events[0];
+  const places = [eventPlace(id)];
   if (invocationId) places.push(invocationPlace(invocationId));
   if (invocationId && author === 'user') places.push(turnPlace(invocationId));
   return places;
@@ -73,18 +82,39 @@ function placesWritten(mutation: Mutation<'append'>): string[] {
 function placesNeeded(mutation: Mutation): string[] {
   if (isOf(mutation, 'rewind')) return placesOf(mutation.write.place);
   if (!isOf(mutation, 'append')) return [];
-  const { author, invocationId } = originOf(mutation);
-  const own = eventPlace(mutation.write.events[0].id);
+  const { id, author, invocationId } = mutation.write.events[0];
+  const own = eventPlace(id);
   return author === 'user' || !invocationId ? [own] : [own, invocationPlace(invocationId)];
 }
 
-/** Whether a mutation is a rewind to what an append writes, and stores nothing but its marker. */
-export function onlyUndoes(mutation: Mutation, append: Mutation): boolean {
-  if (!isOf(mutation, 'rewind') || !isOf(append, 'append')) return false;
-  const { place, message, events = [] } = mutation.write;
-  const written = placesWritten(append);
-  const isTo = placesOf(place).some((each) => written.includes(each));
-  return isTo && message === undefined && events.length === 0;
+/**
+ * Returns messages with what makes no sense without them: later versions of a message, rewinds to it or of the rewind
+ * that stores it, and what makes no sense without these.
+ */
+export function withDependents(
+  mutations: readonly Mutation[],
+  messages: readonly Mutation[],
+): Mutation[] {
+  const places = new Set(messages.flatMap(turnPlacesOf));
+  return mutations.filter((mutation) => {
+    if (messages.includes(mutation)) return true;
+    const isDependent =
+      isWaiting(mutation) && placesNeeded(mutation).some((place) => places.has(place));
+    if (isDependent) for (const place of turnPlacesOf(mutation)) places.add(place);
+    return isDependent;
+  });
+}
+
+/** Returns the places to which a rewind may go back, of what a mutation stores. */
+function turnPlacesOf(mutation: Mutation): string[] {
+  if (isOf(mutation, 'append')) {
+    return placesWritten(mutation).filter((place) => !place.startsWith(INVOCATION));
+  }
+  if (!isOf(mutation, 'rewind')) return [];
+  const { marker, message } = mutation.write;
+  const places = [rewindPlace(marker.invocationId)];
+  if (message !== undefined) places.push(eventPlace(message.id), turnPlace(message.invocationId));
+  return places;
 }
 
 /**
@@ -93,36 +123,21 @@ export function onlyUndoes(mutation: Mutation, append: Mutation): boolean {
  */
 function placesOf(place: RewindPlace): string[] {
   if ('turn' in place) return [eventPlace(place.turn)];
-  if (!('before' in place)) return [];
+  if (!('before' in place)) return [rewindPlace('undo' in place ? place.undo : place.branch)];
   const { before } = place;
   return ['eventId' in before ? eventPlace(before.eventId) : turnPlace(before.invocationId)];
-}
-
-type Origin = Partial<Pick<Event, 'author' | 'invocationId'>>;
-
-const origins = new WeakMap<Mutation['write'], Origin>();
-
-/** Returns who has made an event, and in which invocation. The text of an event is read once. */
-function originOf({ write }: Mutation<'append'>): Origin {
-  const known = origins.get(write);
-  if (known !== undefined) return known;
-  const { author, invocationId }: Origin = parseEventText(write.events[0].text) ?? {};
-  const origin = { author, invocationId } as Origin;
-  origins.set(write, origin);
-  return origin;
 }
 
 /** Returns the mutations that can be sent: those that wait, were not refused, and wait for no refused one. */
 export function sendableOf(mutations: readonly Mutation[]): Mutation[] {
   const blockers = blockersOf(mutations);
-  return mutations.filter(
-    (mutation) =>
-      isWaiting(mutation) && mutation.refusal === undefined && !blockers.has(mutation.number),
-  );
+  return mutations.filter((mutation) => isOpen(mutation) && !blockers.has(mutation.number));
 }
 
 /** Returns why a mutation is not sent: its own refusal, or that of the one for which it waits. */
 export function refusalOf(mutations: readonly Mutation[], number: number): Refusal | undefined {
-  const own = mutations.find((mutation) => mutation.number === number)?.refusal;
-  return own ?? blockersOf(mutations).get(number)?.refusal;
+  const mutation = mutations.find((other) => other.number === number);
+  const own = mutation && ownRefusalOf(mutation);
+  const blocker = blockersOf(mutations).get(number);
+  return own ?? (blocker && ownRefusalOf(blocker));
 }
