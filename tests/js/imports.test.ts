@@ -63,6 +63,16 @@ describe('Imports', () => {
     ]);
   });
 
+  it('of the rules of the outbox are types, each other and the names of shared states', () => {
+    const folder = fileURLToPath(new URL('../../js/stores/cache/outbox', import.meta.url));
+    const imported = readdirSync(folder).flatMap((name) => {
+      const text = readFileSync(join(folder, name), 'utf8');
+      const values = text.matchAll(/^import (?!type )[^;]*? from '([^']*)';/gms);
+      return [...values].map(([, path]) => path!).filter((path) => !path.startsWith('./'));
+    });
+    assert.deepEqual(imported, ['../../../values/state/scope.js']);
+  });
+
   it('of src/ have no cycle', () => {
     const files = importsOfRust();
     assert.ok(files.get('src/core/storage/shared.rs')?.has('src/core/write/mod.rs'));
