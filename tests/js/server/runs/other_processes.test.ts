@@ -2,23 +2,13 @@
 // storage objects stand for processes: they share the rows, and nothing else.
 
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it, mock } from 'node:test';
+import { describe, it, mock } from 'node:test';
 
-import {
-  type AppendEventsRequest,
-  type Event,
-  openSessionService,
-  type ProcessChannel,
-  type SessionService,
-} from '../../../../js/index.js';
-import { type SessionHandler, sessionHandler } from '../../../../js/server/index.js';
-import { RunReports } from '../../../../js/stores/remote/run_reports.js';
-import type { RunAgent } from '../../../../js/ui/live/index.js';
-import { Hub } from '../../core/watch/hub.js';
-import { wholeStorage } from '../../service/whole_storage.js';
+import { type AppendEventsRequest, type Event } from '../../../../js/index.js';
 import { says, textsOf } from '../../ui/live/runs/agents.js';
-import { answerOf, type FeedEvent, feedEvents, KEY, requestTo, SESSION, USER } from '../fixture.js';
+import { answerOf, KEY, requestTo, SESSION } from '../fixture.js';
 import { asked, EVENTS, messageJson, RUN } from './fixture.js';
+import { mockProcesses, pass, passedMs, type Process, processes, settled } from './processes.js';
 
 const REWIND = `${SESSION}/rewind`;
 /** A rewind that sends `m1` again as `m2`. */
@@ -36,157 +26,7 @@ const ENDED = 'INVOCATION_ABORTED';
 const nameOf = (event: Event): string | undefined =>
   event.author === 'user' ? event.id : (event.errorCode ?? textsOf([event])[0]);
 
-let now = 0;
-const ends: (() => Promise<unknown>)[] = [];
-
-beforeEach(() => {
-  now = 0;
-  mock.timers.enable({ apis: ['setTimeout'] });
-  mock.method(performance, 'now', () => now);
-});
-
-afterEach(async () => {
-  mock.timers.reset();
-  for (const end of ends.splice(0)) await end();
-  // Only now: with the real clock a channel would wait until the time that the test has come to.
-  mock.restoreAll();
-});
-
-async function pass(milliseconds: number): Promise<void> {
-  for (let passed = 0; passed < milliseconds; passed += 50) {
-    now += 50;
-    mock.timers.tick(50);
-    for (let turn = 0; turn < 8; turn += 1) await new Promise(setImmediate);
-  }
-}
-
-/** Lets time pass until a promise has settled. Returns its result, and how long it took. */
-async function settled<T>(promise: Promise<T>): Promise<readonly [T, number]> {
-  const began = now;
-  let isSettled = false;
-  const settle = (): void => void (isSettled = true);
-  promise.then(settle, settle);
-  while (!isSettled && now - began < 60_000) await pass(50);
-  return [await promise, now - began];
-}
-
-/** An agent that streams what the test says, until the test ends it with `undefined`. */
-function streaming() {
-  const texts: (string | undefined)[] = [];
-  const seen: string[] = [];
-  const stopped: string[] = [];
-  let wake = (): void => undefined;
-  const say = (text: string | undefined): void => {
-    texts.push(text);
-    wake();
-  };
-  const run: RunAgent = async function* ({ message, signal }) {
-    seen.push(message.id);
-    signal.addEventListener('abort', () => stopped.push(message.id));
-    for (let all = ''; ;) {
-      while (texts.length === 0 && !signal.aborted) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          signal.addEventListener('abort', () => resolve());
-        });
-      }
-      if (signal.aborted) return;
-      const text = texts.shift();
-      if (text === undefined) {
-        yield { author: 'guide', content: says(all) };
-        return;
-      }
-      all += text;
-      yield { author: 'guide', partial: true, content: says(text) };
-    }
-  };
-  return { run, say, seen, stopped };
-}
-
-/** A process: a handler with its agent, and requests to it. */
-class Process {
-  readonly agent = streaming();
-  readonly handler: SessionHandler;
-
-  constructor(readonly service: SessionService) {
-    this.handler = sessionHandler(service, {
-      authorize: () => ({ maySeeCredentials: true }),
-      run: this.agent.run,
-    });
-    ends.push(async () => {
-      // Runs end at once without a grace.
-      await this.handler.close({ graceMs: 0 });
-      await service.close({ timeoutMs: 0 });
-    });
-  }
-
-  async ask(path: string, more: Parameters<typeof requestTo>[1] = {}) {
-    const [response] = await settled(this.handler(requestTo(path, more)));
-    return answerOf(response);
-  }
-
-  /** Begins a run in a new session. @returns the path of its events */
-  async begin(sessionId: string): Promise<string> {
-    await this.service.createSession({ ...KEY, sessionId });
-    const path = `${SESSION.replace(KEY.sessionId, sessionId)}/events`;
-    assert.equal((await this.ask(path, asked('m1'))).status, 200);
-    return path;
-  }
-
-  /** Opens the feed of the user. Returns the last report of the session, as a page knows it. */
-  async feed() {
-    const reports = new RunReports();
-    const data: unknown[] = [];
-    const left = new AbortController();
-    const request = new Request(requestTo(`${USER}/changes`), { signal: left.signal });
-    const response = await this.handler(request);
-    const reading = (async () => {
-      for await (const event of feedEvents(response) as AsyncIterable<FeedEvent>) {
-        data.push(event.data);
-        reports.receive(event.data, { appName: KEY.appName, userId: KEY.userId });
-      }
-    })();
-    ends.push(() => reading);
-    await pass(200);
-    const report = () => reports.of(KEY);
-    const drafts = () => textsOf(report()?.drafts.map(({ event }) => event) ?? []);
-    return { report, drafts, data, end: () => left.abort() };
-  }
-}
-
-async function processes(
-  count: number,
-  { hub = new Hub({ echoes: true, tellsMissed: true }), drafts = true } = {},
-) {
-  const storage = wholeStorage();
-  const channels: ProcessChannel[] = [];
-  const all: Process[] = [];
-  const storages = Array.from({ length: count }, () => ({ ...storage }));
-  const reopen = async (number: number): Promise<Process> => {
-    const open = (name: string): ProcessChannel => {
-      const channel = hub.open(name);
-      channels[number] = channel;
-      // It hears from now on.
-      queueMicrotask(() => channel.onmissed?.());
-      return channel;
-    };
-    const channel = { open, secret: '0123456789abcdef'.repeat(2), drafts };
-    return new Process(await openSessionService({ storage: storages[number]!, channel }));
-  };
-  for (let number = 0; number < count; number += 1) all.push(await reopen(number));
-  const [a, b, c] = all as [Process, Process, Process];
-  await a.service.createSession(KEY);
-  const events = async (): Promise<Event[]> => (await b.service.getSession(KEY))!.events;
-  /** Ends the channel of a process, as its death would. @returns a function that opens it again */
-  const kill = (number: number): (() => void) => {
-    const channel = channels[number]!;
-    const { postMessage, onmessage } = channel;
-    channel.postMessage = () => undefined;
-    channel.onmessage = null;
-    return () => Object.assign(channel, { postMessage, onmessage });
-  };
-  return { a, b, c, hub, events, kill, channels, reopen };
-}
+mockProcesses();
 
 describe('The runs of other processes', () => {
   it('come to the feeds of a process with their drafts, by growth, and end there', async () => {
@@ -552,11 +392,11 @@ describe('The runs of other processes', () => {
     const [first, second, third] = await Promise.all(['x', 'y', 'z'].map((id) => a.begin(id)));
     await pass(300);
     kill(0);
-    const began = now;
+    const began = passedMs();
     const asking = b.handler(requestTo(first!, asked('m2')));
     await pass(1000);
     const meanwhile = await settled(b.handler(requestTo(second!, asked('m2'))));
-    assert.ok(now - began <= 2200, String(now - began));
+    assert.ok(passedMs() - began <= 2200, String(passedMs() - began));
     const later = await settled(b.handler(requestTo(third!, asked('m2'))));
     assert.ok(later[1] <= 100, String(later[1]));
     const statuses = [await asking, meanwhile[0], later[0]].map(({ status }) => status);
