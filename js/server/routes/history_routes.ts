@@ -196,7 +196,10 @@ async function rewindWithRuns(call: RouteCall, write: RewindWrite): Promise<Rewo
   const rewinding = runs.rewinding(key, () =>
     rewindAndAnswer(unlimited, runs, write, message.id, streaming),
   );
-  return raceSignal(signal, rewinding);
+  const rewound = await raceSignal(signal, rewinding);
+  // Only now: a client that has gone gets no stream that would follow the run.
+  tellRun(call, runs, message.id);
+  return rewound;
 }
 
 /** Rewinds, and lets the agent answer the message that the rewind stores. */
@@ -224,7 +227,6 @@ async function rewindAndAnswer(
   } catch (error) {
     if (!isStoredAlready(error)) throw error;
   }
-  tellRun(call, runs, messageId);
   return rewound!;
 }
 

@@ -4,16 +4,18 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 
 import type { RunReport } from '../../../../js/core/run_report.js';
+import type { SessionService } from '../../../../js/index.js';
 import {
   nodeListener,
   type SessionHandler,
   sessionHandler,
   type SessionHandlerOptions,
 } from '../../../../js/server/index.js';
+import { processRunsOf } from '../../../../js/server/runs/process_runs.js';
 import type { RunAgent } from '../../../../js/ui/live/index.js';
 import { httpServer } from '../../../http_server.js';
 import { scripted } from '../../ui/live/runs/served.js';
-import { says, textsOf } from '../../ui/live/runs/agents.js';
+import { gate, says, textsOf } from '../../ui/live/runs/agents.js';
 import { feedEvents, requestTo, SESSION, USER } from '../fixture.js';
 import { asked, EVENTS, messageJson, RUN, serveSession } from '../runs/fixture.js';
 
@@ -37,6 +39,31 @@ const streamed = (id: string, headers = {}) => ({
   ...asked(id, { run: { streaming: true } }),
   headers: { ...ACCEPT, ...headers },
 });
+
+/** Counts those who follow the runs of a service. */
+function countFollowers(service: SessionService): { open: number; all: number } {
+  const runs = processRunsOf(service);
+  const count = { open: 0, all: 0 };
+  const { follow } = runs;
+  runs.follow = (...given) => {
+    const stop = Reflect.apply(follow, runs, given);
+    count.open += 1;
+    count.all += 1;
+    return () => {
+      count.open -= 1;
+      stop();
+    };
+  };
+  return count;
+}
+
+/** The rewind that sends `m1` again as `m2`, and has the agent answer it. */
+const sentAgain = {
+  marker: { id: 'r1', invocationId: 'ri1' },
+  place: { turn: 'm1' },
+  message: { id: 'm2', invocationId: 'i-m2' },
+  run: { streaming: true },
+};
 
 /** Reads the answer of a stream, and then its reports. */
 function readerOf(response: Response) {
@@ -209,13 +236,8 @@ describe('The answer to a message with run, to a client that accepts a stream', 
     await first.answer();
     await first.statuses();
     await until(2);
-    const body = {
-      marker: { id: 'r1', invocationId: 'ri1' },
-      place: { turn: 'm1' },
-      message: { id: 'm2', invocationId: 'i-m2' },
-      run: { streaming: true },
-    };
-    const response = await handler(requestTo(`${SESSION}/rewind`, { body, headers: ACCEPT }));
+    const rewind = { body: sentAgain, headers: ACCEPT };
+    const response = await handler(requestTo(`${SESSION}/rewind`, rewind));
     const events = feedEvents(response);
     const { value } = (await events.next()) as { value: { data: { message: { id: string } } } };
     assert.equal(value.data.message.id, 'm2');
@@ -264,6 +286,32 @@ describe('The stream of an answer', () => {
     await stream.end();
     answer('Green');
     assert.deepEqual(textsOf(await until(2)), ['m1', 'Green']);
+  });
+
+  it('is not opened for a rewind whose client leaves before it is stored', async () => {
+    const { run, answer, asked: seen } = scripted();
+    const { service, handler, ask, until } = await served({ run });
+    answer('Green');
+    await ask(EVENTS, asked('m1'));
+    await until(2);
+    const followers = countFollowers(service);
+    const [begun, stored] = [gate(), gate()];
+    const { getEvents } = service;
+    service.getEvents = async (request) => {
+      begun.open();
+      await stored.opened;
+      return Reflect.apply(getEvents, service, [request]);
+    };
+    const client = new AbortController();
+    const rewind = requestTo(`${SESSION}/rewind`, { body: sentAgain, headers: ACCEPT });
+    const asking = handler(new Request(rewind, { signal: client.signal }));
+    await begun.opened;
+    client.abort();
+    assert.equal((await asking).status, 504);
+    stored.open();
+    answer('Black');
+    await until(5);
+    assert.deepEqual([seen, followers], [['m1', 'm1'], { open: 0, all: 0 }]);
   });
 
   it('tells the end of a run that close stops, and ends', async () => {
