@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { liveSession, type LiveSession, type LiveSessionSnapshot } from 'adk-session-wasm/live';
 import { RemoteSessionService } from 'adk-session-wasm/remote';
 import { openBrowser } from '../../browser/browser.js';
 import { bundleWithEsbuild } from '../bundles.js';
@@ -45,9 +46,13 @@ const KEY = { appName: 'shop', userId: 'ada', sessionId: 's1' };
 const CLIENTS = 20;
 const EVENTS = 50;
 
-function remoteOf(isolate: Isolate): RemoteSessionService {
+/** @param writing what takes the messages */
+function remoteOf(isolate: Isolate, writing = isolate): RemoteSessionService {
   const fetch = ((url: string, init: { method?: string }) =>
-    isolate.fetch(url, init)) as unknown as typeof globalThis.fetch;
+    (init.method === 'POST' ? writing : isolate).fetch(
+      url,
+      init,
+    )) as unknown as typeof globalThis.fetch;
   return new RemoteSessionService({ url: 'http://localhost/api', fetch });
 }
 
@@ -56,7 +61,7 @@ describe('The example d1_worker.ts', () => {
     const main = "export { default } from './d1_worker.ts';";
     const files = { 'main.js': main, 'd1_worker.ts': example };
     await inMiniflare('d1_isolates', files, async (isolates) => {
-      const services = isolates.map(remoteOf);
+      const services = isolates.map((isolate) => remoteOf(isolate));
       await services[0]!.createSession(KEY);
       const clients = Array.from({ length: CLIENTS }, (_, client) => client);
       const events = Array.from({ length: EVENTS }, (_, event) => event);
@@ -85,6 +90,38 @@ describe('The example d1_worker.ts', () => {
     });
   });
 
+  it('shows the run to the page that asks with its drafts, and to another page as running elsewhere', async () => {
+    const worker = example.replace(/ {2}const asked = [\s\S]*?\n};/, SLOW_AGENT);
+    assert.notEqual(worker, example);
+    const main = "export { default } from './d1_worker.ts';";
+    const files = { 'main.js': main, 'd1_worker.ts': worker };
+    await inMiniflare('d1_runs', files, async ([first, second]) => {
+      // The feed comes from the first isolate, and the second one takes the message.
+      const asking = remoteOf(first!, second);
+      const watching = remoteOf(first!);
+      await asking.createSession(KEY);
+      const pages = [asking, watching].map((service) => {
+        const chat = liveSession(service, KEY);
+        const shown: LiveSessionSnapshot[] = [];
+        const stop = chat.subscribe((snapshot) => void shown.push(snapshot));
+        return { chat, shown, stop };
+      });
+      const [asker, watcher] = pages as [(typeof pages)[0], (typeof pages)[0]];
+      await Promise.all(pages.map(({ chat }) => chat.load()));
+      await asker.chat.ask('Which tea?');
+      await until(asker, ({ events, run }) => run === undefined && events.length === 2);
+      await until(watcher, ({ events, run }) => run === undefined && events.length === 2);
+      const drafts = asker.shown.map(({ drafts }) => drafts[0]?.content?.parts?.[0]?.text);
+      assert.ok(drafts.includes('You asked '), JSON.stringify(drafts));
+      const runsOf = ({ shown }: (typeof pages)[0]) =>
+        new Set(shown.map(({ run }) => (run?.isElsewhere ? 'elsewhere' : run?.status)));
+      assert.deepEqual([...runsOf(asker)], [undefined, 'queued', 'running']);
+      assert.deepEqual([...runsOf(watcher)], [undefined, 'elsewhere']);
+      for (const { stop } of pages) stop();
+      for (const service of [asking, watching]) await service.close();
+    });
+  });
+
   it('answers a page', async () => {
     const page = await bundleWithEsbuild(write('d1_page', { 'main.js': PAGE }));
     const files = {
@@ -103,6 +140,26 @@ describe('The example d1_worker.ts', () => {
     }
   });
 });
+
+/** An agent that streams for three seconds: longer than a feed takes to ask the database. */
+const SLOW_AGENT = `
+  const model = (text: string) => ({ role: 'model', parts: [{ text }] });
+  for (const text of ['You asked ', 'for tea.']) {
+    yield { author: 'guide', partial: true, content: model(text) };
+    await new Promise((next) => setTimeout(next, 1500));
+  }
+  yield { author: 'guide', content: model(\`You asked for tea. \${message.id}\`) };
+};`;
+
+/** Waits until a page shows something. */
+async function until(
+  { chat }: { readonly chat: LiveSession },
+  isShown: (snapshot: LiveSessionSnapshot) => boolean,
+): Promise<void> {
+  await new Promise<void>((resolve) => {
+    chat.subscribe((snapshot) => void (isShown(snapshot) && resolve()));
+  });
+}
 
 /** A page that asks the agent, and reports the texts of the session. */
 const PAGE = `
