@@ -1,5 +1,5 @@
 import type { ServerAgent } from '../../core/core_of.js';
-import type { ReportListener } from '../../core/run_report.js';
+import type { ReportListener, RunReport } from '../../core/run_report.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import type { StatusBoard } from './records/status.js';
 
@@ -24,6 +24,8 @@ export function followRuns(
   listener: ReportListener,
 ): () => void {
   let running: string | undefined;
+  /** The last report, if it was the end of a run. */
+  let ended: RunReport | undefined;
   let isStopped = false;
   /** The number of reports that wait. */
   let waiting = 0;
@@ -43,9 +45,12 @@ export function followRuns(
       void checkLogin().catch(() => undefined);
     }
     const isSame = report?.status === 'running' && report.messageId === running;
-    const isEnd = !isSame && (running !== undefined || (report && report.status !== 'running'));
+    const end = report?.status === 'running' ? undefined : report;
+    const isRepeated = end?.messageId === ended?.messageId && end?.status === ended?.status;
+    const isEnd = !isSame && (running !== undefined || (end !== undefined && !isRepeated));
     running = report?.status === 'running' ? report.messageId : undefined;
-    const isBehind = isKnown && isEnd === true;
+    ended = end;
+    const isBehind = isKnown && isEnd;
     if (!isBehind && waiting === 0) return listener(report, isKnown);
     waiting += 1;
     told = told.then(async () => {

@@ -105,6 +105,7 @@ export class RunReports {
       const feed = this.#feeds.get(keyText(owner));
       const report = feed && reportIn(data, feed.reports);
       if (report === undefined || isOver(feed!.reports.get(keyText(report)), report)) return true;
+      this.#dropOlderStream(feed, report);
       feed!.number = Math.max(feed!.number, report.number ?? 0);
       this.#put(feed!, report);
       this.#forgetTold(feed!);
@@ -117,9 +118,12 @@ export class RunReports {
     const given: unknown[] = Array.isArray(data.runs) ? data.runs : [];
     const number = isRevision(data.number) ? data.number : 0;
     const feed: FeedReports = { owner, reports: new Map(), start: data.start, number };
+    const before = this.#feeds.get(keyText(owner));
     for (const each of given) {
       const report = isObject(each) ? reportIn(each, feed.reports) : undefined;
-      if (report !== undefined) feed.reports.set(keyText(report), report);
+      if (report === undefined) continue;
+      feed.reports.set(keyText(report), report);
+      this.#dropOlderStream(before, report);
     }
     this.#feeds.set(keyText(owner), feed);
     this.#endTold(feed);
@@ -217,6 +221,7 @@ export class RunReports {
   /** Notes the message that another process may be answering, as an answer of the server says. */
   noteOpen(key: CompositeSessionKey, open: OpenMessage | undefined): void {
     const name = keyText(key);
+    const before = this.openMessage(key);
     this.#open.get(name)?.end();
     if (open !== undefined) {
       const { messageId, leftMs } = open;
@@ -227,6 +232,8 @@ export class RunReports {
       };
       this.#open.set(name, { messageId, end });
     }
+    // A listener may read the session, and the answer to that read comes here again.
+    if (open?.messageId === before) return;
     // Without a feed it is not known either what runs.
     if (this.#feedOf(key) !== undefined) this.#tellSession(key);
   }
@@ -242,8 +249,13 @@ export class RunReports {
     const stream = this.#streams.get(name);
     this.#streams.delete(name);
     stream?.stop();
-    const source = this.#feedOf(report) ?? stream;
-    if (source !== undefined) this.#put(source, report);
+    const feed = this.#feedOf(report);
+    const other = feed?.reports.get(name);
+    const hasOther = other?.status === 'running' && other.messageId !== report.messageId;
+    // Only one agent answers at a time: the feed has told a later run, or will tell that the other one is over.
+    if (hasOther) this.#tellSession(report);
+    else if (feed !== undefined) this.#put(feed, report);
+    else if (stream !== undefined) this.#put(stream, report);
   }
 
   /** Ends the stream of an answer before its run has ended, and tells what is known without it. */
@@ -253,6 +265,18 @@ export class RunReports {
     this.#streams.delete(keyText(run));
     stop();
     this.#tellSession(run);
+  }
+
+  /** Ends the stream of a session's answer, if a feed tells that a run of another message has begun since. */
+  #dropOlderStream(feed: FeedReports | undefined, report: RunReport): void {
+    const { status, messageId } = report;
+    const name = keyText(report);
+    const stream = this.#streams.get(name);
+    if (status !== 'running' || stream === undefined || stream.run.messageId === messageId) return;
+    // With a channel the feed may still tell an earlier run.
+    if (feed?.reports.get(name)?.messageId === messageId) return;
+    this.#streams.delete(name);
+    stream.stop();
   }
 
   /** Ends the streams of answers whose runs a feed tells from now on. */

@@ -347,6 +347,37 @@ describe('The stream of the answer to a message', () => {
     assert.deepEqual([other.isEnded, others.of(KEY)], [true, undefined]);
   });
 
+  it('ends when the feed tells that a run of another message has begun, which is shown', () => {
+    const later = { messageId: 'm2', invocationId: 'i2' };
+    for (const tell of [runOf(later), { ...runsOf(report(later)), start: 'a', number: 1 }]) {
+      const { reports, got, send, stream } = answered();
+      send({ drafts: [draft('old')] });
+      reports.receive(tell, USER);
+      send({ status: 'ended' });
+      assert.deepEqual([stream.isEnded, reports.of(KEY)?.messageId], [true, 'm2']);
+      assert.deepEqual(got, ['known running old', 'known running Gre']);
+    }
+  });
+
+  it('does not end when the feed still tells an earlier run, which its end leaves to the feed', () => {
+    const earlier = report({ messageId: 'm0', drafts: [draft('old')] });
+    const { reports, got, send, stream } = answered({ ...runsOf(earlier), start: 'a', number: 0 });
+    send();
+    reports.receive({ type: 'run', ...earlier, drafts: [draft('older')] }, USER);
+    assert.deepEqual([stream.isEnded, got], [false, ['known running Gre']]);
+    send({ status: 'failed' });
+    assert.deepEqual(got, ['known running Gre', 'known running older']);
+    reports.receive({ type: 'run', ...earlier, status: 'ended' }, USER);
+    assert.equal(reports.of(KEY), undefined);
+  });
+
+  it('tells its end in place of the failure of an earlier run', () => {
+    const earlier = report({ messageId: 'm0', status: 'failed' });
+    const { reports, send } = answered({ ...runsOf(earlier), start: 'a', number: 0 });
+    send({ status: 'failed' });
+    assert.equal(reports.of(KEY)?.messageId, 'm1');
+  });
+
   it('ignores reports of other messages, and malformed ones', () => {
     const { got, send } = answered();
     send({ messageId: 'm9' });
@@ -365,6 +396,19 @@ describe('The stream of the answer to a message', () => {
     assert.equal(reports.streamHeaders(OTHER), undefined);
     stop();
     assert.equal(reports.streamHeaders(KEY), undefined);
+  });
+});
+
+describe('The message that another process may be answering', () => {
+  it('is told once: a listener that reads the session gets no end without end', () => {
+    const { reports, got } = told(report({ status: 'failed' }));
+    const open = { messageId: 'm1', leftMs: 60_000 };
+    for (const each of [undefined, undefined, open, { ...open, leftMs: 50_000 }]) {
+      reports.noteOpen(KEY, each);
+    }
+    assert.equal(got.length, 1);
+    reports.noteOpen(KEY, undefined);
+    assert.deepEqual([got.length, reports.openMessage(KEY)], [2, undefined]);
   });
 });
 
