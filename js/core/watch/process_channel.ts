@@ -59,14 +59,14 @@ export class ProcessHost implements TabHost {
 
   /**
    * Begins to listen for an answer to what is sent next. Returns a function that tells, later, whether an answer would
-   * have been heard: the channel is open, was not interrupted, and has returned a text of this process since, unless it
-   * returns none.
+   * have been heard: the channel is open, was not interrupted, and has returned a text of this process since. A channel
+   * that returns none may deliver nothing at all: it needs to have delivered a text of the process that is asked.
    */
-  listening(): () => boolean {
+  listening(): (wasHeard: boolean) => boolean {
     const { number, misses } = this.#sender;
-    return () => {
+    return (wasHeard) => {
       const { echo, misses: now, isHearing } = this.#sender;
-      return isHearing && now === misses && (echo === 0 || echo > number);
+      return isHearing && now === misses && (echo === 0 ? wasHeard : echo > number);
     };
   }
 }

@@ -105,7 +105,7 @@ export class ProcessFeed extends Feed implements ProcessLink {
     this.#releaseListeners.push(run);
   }
 
-  listening(): () => boolean {
+  listening(): (wasHeard: boolean) => boolean {
     return this.#host.listening();
   }
 

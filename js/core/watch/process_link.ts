@@ -11,5 +11,5 @@ export interface ProcessLink {
   /** Returns a port of the channel. */
   port<Message>(kind: TabKind<Message>, listener: TabListener<Message>): TabPort<Message>;
   /** See `ProcessHost`. */
-  listening(): () => boolean;
+  listening(): (wasHeard: boolean) => boolean;
 }

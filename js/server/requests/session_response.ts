@@ -49,7 +49,7 @@ export async function tellOpen(call: RouteCall, events: readonly Event[] = []): 
     events.every((event) => rewindTargetOf(event) === undefined);
   const isKnown = hasAll || !runs.isOneOfMany;
   const tail = isKnown ? events : ((await readNewestTurn(service, key))?.events ?? []);
-  const found = runs.elsewhere(tail, report);
+  const found = await runs.elsewhereNow(key, tail, report);
   const message = newestMessage(tail);
   const own = message && runs.find(key, message.id);
   const leftMs = own?.leftMs ?? found?.leftMs ?? 0;

@@ -30,6 +30,8 @@ export interface RunElsewhere {
   readonly message: Event;
   /** The start of the process that has begun the run. */
   readonly start: string;
+  /** See `RunMark`. */
+  readonly hasChannel: boolean;
   /** The milliseconds for which the run may still be under way; 0 if it is over. */
   readonly leftMs: number;
 }
@@ -62,7 +64,8 @@ export function runElsewhere(
   const hasEnd = events.some((event) => event.invocationId === invocationId && isStopped(event));
   if (hasEnd || storedStatus(events)?.status !== 'unanswered') return undefined;
   const age = Math.max(0, now - mark.began);
-  return { message: message!, start: mark.start, leftMs: Math.max(0, maxRunMs + margin.ms - age) };
+  const leftMs = Math.max(0, maxRunMs + margin.ms - age);
+  return { message: message!, start: mark.start, hasChannel: mark.hasChannel, leftMs };
 }
 
 /** Whether the newest message proves that another process runs agents beside this one. */

@@ -7,6 +7,7 @@ import type { ProcessLink } from '../../core/watch/process_link.js';
 import type { TabPort } from '../../core/watch/tab_channel.js';
 import { endEventsOf } from '../../service/runs/agent/end_events.js';
 import { reportIn } from '../../stores/remote/reported_run.js';
+import type { RunMark } from '../../values/model/event/metadata.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
 import { putLast } from '../../values/bounded_map.js';
 import { keyText } from '../../values/model/values/ids.js';
@@ -20,6 +21,8 @@ const STOP_MS = 3000;
 const QUIET_MS = 2000;
 /** Milliseconds between two looks for such processes. */
 const CHECK_MS = 1000;
+/** The most starts whose question for a reader is remembered. */
+const MAX_QUESTIONS = 1000;
 /** Users with feeds are told to the others again after so many milliseconds. */
 const FEEDS_MS = 15_000;
 /** The most runs whose ends are remembered. */
@@ -46,6 +49,9 @@ export interface OwnRuns {
 /** By user: the feeds that this process has open. */
 export type OpenFeeds = Map<string, { readonly owner: Required<StateOwner>; count: number }>;
 
+/** A start of a process that is asked. */
+type AskedStart = Pick<RunMark, 'start' | 'hasChannel'>;
+
 /** A run of another process. */
 interface OtherRun {
   readonly start: string;
@@ -66,6 +72,8 @@ export class OtherProcesses {
   readonly #starts: OtherStarts;
   /** The runs that have told their ends. */
   readonly #ended = new Map<string, true>();
+  /** By start: the question to it for a reader. Until it is heard again, or texts may have been missed. */
+  readonly #questions = new Map<string, Promise<unknown>>();
   readonly #feeds: OpenFeeds;
   #isOpen = false;
   #isClosed = false;
@@ -86,7 +94,10 @@ export class OtherProcesses {
       deliver: (messages) => {
         for (const message of messages) this.#receive(message);
       },
-      missed: () => void this.#askAll(),
+      missed: () => {
+        this.#questions.clear();
+        void this.#askAll();
+      },
     });
     link.onRelease(() => this.#close());
   }
@@ -153,7 +164,7 @@ export class OtherProcesses {
   async isRunning(key: CompositeSessionKey): Promise<boolean> {
     const run = this.#runs.get(keyText(key));
     if (run === undefined) return false;
-    return (await this.ask(run.start, run.report)) === 'runs';
+    return (await this.ask({ start: run.start, hasChannel: true }, run.report)) === 'runs';
   }
 
   /**
@@ -162,7 +173,7 @@ export class OtherProcesses {
    */
   async goesOn(start: string, run: AskedRun): Promise<boolean> {
     if (this.#ended.has(runName(run)) || !this.#starts.wasHeard(start)) return false;
-    return (await this.ask(start, run)) === 'runs';
+    return (await this.ask({ start, hasChannel: true }, run)) === 'runs';
   }
 
   /**
@@ -170,10 +181,23 @@ export class OtherProcesses {
    *
    * @returns `gone`: the process has ended; `undefined`: it is not known
    */
-  async ask(start: string, run: AskedRun): Promise<'runs' | 'over' | 'gone' | undefined> {
+  async ask(start: AskedStart, run: AskedRun): Promise<'runs' | 'over' | 'gone' | undefined> {
     const areRunning = await this.#askWhich(start, [run]);
     if (typeof areRunning !== 'object') return areRunning;
     return areRunning[0] === true ? 'runs' : 'over';
+  }
+
+  /**
+   * Finds out whether the start that has begun a run has ended, for `isGone`. A reader waits for two seconds at most, and
+   * once for a start that does not answer.
+   */
+  async check(asked: AskedStart, run: AskedRun): Promise<void> {
+    const { start } = asked;
+    // A start that has told the run is asked by the timer once it is quiet.
+    if (this.#knownRun(start, run) !== undefined && !this.#starts.isQuiet(start, QUIET_MS)) return;
+    const question = this.#questions.get(start) ?? this.ask(asked, run);
+    putLast(this.#questions, start, question, MAX_QUESTIONS);
+    await question;
   }
 
   /**
@@ -182,14 +206,16 @@ export class OtherProcesses {
    * @returns for each message whether it is run; else as `ask`
    */
   async #askWhich(
-    start: string,
+    { start, hasChannel }: AskedStart,
     asked: readonly AskedRun[],
   ): Promise<readonly boolean[] | 'gone' | undefined> {
     const runs = asked.map(({ appName, userId, sessionId, messageId }) => {
       return { appName, userId, sessionId, messageId };
     });
     this.open();
-    const answer = await this.#starts.askOne(start, (id) => ({ type: 'ask', id, to: start, runs }));
+    const answer = await this.#starts.askOne(start, hasChannel, (id) => {
+      return { type: 'ask', id, to: start, runs };
+    });
     if (answer === undefined || answer === 'gone') return answer;
     const areRunning = answer.type === 'answer' ? answer.areRunning : [];
     for (const [index, run] of runs.entries()) {
@@ -235,7 +261,7 @@ export class OtherProcesses {
     if (start === undefined || report === undefined) return undefined;
     const { appName, userId, sessionId, messageId, invocationId } = report;
     const run = { appName, userId, sessionId, messageId };
-    const answer = await this.#starts.askOne(start, (id) => {
+    const answer = await this.#starts.askOne(start, true, (id) => {
       return { type: 'report', id, to: start, run };
     });
     // Its end may have been told meanwhile.
@@ -268,6 +294,7 @@ export class OtherProcesses {
     // A start that is heard again was only cut off. Its runs were dropped.
     if (this.isGone(from)) this.#send({ type: 'tell', to: from });
     this.#starts.noteHeard(from);
+    this.#questions.delete(from);
     const { start, reports } = this.#own;
     switch (message.type) {
       case 'run':
@@ -348,7 +375,7 @@ export class OtherProcesses {
     const asked = [...starts].map((start) => {
       const own = runs.filter((run) => run.start === start);
       return this.#askWhich(
-        start,
+        { start, hasChannel: true },
         own.map(({ report }) => report),
       );
     });

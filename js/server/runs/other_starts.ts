@@ -88,19 +88,25 @@ export class OtherStarts {
 
   /**
    * Asks a start, and waits for two seconds at most. A start that says nothing at all in them, and would have been heard,
-   * counts as gone.
+   * counts as gone. One that has no channel and was never heard is not asked.
    *
+   * @param hasChannel whether the start is known to answer on a channel
    * @returns `gone`: the start has ended; `undefined`: it is not known
    */
-  async askOne(start: string, question: NewQuestion): Promise<RunAnswer | 'gone' | undefined> {
+  async askOne(
+    start: string,
+    hasChannel: boolean,
+    question: NewQuestion,
+  ): Promise<RunAnswer | 'gone' | undefined> {
     if (this.isGone(start)) return 'gone';
+    if (!hasChannel && !this.#starts.has(start)) return undefined;
     const wouldHear = this.#link.listening();
     const answer = await this.#ask(SILENCE_MS, question, start);
     if (answer !== undefined) return answer;
     // The silence behind another question may have told it.
     if (this.isGone(start)) return 'gone';
     if (!this.isQuiet(start, SILENCE_MS)) return undefined;
-    if (!wouldHear() || !this.#starts.has(start)) return undefined;
+    if (!wouldHear(this.#starts.has(start))) return undefined;
     this.noteGone(start);
     return 'gone';
   }

@@ -88,7 +88,8 @@ export class ProcessRuns implements OwnRuns {
   /** Draws the mark of a message that is admitted now. */
   newMark(): string {
     this.#admitted += 1;
-    return textOfMark({ start: this.start, number: this.#admitted, began: Date.now() });
+    const hasChannel = this.others !== undefined;
+    return textOfMark({ start: this.start, number: this.#admitted, began: Date.now(), hasChannel });
   }
 
   /** Returns the run of a session, and the one that is to follow it. */

@@ -122,13 +122,23 @@ export class ServerRuns {
     return run && this.#all.others?.isGone(run.start) ? { ...run, leftMs: 0 } : run;
   }
 
-  /** Whether a run of another process is over, by what that process says, or by its age if it cannot be asked. */
-  async #isOver(
+  /** As `elsewhere`. Asks a silent process first whether it is there, for two seconds at most, and once. */
+  async elsewhereNow(
     key: CompositeSessionKey,
-    { start, message, leftMs }: RunElsewhere,
-  ): Promise<boolean> {
-    if (leftMs === 0) return true;
-    const answer = await this.#all.others?.ask(start, { ...key, messageId: message.id });
+    events: readonly Event[],
+    onError: (error: unknown) => void,
+  ): Promise<RunElsewhere | undefined> {
+    const run = this.elsewhere(events, onError);
+    const { others } = this.#all;
+    if (run === undefined || run.leftMs === 0 || others === undefined) return run;
+    await others.check(run, { ...key, messageId: run.message.id });
+    return this.elsewhere(events, onError);
+  }
+
+  /** Whether a run of another process is over, by what that process says, or by its age if it cannot be asked. */
+  async #isOver(key: CompositeSessionKey, run: RunElsewhere): Promise<boolean> {
+    if (run.leftMs === 0) return true;
+    const answer = await this.#all.others?.ask(run, { ...key, messageId: run.message.id });
     return answer === 'over' || answer === 'gone';
   }
 

@@ -39,23 +39,26 @@ export interface RunMark {
   readonly number: number;
   /** The server's time in milliseconds when it admitted the message. */
   readonly began: number;
+  /** Whether that start answers on a channel. */
+  readonly hasChannel: boolean;
 }
 
-const MARK = /^([\w-]+)\/(\d{1,15})\/(\d{1,15})\/[\w-]+$/;
+const MARK = /^([\w-]+)\/(\d{1,15})\/(\d{1,15})\/([01])\/[\w-]+$/;
 
 /** By event as it was read. */
 const marks = new WeakMap<Event, RunMark>();
 
-/** Returns the text of a mark, `<start>/<number>/<began>/<nonce>`, which no other append has. */
-export function textOfMark({ start, number, began }: RunMark): string {
-  return [start, number, began, newEventId()].join('/');
+/** Returns the text of a mark, `<start>/<number>/<began>/<0 or 1>/<nonce>`, which no other append has. */
+export function textOfMark({ start, number, began, hasChannel }: RunMark): string {
+  return [start, number, began, hasChannel ? 1 : 0, newEventId()].join('/');
 }
 
 /** Returns the mark of a text; `undefined` if the text is none. */
 export function parseMark(text: unknown): RunMark | undefined {
-  const [, start, number, began] = (typeof text === 'string' ? MARK.exec(text) : null) ?? [];
+  const [, start, number, began, channel] =
+    (typeof text === 'string' ? MARK.exec(text) : null) ?? [];
   if (start === undefined) return undefined;
-  return { start, number: Number(number), began: Number(began) };
+  return { start, number: Number(number), began: Number(began), hasChannel: channel === '1' };
 }
 
 /** Returns the mark of an event that this realm has read from its storage. A copy of the event has none. */

@@ -53,7 +53,7 @@ async function serveElsewhere(
   const service = new InMemorySessionService();
   const session = await service.createSession(KEY);
   const began = Date.now() - ageMs;
-  const text = mark ?? textOfMark({ start: 'another', number: 1, began });
+  const text = mark ?? textOfMark({ start: 'another', number: 1, began, hasChannel: false });
   const message = { ...messageJson('m1'), timestamp: 0 } as unknown as Event;
   if (mark === null) await service.appendEvent({ session, event: message });
   else await storeMessageOnce(service, session, message, { mark: text });
@@ -190,7 +190,7 @@ describe('A message that no other process runs', () => {
   });
 
   it('is over if this process began it and does not run it', () => {
-    const mark = textOfMark({ start: 'a', number: 1, began: Date.now() });
+    const mark = textOfMark({ start: 'a', number: 1, began: Date.now(), hasChannel: false });
     const customMetadata = { __adk_internal_run: mark };
     const stored = createEvent({ ...messageJson('m1'), customMetadata });
     const message = withoutIdempotencyKey(stored);

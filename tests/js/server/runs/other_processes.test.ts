@@ -5,6 +5,8 @@ import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 
 import { type AppendEventsRequest, type Event } from '../../../../js/index.js';
+import { OPEN_HEADER, openText, parseOpen } from '../../../../js/stores/http/protocol.js';
+import { Hub } from '../../core/watch/hub.js';
 import { says, textsOf } from '../../ui/live/runs/agents.js';
 import { answerOf, KEY, requestTo, SESSION } from '../fixture.js';
 import { asked, EVENTS, messageJson, RUN } from './fixture.js';
@@ -449,6 +451,58 @@ describe('The runs of other processes', () => {
     assert.equal(response.status, 409);
     assert.deepEqual(a.agent.stopped, []);
   });
+
+  it('of a process that dies before it tells them end for a page that reads, which waits two seconds once', async () => {
+    const { a, b, kill } = await processes(2);
+    await pass(5000);
+    kill(0);
+    await a.ask(EVENTS, asked('m1'));
+    const read = async () => {
+      const [response, tookMs] = await settled(b.handler(requestTo(SESSION)));
+      return [response.headers.get(OPEN_HEADER), tookMs] as const;
+    };
+    const [one, two] = await Promise.all([read(), read()]);
+    assert.deepEqual([one[0], two[0]], [openText(undefined), openText(undefined)]);
+    assert.ok(one[1] >= 1900 && one[1] <= 2200 && two[1] <= 2200, `${one[1]} ${two[1]}`);
+    assert.ok((await read())[1] <= 100);
+  });
+
+  it('are read without a wait from the second time on while the process itself hears nothing', async () => {
+    const { a, b, hub } = await processes(2);
+    await pass(5000);
+    hub.isCut = true;
+    await a.ask(EVENTS, asked('m1'));
+    const read = async () => {
+      const [response, tookMs] = await settled(b.handler(requestTo(SESSION)));
+      return [parseOpen(response.headers.get(OPEN_HEADER)!)?.messageId, tookMs <= 100];
+    };
+    assert.deepEqual(
+      [await read(), await read()],
+      [
+        ['m1', false],
+        ['m1', true],
+      ],
+    );
+    hub.isCut = false;
+    a.agent.say(undefined);
+    await pass(400);
+  });
+
+  for (const echoes of [true, false]) {
+    const title = echoes ? 'end for' : 'are not ended by';
+    const channel = echoes ? 'a channel' : 'a channel that does not return its texts';
+    it(`of a process that is gone ${title} a process that never heard it on ${channel}`, async () => {
+      const hub = new Hub({ echoes, tellsMissed: true });
+      const { a, kill, reopen } = await processes(1, { hub });
+      await a.ask(EVENTS, asked('m1'));
+      kill(0);
+      const next = await reopen(1);
+      await pass(1000);
+      const [response, tookMs] = await settled(next.handler(requestTo(EVENTS, asked('m2'))));
+      assert.equal(response.status, echoes ? 200 : 409);
+      assert.ok(tookMs <= 2200, String(tookMs));
+    });
+  }
 
   it('are heard by a handler over a service that was opened again', async () => {
     const { a, b, reopen } = await processes(2);

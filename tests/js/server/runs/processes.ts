@@ -160,7 +160,7 @@ export async function processes(
   const storage = wholeStorage();
   const channels: ProcessChannel[] = [];
   const all: Process[] = [];
-  const storages = Array.from({ length: count }, () => ({ ...storage }));
+  const storages = Array.from({ length: count + 1 }, () => ({ ...storage }));
   const reopen = async (number: number): Promise<Process> => {
     const open = (name: string): ProcessChannel => {
       const channel = hub.open(name);

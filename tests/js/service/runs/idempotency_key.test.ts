@@ -49,12 +49,13 @@ overStorages('The append of a message with an idempotency key', (open) => {
   it('tells the mark of a server to those who read the message through the service', async () => {
     const service = await open();
     await service.createSession(KEY);
-    const mark = textOfMark({ start: 'a-1', number: 3, began: 1700 });
+    const parts = { start: 'a-1', number: 3, began: 1700, hasChannel: true };
+    const mark = textOfMark(parts);
     const session = (await service.getSession(KEY))!;
     await storeMessageOnce(service, session, message(), { mark });
     const config = { numRecentEvents: 1, view: 'transcript' } as const;
     const [stored] = (await service.getSession({ ...KEY, config }))!.events;
-    assert.deepEqual(runMarkOf(stored!), { start: 'a-1', number: 3, began: 1700 });
+    assert.deepEqual(runMarkOf(stored!), parts);
     assert.equal(stored!.customMetadata, undefined);
     await service.close();
   });
