@@ -6,6 +6,7 @@ import type { StateOwner } from '../../core/storage/scopes.js';
 import type { ProcessLink } from '../../core/watch/process_link.js';
 import type { TabPort } from '../../core/watch/tab_channel.js';
 import { endEventsOf } from '../../service/runs/agent/end_events.js';
+import { storedStatus } from '../../service/runs/agent/run_status.js';
 import { reportIn } from '../../stores/remote/reported_run.js';
 import type { RunMark } from '../../values/model/event/metadata.js';
 import type { CompositeSessionKey } from '../../values/model/session.js';
@@ -237,19 +238,21 @@ export class OtherProcesses {
     reason: 'cancelled' | 'rewound',
   ): Promise<boolean> {
     const { appName, userId, sessionId } = key;
-    const known = this.#runs.get(keyText(key))?.report.messageId;
-    const isKnown = known !== undefined && (messageId === undefined || messageId === known);
+    const { start, report } = this.#runs.get(keyText(key)) ?? {};
+    const isKnown = messageId === undefined || messageId === report?.messageId;
+    const to = isKnown ? start : undefined;
     this.open();
     const session = { appName, userId, sessionId };
-    const answer = await this.#starts.askAll(isKnown ? STOP_MS : 0, (id) => {
-      return { type: 'stop', id, key: session, messageId, reason };
+    const limitMs = to === undefined ? 0 : STOP_MS;
+    const answer = await this.#starts.askAll(limitMs, to, (id) => {
+      return { type: 'stop', id, to, key: session, messageId, reason };
     });
-    return answer !== undefined;
+    return answer?.type === 'stopped' && answer.wasRunning;
   }
 
   /**
    * Returns the run of a session at another process, for a rewind that ends it. That process is asked for the texts so
-   * far. If it does not answer in time, the rewind stores no end events, and the run is stopped.
+   * far. If it does not answer in time, the rewind stores the end event without them.
    *
    * @param agentName the author of what ends the run
    */
@@ -264,11 +267,13 @@ export class OtherProcesses {
     const answer = await this.#starts.askOne(start, true, (id) => {
       return { type: 'report', id, to: start, run };
     });
-    // Its end may have been told meanwhile.
+    const isGone = answer === 'gone';
     const known = this.#knownRun(start, run);
-    if (known === undefined) return undefined;
-    const told = answer !== 'gone' && answer?.type === 'reported' ? answer : undefined;
-    if (told !== undefined && told.run === undefined) return this.#end(known);
+    // Its end may have been told meanwhile.
+    if (known === undefined && !isGone) return undefined;
+    const told = !isGone && answer?.type === 'reported' ? answer : undefined;
+    if (known !== undefined && told !== undefined && told.run === undefined)
+      return this.#end(known);
     const now = told?.run && reportIn({ ...told.run, number: undefined }, new Map());
     const message = { id: messageId, invocationId };
     const stop = async (reason: 'cancelled' | 'rewound'): Promise<void> => {
@@ -276,8 +281,11 @@ export class OtherProcesses {
     };
     return {
       message,
+      // A process that is gone may have ended the run, and not told it.
       endEvents: (events) =>
-        now === undefined ? [] : endEventsOf({ message, drafts: now.drafts, agentName }, events),
+        isGone && storedStatus(events)?.status !== 'unanswered'
+          ? []
+          : endEventsOf({ message, drafts: now?.drafts ?? [], agentName }, events),
       cancel: () => stop('cancelled'),
       abort: () => stop('rewound'),
     };
@@ -325,15 +333,17 @@ export class OtherProcesses {
     }
   }
 
-  async #stopOwn({ id, key, messageId, reason }: RunMessage & { type: 'stop' }): Promise<void> {
-    const isStopped = await this.#own.stop(key, messageId, reason);
-    if (isStopped) this.#send({ type: 'stopped', id });
+  async #stopOwn({ id, to, key, messageId, reason }: RunMessage & { type: 'stop' }): Promise<void> {
+    const wasRunning = await this.#own.stop(key, messageId, reason);
+    if (wasRunning || to === this.#own.start) this.#send({ type: 'stopped', id, wasRunning });
   }
 
   /** Takes the report of a run. Asks for the whole one if it follows a report that was lost. */
   #take({ from, step, run }: RunMessage & { type: 'run' }): void {
     const name = keyText(run);
     const known = this.#runs.get(name);
+    // The process whose run of the session began last has taken it over. The other one ends at its next append.
+    if (known !== undefined && known.start !== from && step > 1) return;
     const isNext = known?.start === from && known.step === step - 1;
     const before = new Map(isNext ? [[name, known.report]] : []);
     const report = reportIn({ ...run, number: undefined }, before);

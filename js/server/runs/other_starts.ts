@@ -20,7 +20,7 @@ interface OtherStart {
 
 /** A question that waits for its answer. */
 interface Question {
-  /** The start that is asked. Absent: all are. */
+  /** The start that has to answer. Absent: none has to. */
   readonly to: string | undefined;
   readonly end: (answer: RunAnswer | undefined) => void;
 }
@@ -111,9 +111,17 @@ export class OtherStarts {
     return 'gone';
   }
 
-  /** Asks all starts, and waits for the first answer, at most so many milliseconds. */
-  askAll(limitMs: number, question: NewQuestion): Promise<RunAnswer | undefined> {
-    return this.#ask(limitMs, question, undefined);
+  /**
+   * Asks all starts, and waits for the first answer, at most so many milliseconds.
+   *
+   * @param to the start that has to answer. Nothing waits once it has ended
+   */
+  askAll(
+    limitMs: number,
+    to: string | undefined,
+    question: NewQuestion,
+  ): Promise<RunAnswer | undefined> {
+    return this.#ask(limitMs, question, to);
   }
 
   /** Takes the answer to a question. */

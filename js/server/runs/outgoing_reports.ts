@@ -83,7 +83,7 @@ export class OutgoingReports {
     const follows = isSameRun && before?.hasDrafts === hasDrafts && !isWhole;
     const isRunning = run.status === 'running';
     if (follows && !hasDrafts && isRunning) return;
-    const step = (before?.step ?? 0) + 1;
+    const step = isSameRun ? before!.step + 1 : 1;
     if (isRunning) this.#sent.set(name, { report, step, hasDrafts });
     else this.#sent.delete(name);
     this.#send({ type: 'run', step, run: follows ? changesOf(before.report, report) : report });

@@ -133,6 +133,12 @@ export class ProcessRuns implements OwnRuns {
     if (!this.runs.has(keyText(report))) this.#tellListeners(report);
   }
 
+  /** Tells the run of another process that `pass` has left out while this process had a run of the session. */
+  passLater(name: string): void {
+    for (const report of this.others?.reports ?? [])
+      if (keyText(report) === name) this.pass(report);
+  }
+
   #tellListeners(report: RunReport): void {
     for (const listener of [...this.#listeners]) listener(report);
   }

@@ -18,6 +18,7 @@ export type RunMessage = {
   | {
       /** A run as it is now, or what has changed since the report of the step before. */
       readonly type: 'run';
+      /** Counts from 1 at the beginning of each run. */
       readonly step: number;
       readonly run: RunReport | RunChange;
     }
@@ -62,12 +63,14 @@ export type RunMessage = {
       /** Asks all to stop the run of a session, or of one message. */
       readonly type: 'stop';
       readonly id: string;
+      /** The start that has told the run, and answers also if it has none. The others answer if they had one. */
+      readonly to?: string | undefined;
       readonly key: CompositeSessionKey;
       readonly messageId?: string | undefined;
       /** `rewound`: the run is undone, so its end is not stored. */
       readonly reason: 'cancelled' | 'rewound';
     }
-  | { readonly type: 'stopped'; readonly id: string }
+  | { readonly type: 'stopped'; readonly id: string; readonly wasRunning: boolean }
   | {
       /** The sender ends: it runs nothing any more. */
       readonly type: 'closed';
@@ -105,12 +108,13 @@ const IS_VALID: Readonly<Record<RunMessage['type'], (fields: Fields) => boolean>
   report: ({ id, to, run }) => isId(id) && isId(to) && isAskedRun(run),
   // As that of a `run`.
   reported: ({ id, run }) => isId(id) && (run === undefined || isKey(run)),
-  stop: ({ id, key, messageId, reason }) =>
+  stop: ({ id, to, key, messageId, reason }) =>
     isId(id) &&
+    isOptionalId(to) &&
     isKey(key) &&
     isOptionalId(messageId) &&
     (reason === 'cancelled' || reason === 'rewound'),
-  stopped: ({ id }) => isId(id),
+  stopped: ({ id, wasRunning }) => isId(id) && typeof wasRunning === 'boolean',
   closed: () => true,
 };
 

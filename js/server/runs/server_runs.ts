@@ -291,11 +291,13 @@ export class ServerRuns {
     const isSuccessor = this.#all.successors.get(name) === run;
     const { report } = run;
     if (run.isOver) (isSuccessor ? this.#all.successors : this.#all.runs).delete(name);
-    if (report === undefined) return;
     // Its message is stored.
-    if (isSuccessor) this.#all.successors.delete(name);
-    if (isSuccessor && !run.isOver) this.#all.runs.set(name, run);
-    this.#all.tell(report);
+    if (isSuccessor && report !== undefined) {
+      this.#all.successors.delete(name);
+      if (!run.isOver) this.#all.runs.set(name, run);
+    }
+    if (report !== undefined) this.#all.tell(report);
+    if (run.isOver) this.#all.passLater(name);
   }
 }
 
