@@ -105,9 +105,9 @@ export interface RunUnderWay {
    *   of an agent
    */
   readonly endEvents: (events: readonly Event[]) => readonly NewEvent[];
-  /** Stops the run and stores its end event. Resolves at its end. */
+  /** Stops the run, which stores its end event. Resolves when the run has ended, or its process does not answer. */
   readonly cancel: () => Promise<void>;
-  /** Stops the run and stores no end event. Resolves at its end. */
+  /** Stops the run, which stores no end event. Resolves as `cancel`. */
   readonly abort: () => Promise<void>;
 }
 

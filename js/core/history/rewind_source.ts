@@ -34,6 +34,9 @@ interface SessionToRewind {
   readonly run: RunUnderWay | undefined;
 }
 
+/** The run that was under way after a read, and the revisions of that read. */
+type SessionUnderWay = Pick<SessionToRewind, 'run'> & Pick<ReadSession, 'created' | 'revision'>;
+
 /**
  * Reads what a rewind is computed from.
  *
@@ -50,6 +53,7 @@ export async function readRewindSource(
   sizes: PageSizes = PAGE_SIZES,
 ): Promise<SessionToRewind> {
   const { key, options: { running } = {} } = write;
+  let before: SessionUnderWay | undefined;
   if (store.traits.readsParts === true) {
     const session = await store.read({ kind: 'window', key, last: sizes.first }, call);
     if (session === undefined) throw sessionNotFound(key.sessionId);
@@ -60,13 +64,17 @@ export async function readRewindSource(
     }
     const last = await readLast(store, write, session, run, sizes, call);
     if (last !== undefined) return { session: last, run };
+    before = { ...session, run };
   }
   const session = await readWhole(store, key, call);
   if (Number.isNaN(session.created)) {
     const message = 'The storage has no revisions, so its sessions cannot be rewound.';
     throw new SessionError('unsupported', message);
   }
-  return { session, run: await running?.() };
+  const { created, revision } = session;
+  // A run of another process costs a question to it, and the append fails if the session changes meanwhile.
+  const isUnchanged = before?.created === created && before.revision === revision;
+  return { session, run: isUnchanged ? before?.run : await running?.() };
 }
 
 /** Reads the last events that a rewind needs. Returns `undefined` if it needs all. */

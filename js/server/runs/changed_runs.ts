@@ -12,7 +12,7 @@ export class ChangedRuns {
   readonly #runs = new Map<string, RunReport>();
   #timer: ReturnType<typeof backgroundTimer> | undefined;
 
-  /** @param onDue called when the runs are to be taken */
+  /** @param onDue called when the caller has to `take` the runs */
   constructor(onDue: () => void) {
     this.#onDue = onDue;
   }
@@ -22,14 +22,18 @@ export class ChangedRuns {
     return this.#runs.size === 0;
   }
 
-  /** Notes a run as it is now. @param isUrgent whether it waits for nothing, and nothing waits any more */
+  /**
+   * Notes a run as it is now.
+   *
+   * @param isUrgent whether `onDue` is called at once, also for the changes that wait
+   */
   note(run: RunReport, isUrgent: boolean): void {
     this.#runs.set(keyText(run), run);
     if (isUrgent) return this.#fire();
     this.#timer ??= backgroundTimer(() => this.#fire(), DELAY_MS);
   }
 
-  /** Takes the runs, the one that has waited longest first. Those that the caller does not come to stay. */
+  /** Yields and forgets the runs, the one that has waited longest first. A caller that stops early leaves the rest. */
   *take(): Generator<RunReport, void> {
     for (const run of this.#runs.values()) {
       this.forget(run);
@@ -46,7 +50,7 @@ export class ChangedRuns {
     this.#runs.clear();
   }
 
-  /** Tells nothing any more. */
+  /** Stops the timer. Call it last: a later `note` starts it again. */
   end(): void {
     clearTimeout(this.#timer);
   }

@@ -18,7 +18,7 @@ import { type AskedRun, RUN_MESSAGES, type RunContents, type RunMessage } from '
 
 /** Milliseconds that another process may take to stop a run. */
 const STOP_MS = 3000;
-/** A process that has a run is asked for it after so many milliseconds without a word. */
+/** A process that has told a run is asked for it when it has sent nothing for so many milliseconds. */
 const QUIET_MS = 2000;
 /** Milliseconds between two looks for such processes. */
 const CHECK_MS = 1000;
@@ -43,7 +43,7 @@ export interface OwnRuns {
     messageId: string | undefined,
     reason: 'cancelled' | 'rewound',
   ): Promise<boolean>;
-  /** Tells the feeds of this process a run of another one, unless this process has the next run of the session. */
+  /** Tells a run of another process to the feeds of this one, unless this process has a run of the session itself. */
   pass(report: RunReport): void;
 }
 
@@ -252,7 +252,7 @@ export class OtherProcesses {
 
   /**
    * Returns the run of a session at another process, for a rewind that ends it. That process is asked for the texts so
-   * far. If it does not answer in time, the rewind stores the end event without them.
+   * far. If it does not answer within two seconds, the rewind stores the end event without them.
    *
    * @param agentName the author of what ends the run
    */
@@ -269,7 +269,7 @@ export class OtherProcesses {
     });
     const isGone = answer === 'gone';
     const known = this.#knownRun(start, run);
-    // Its end may have been told meanwhile.
+    // The run has ended while its process was asked.
     if (known === undefined && !isGone) return undefined;
     const told = !isGone && answer?.type === 'reported' ? answer : undefined;
     if (known !== undefined && told !== undefined && told.run === undefined)

@@ -5,7 +5,7 @@ import { putLast } from '../../values/bounded_map.js';
 import { newEventId } from '../../values/model/event/create_event.js';
 import type { RunAnswer, RunContents } from './run_messages.js';
 
-/** Milliseconds after which a start that does not answer counts as gone, if it would have been heard. */
+/** A start that is asked, and sends nothing for so many milliseconds, counts as gone if the channel works. */
 const SILENCE_MS = 2000;
 /** The most starts that are remembered. */
 const MAX_STARTS = 10_000;
@@ -103,7 +103,7 @@ export class OtherStarts {
     const wouldHear = this.#link.listening();
     const answer = await this.#ask(SILENCE_MS, question, start);
     if (answer !== undefined) return answer;
-    // The silence behind another question may have told it.
+    // Another question may have found it gone meanwhile.
     if (this.isGone(start)) return 'gone';
     if (!this.isQuiet(start, SILENCE_MS)) return undefined;
     if (!wouldHear(this.#starts.has(start))) return undefined;

@@ -58,7 +58,7 @@ export class OutgoingReports {
     for (const run of runs) this.#tell(run, true);
   }
 
-  /** Notes users whose feeds another process has, and tells the runs that it may not know. */
+  /** Notes users whose feeds another process has, and tells it those runs of these users whose drafts it may lack. */
   want(owners: readonly Required<StateOwner>[], areNew: boolean, runs: readonly RunReport[]): void {
     for (const { appName, userId } of owners) {
       const owner = { appName, userId };
@@ -83,7 +83,7 @@ export class OutgoingReports {
     const follows = isSameRun && before?.hasDrafts === hasDrafts && !isWhole;
     const isRunning = run.status === 'running';
     if (follows && !hasDrafts && isRunning) return;
-    const step = isSameRun ? before!.step + 1 : 1;
+    const step = isSameRun ? before.step + 1 : 1;
     if (isRunning) this.#sent.set(name, { report, step, hasDrafts });
     else this.#sent.delete(name);
     this.#send({ type: 'run', step, run: follows ? changesOf(before.report, report) : report });

@@ -52,7 +52,7 @@ export class ProcessRuns implements OwnRuns {
     link.onRelease(() => this.#leave(link));
   }
 
-  /** Uses the next channel, if there is one. Otherwise the others know that this process has ended. */
+  /** Goes on with the next channel, if there is one. Otherwise tells the others that the runs of this process are over. */
   #leave(link: ProcessLink): void {
     const [used] = this.#links;
     this.#links.delete(link);

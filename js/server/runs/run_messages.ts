@@ -72,7 +72,7 @@ export type RunMessage = {
     }
   | { readonly type: 'stopped'; readonly id: string; readonly wasRunning: boolean }
   | {
-      /** The sender ends: it runs nothing any more. */
+      /** The runs of the sender are over. */
       readonly type: 'closed';
     }
 );
@@ -93,7 +93,7 @@ const isOptionalId = (value: unknown): boolean => value === undefined || isId(va
 
 /** Checks the members of a message of each type. */
 const IS_VALID: Readonly<Record<RunMessage['type'], (fields: Fields) => boolean>> = {
-  // Whoever takes the report checks it, with those before.
+  // `reportIn` checks the rest of the report.
   run: ({ step, run }) => isRevision(step) && isKey(run),
   tell: ({ to }) => isOptionalId(to),
   feeds: ({ owners, areNew }) =>
@@ -106,7 +106,7 @@ const IS_VALID: Readonly<Record<RunMessage['type'], (fields: Fields) => boolean>
     Array.isArray(areRunning) &&
     areRunning.every((isRunning) => typeof isRunning === 'boolean'),
   report: ({ id, to, run }) => isId(id) && isId(to) && isAskedRun(run),
-  // As that of a `run`.
+  // `reportIn` checks the rest of the report.
   reported: ({ id, run }) => isId(id) && (run === undefined || isKey(run)),
   stop: ({ id, to, key, messageId, reason }) =>
     isId(id) &&

@@ -216,8 +216,8 @@ export class ServerRuns {
         before?.stored.catch(() => undefined),
       );
       const admitted = await admit(mark);
-      // The rewind has ended the run before, if this process knew that its message is stored. One of several processes
-      // refuses a message that is not stored yet: its claim finds that of the rewind.
+      // The rewind has ended the run under way if its message was known to be stored. One of several processes refuses a
+      // message that is not stored yet: its claim finds that of the rewind.
       const left = this.#all.runs.get(keyText(key));
       const isRefused = left?.report === undefined && this.isOneOfMany;
       if (!isRefused) await endsWithin(END_MS, left?.stop('cancelled'));

@@ -35,7 +35,7 @@ function optionsOf({ from }: DatabaseToOpen): object | undefined {
   return Object.keys(driverOptions).length > 0 ? driverOptions : undefined;
 }
 
-/** The tables of a service, which other services of this process may have too. They count it once it asks for them. */
+/** The tables of a service, which other services of this process may share. The first read of `storage` takes them. */
 export class DatabaseUse {
   readonly #database: DatabaseToOpen;
   #tables: { readonly storage: object; readonly release: () => void } | undefined;

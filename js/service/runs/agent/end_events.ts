@@ -31,7 +31,7 @@ export interface EndingRun {
 /** A run that has ended. */
 export interface EndedRun extends EndingRun {
   readonly key: CompositeSessionKey;
-  /** Whether to do nothing if the message has an answer meanwhile, or another one follows it. */
+  /** Whether nothing is stored if the message has an answer, or is not the newest one. */
   readonly isUnanswered: boolean;
   /**
    * Whether another process may have the run, and store its answer or its end meanwhile. Then the end is decided again

@@ -273,6 +273,28 @@ describe('readRewindSource', () => {
     assert.equal(await eventsRead(() => ({}), false, undefined, true), 64 + 3);
   });
 
+  for (const [title, isChanged, count] of [
+    ['once for the run if all events are read after the last ones', false, 1],
+    ['again for the run if the session has changed between the two reads', true, 2],
+  ] as const) {
+    it(`asks ${title}`, async () => {
+      const sessionKey = key(`s${++sessions}`);
+      const session = await service.createSession(sessionKey);
+      const events = Array.from({ length: 100 }, (_, number) => ({ invocationId: `i${number}` }));
+      await service.appendEvents({ session, events });
+      let questions = 0;
+      const running = async () => {
+        questions += 1;
+        if (isChanged && questions === 1) await service.appendEvent({ session, event: {} });
+        return undefined;
+      };
+      // Nothing has that invocation.
+      const write = writeOf(sessionKey.sessionId, { before: { invocationId: 'none' } }, false, 'x');
+      await readRewindSource(store, { ...write, options: { running } }, {});
+      assert.equal(questions, count);
+    });
+  }
+
   it('reads all events once over a storage that cannot read events by their ids', async () => {
     const storage = new MapStorage();
     storage.pause = () => undefined;
