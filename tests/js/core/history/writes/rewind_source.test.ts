@@ -285,7 +285,8 @@ describe('readRewindSource', () => {
       let questions = 0;
       const running = async () => {
         questions += 1;
-        if (isChanged && questions === 1) await service.appendEvent({ session, event: { invocationId: 'i' } });
+        if (isChanged && questions === 1)
+          await service.appendEvent({ session, event: { invocationId: 'i' } });
         return undefined;
       };
       // Nothing has that invocation.
