@@ -34,9 +34,9 @@ export interface Setup {
   readonly channelOf?: () => string;
 }
 
-/** Limits of runs with which a killed one without a channel is over soon. */
-const SHORT = { maxRunMs: 5000, marginMs: 1000 };
-const LONG = { maxRunMs: 60_000 };
+/** Limits of runs with which a killed one is over soon that no other process can tell to be over. */
+const WITHOUT_CHANNEL = { maxRunMs: 5000, marginMs: 1000 };
+const WITH_CHANNEL = { maxRunMs: 30_000, marginMs: 1000 };
 
 /** The prefixes of tables that were given out. */
 let prefixes = 0;
@@ -75,7 +75,7 @@ export function keepsSchedules(
         tablePrefix,
         channel: channelOf?.(),
         processes: 'many',
-        ...(channelOf === undefined ? SHORT : LONG),
+        ...(channelOf === undefined ? WITHOUT_CHANNEL : WITH_CHANNEL),
       });
       const lane = { log, cluster };
       all.push(lane);
@@ -92,7 +92,7 @@ export function keepsSchedules(
       it(`keep the promises of runs with the seed ${seed}`, async () => {
         const lane = free.pop() ?? (await openLane());
         try {
-          await runSchedule(seed, lane, channelOf !== undefined);
+          await runSchedule(seed, lane, setup);
         } finally {
           await lane.cluster.repaired();
           free.push(lane);
@@ -108,7 +108,8 @@ interface Lane {
   readonly cluster: Cluster;
 }
 
-async function runSchedule(seed: number, lane: Lane, hasChannel: boolean): Promise<void> {
+async function runSchedule(seed: number, lane: Lane, { size, channelOf }: Setup): Promise<void> {
+  const hasChannel = channelOf !== undefined;
   const { cluster, log } = lane;
   const plan = planOf(seed, hasChannel);
   const key = { appName: APP, userId: `u${seed}`, sessionId: 's' };
@@ -126,7 +127,11 @@ async function runSchedule(seed: number, lane: Lane, hasChannel: boolean): Promi
       await pause(step.pauseMs);
     }
     await cluster.repaired();
-    const quietMs = hasChannel ? QUIET_MS : QUIET_MS + SHORT.maxRunMs + SHORT.marginMs;
+    // A start that no living process has ever heard is over by its age alone, as all are without a channel.
+    const kills = faultsOf(plan).filter((what) => what === 'kill').length;
+    const isHeard = hasChannel && kills < size;
+    const { maxRunMs, marginMs } = hasChannel ? WITH_CHANNEL : WITHOUT_CHANNEL;
+    const quietMs = isHeard ? QUIET_MS : QUIET_MS + maxRunMs + marginMs;
     const unsettled = await settle(
       pages,
       observer,
@@ -223,8 +228,8 @@ function shownBy({ chat }: Page, isStored: boolean) {
     unsent[id]?.error !== undefined || unsent[id]?.blockedBy !== undefined;
   const stored = events.filter(({ id }) => !isRefused(id));
   const isRun = run !== undefined && !isRefused(run.messageId);
-  // A refused message keeps a page from showing that its session is deleted.
-  const exists = stored.length < events.length ? isStored : status === 'ready';
+  // What was refused keeps a page from showing that its session is deleted.
+  const exists = Object.keys(unsent).length > 0 ? isStored : status === 'ready';
   return { exists, ...eventsShown(stored), run: isRun ? run.status : undefined, title };
 }
 
