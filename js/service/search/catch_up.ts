@@ -124,7 +124,8 @@ export class CatchUp {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const request = { ...this.#owner, sessionId, since };
       const changes = await this.#service.listChanges(request).catch(() => undefined);
-      if (changes?.events === undefined || changes.isRecreated) return undefined;
+      // They are absent too if the session was created again.
+      if (changes?.events === undefined) return undefined;
       const { revision, events } = changes;
       const written = events.map(({ event }) => event);
       const { draft, newCount } = await addEvents(storedDraft(before), written, this.#pauses);

@@ -11,13 +11,12 @@ import { errorOfEvent, type PublicError } from '../../../values/errors/public_er
 import type { Event } from '../../../values/model/event/event.js';
 import { isFinalResponse } from '../../../values/model/event/final_response.js';
 import { RUN_ERROR } from '../../../values/model/event/metadata.js';
-import { hasCallParts, partsOf } from '../../../values/model/event/parts.js';
+import { partsOf } from '../../../values/model/event/parts.js';
 import {
   failureOfEvent,
   isStopped,
   RUN_FAILED,
   type ShownError,
-  shownOf,
   tellsOfRun,
 } from '../../../values/model/event/shown.js';
 import { hasWaitingCall, isAbort } from '../../../values/model/event/waiting.js';
@@ -89,12 +88,9 @@ export function runStatusOf(
   if (failure !== undefined) {
     return { status: 'failed', messageId, error: errorOfStored(last, failure) };
   }
-  return answersMessage(last) || isAsking(own) ? undefined : { status: 'unanswered', messageId };
-}
-
-/** Whether an event answers the message: it is final, and something to see or the response of a tool that needs no summary. */
-function answersMessage(event: Event): boolean {
-  return isFinalResponse(event) && (!shownOf(event).isEmpty || hasCallParts(event));
+  // Such an event has something to see, or is the response of a tool that needs no summary.
+  const isAnswered = isFinalResponse(last);
+  return isAnswered || isAsking(own) ? undefined : { status: 'unanswered', messageId };
 }
 
 /** Whether the last call is a question to the user. A framework may store a response that says that the tool waits. */

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 
 import { createEvent, type Event, type NewEvent } from '../../../../js/index.js';
 import { RemoteSessionService } from '../../../../js/service/remote/index.js';
-import { publicView } from '../../../../js/server/rights/public_view.js';
+import { publicView, wholeDelta } from '../../../../js/server/rights/public_view.js';
 import { fetchFrom } from '../../stores/remote/fixture.js';
 import { idsIn, KEY, serve, SESSION } from '../fixture.js';
 
@@ -179,5 +179,15 @@ describe('The public view of a value', () => {
       JSON.stringify(publicView(hidden, false)),
       '{"__proto__":{"authType":"http"},"a":1}',
     );
+  });
+});
+
+describe('A change of a credential that a client has seen in part', () => {
+  it('gets none of the hidden secrets, if it has secrets of its own', () => {
+    const changed = {
+      authType: 'oauth2',
+      oauth2: { authUri: 'https://evil.example', apiKey: 'x' },
+    };
+    assert.deepEqual(wholeDelta({ mail: changed }, { mail: CREDENTIAL }), { mail: changed });
   });
 });

@@ -1,4 +1,4 @@
-// Uploads that are too large, come slowly, break off or are too short.
+// Uploads that are too large, come slowly or break off.
 
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
@@ -80,12 +80,6 @@ describe('An upload', () => {
     client.write('the beginning', () => setTimeout(() => client.destroy(), 50));
     assert.ok([400, 408].includes(await ended));
     server.close();
-    assert.deepEqual((await ask(FILES)).body, []);
-  });
-
-  it('that is shorter than it says stores nothing', async () => {
-    const { put, ask } = await serveFiles();
-    assert.equal((await put(`${FILES}/a`, 'abc', { 'content-length': '4' })).status, 400);
     assert.deepEqual((await ask(FILES)).body, []);
   });
 });

@@ -47,6 +47,14 @@ describe('What onError hears of a run', () => {
     }
   });
 
+  it('is nothing if the last event is an error: nothing was thrown', async () => {
+    const { errors, events } = await heardOf(async function* () {
+      yield { author: 'guide', errorCode: '429', errorMessage: 'quota' };
+    });
+    assert.deepEqual(errors, []);
+    assert.equal((await events()).at(-1)?.errorCode, '429');
+  });
+
   it('is the error of an append of the run, with its code, once', async (t) => {
     for (const code of ['storage_failed', 'quota_exceeded'] as const) {
       const failure = new SessionError(code, 'The disk is full.');

@@ -107,6 +107,19 @@ describe('A note that is finished late', () => {
   });
 });
 
+describe('A deletion that deletes nothing, because the session has changed', () => {
+  it('keeps the files', async () => {
+    for (const database of [undefined, 'files']) {
+      const { service, artifacts, put } = open(database);
+      await service.createSession(key);
+      await put('a');
+      const write = { kind: 'delete', what: 'session', key } as const;
+      await artifacts.during(write, {}, () => Promise.resolve({ isDeleted: false }));
+      assert.deepEqual(await artifacts.listArtifactKeys(key, {}), ['a']);
+    }
+  });
+});
+
 describe('A deletion that rejects', () => {
   for (const database of [undefined, 'files']) {
     const where = database === undefined ? 'without notes' : 'with notes';

@@ -35,4 +35,16 @@ describe('A row of words', () => {
       }
     }
   });
+
+  it('that the newest event fills tells that it lacks the others', async () => {
+    const newest = says(` ${'x'.repeat(2 ** 20 - 1)}`);
+    const pauses = new Pauses();
+    const none = { lines: [], isCut: false, seen: [] };
+    const { draft: added } = await addEvents(none, [says('tea'), newest], pauses);
+    for (const draft of [added, await draftOf([newest, says('tea')], pauses)]) {
+      const { words } = rowOf(SESSION, draft, UNKNOWN);
+      assert.ok(words.startsWith(CUT));
+      assert.ok(!words.includes('tea'));
+    }
+  });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { APP, seed, serve, SESSION, USER } from './fixture.js';
+import { APP, seed, serve, SESSION, USER } from '../fixture.js';
 
 describe('States of users and apps over HTTP', () => {
   it('they are read without prefixes, changed with prefixes, and deleted', async () => {

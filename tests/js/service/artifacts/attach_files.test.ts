@@ -1,15 +1,15 @@
 import { describe, it } from 'node:test';
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Event, filesOf, InMemorySessionService } from '../../../../../js/index.js';
-import { type LiveSession, liveSession, type RunAgent } from '../../../../../js/ui/live/index.js';
-import { CORE } from '../../../../../js/core/core_of.js';
-import { artifactsOf } from '../../../../../js/service/files/artifact_lines.js';
-import { FolderHome } from '../../../../../js/stores/artifacts/folder_home.js';
-import { newFolder } from '../../../../new_folder.js';
-import { failsWith } from '../../../fails_with.js';
-import { byCaseAndAccents, insensitiveFiles } from '../../../stores/artifacts/insensitive_files.js';
-import { idsOf, KEY } from '../stores.js';
+import { type Event, filesOf, InMemorySessionService } from '../../../../js/index.js';
+import { type LiveSession, liveSession, type RunAgent } from '../../../../js/ui/live/index.js';
+import { CORE } from '../../../../js/core/core_of.js';
+import { artifactsOf } from '../../../../js/service/files/artifact_lines.js';
+import { FolderHome } from '../../../../js/stores/artifacts/folder_home.js';
+import { newFolder } from '../../../new_folder.js';
+import { failsWith } from '../../fails_with.js';
+import { byCaseAndAccents, insensitiveFiles } from '../../stores/artifacts/insensitive_files.js';
+import { idsOf, KEY } from '../../ui/live/stores.js';
 
 const PNG = { type: 'image/png' };
 const picture = (text = 'picture', name = 'tea.png'): File => new File([text], name, PNG);
@@ -162,6 +162,19 @@ describe('A message with files', () => {
     deepEqual(namesOf(sent), ['tea-2.png']);
     const version = await service.artifacts.getArtifactVersion({ ...KEY, filename: 'tea-2.png' });
     equal(version?.displayName, 'tea.png');
+  });
+
+  it('leaves a file that an agent has named itself the author of, or has written before a user', async () => {
+    for (const authors of [['writer'], ['writer', 'user'], [undefined, 'user']]) {
+      const { service, chat } = open();
+      await service.createSession(KEY);
+      for (const author of authors) {
+        const artifact = { text: 'tea' };
+        await service.artifacts.saveArtifact({ ...KEY, filename: 'tea.png', artifact, author });
+      }
+      const sent = await chat.ask('Mine.', { files: [picture()] });
+      deepEqual(namesOf(sent), ['tea-2.png']);
+    }
   });
 
   it('takes each name, also one that no file can have', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../js/stores/http/protocol.js';
-import { APP, eventJson, idsIn, KEY, seed, serve, SESSION, SESSIONS } from './fixture.js';
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from '../../../../js/stores/http/protocol.js';
+import { APP, eventJson, idsIn, KEY, seed, serve, SESSION, SESSIONS } from '../fixture.js';
 
 describe('Sessions over HTTP', () => {
   it('a session is created with a fresh id, or with the given one', async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { ReadPage } from '../../../js/core/read.js';
-import type { Event } from '../../../js/index.js';
-import { eventJson, idsIn, KEY, seed, serve, SESSION, SESSIONS } from './fixture.js';
+import type { ReadPage } from '../../../../js/core/read.js';
+import type { Event } from '../../../../js/index.js';
+import { eventJson, idsIn, KEY, seed, serve, SESSION, SESSIONS } from '../fixture.js';
 
 const EVENTS = `${SESSION}/events`;
 
