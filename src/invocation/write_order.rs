@@ -119,4 +119,12 @@ mod tests {
         order.commit("other", newer);
         assert!(!order.is_superseded("k", older) && !order.is_overtaken("k", older));
     }
+
+    #[test]
+    fn a_write_that_is_stored_late_is_not_the_newest() {
+        let mut order = WriteOrder::default();
+        let (older, newer) = (order.record("k"), order.record("k"));
+        order.commit("k", older);
+        assert!(order.is_overtaken("k", older) && !order.is_overtaken("k", newer));
+    }
 }

@@ -64,3 +64,28 @@ fn first_events(marks: &[Mark], older: &[u32]) -> NumberMap {
     }
     first
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(invocation: u32, kind: Kind) -> Mark {
+        Mark { invocation: Some(invocation), time: 0.0, kind }
+    }
+
+    #[test]
+    fn a_rewind_undoes_all_from_the_first_event_of_its_invocation_on() {
+        let event = |invocation| mark(invocation, Kind::Fixed);
+        let rewind = mark(3, Kind::Rewind { before: 1 });
+        let marks = [event(0), event(1), event(2), event(1), rewind, event(4)];
+        assert_eq!(active_events(&marks, &[]), [true, false, false, false, false, true]);
+        assert_eq!(end_before(&marks, &[], 3), 1);
+    }
+
+    #[test]
+    fn a_rewind_before_an_invocation_that_is_not_there_undoes_only_itself() {
+        let marks = [mark(0, Kind::Fixed), mark(3, Kind::Rewind { before: 1 })];
+        assert_eq!(active_events(&marks, &[]), [true, false]);
+        assert_eq!(active_events(&marks, &[1]), [false, false]);
+    }
+}

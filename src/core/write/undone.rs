@@ -125,3 +125,25 @@ pub(super) fn number_of(invocations: &mut NameMap<Option<u32>>, name: &str) -> O
 pub(super) fn insertion_index(seqs: &[Revision], seq: Revision) -> usize {
     seqs.partition_point(|other| *other < seq)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::session::Timestamp;
+
+    fn row(seq: Revision, invocation: &str, more: &str) -> EventRow {
+        let text = format!(r#"{{"id":"e{seq}","invocationId":"{invocation}","author":"a"{more}}}"#);
+        let (timestamp, text) = (Timestamp::MIN, EventText::from(text));
+        EventRow { id: format!("e{seq}").into(), seq, revision: seq, timestamp, text }
+    }
+
+    #[test]
+    fn an_invocation_that_was_resumed_after_its_end_event_is_not_cancelled() {
+        let end = r#","errorCode":"INVOCATION_ABORTED""#;
+        let mut rows = vec![row(1, "i1", ""), row(2, "i1", end), row(3, "i2", end)];
+        assert_eq!(cancelled_invocations(&rows, 0), ["i1".into(), "i2".into()]);
+        assert_eq!(cancelled_invocations(&rows, 2), ["i2".into()]);
+        rows.insert(0, row(4, "i1", ""));
+        assert_eq!(cancelled_invocations(&rows, 0), ["i2".into()]);
+    }
+}
