@@ -145,7 +145,7 @@ const SIZES: readonly [
     202.5,
     async () => (await esbuildPage('size-slim', main('adk-session-wasm/slim'))) + gzipped(wasm()),
   ],
-  ['the remote client', 13.2, () => sizeBeside('remote', '', REMOTE)],
+  ['the remote client', 14.2, () => sizeBeside('remote', '', REMOTE)],
   [
     'the search',
     8.4,
@@ -205,8 +205,8 @@ const PAGES: readonly [
 ][] = [
   ['IndexedDB', CHAT.indexedDb, [203, 247], [211, 266]],
   ['memory', CHAT.memory, [183, 199], [190, 212]],
-  ['a cache', CHAT.cache, [185, 226], [197, 249]],
-  ['HTTP', CHAT.http, [132, 182], [138, 199]],
+  ['a cache', CHAT.cache, [188, 229], [200, 252]],
+  ['HTTP', CHAT.http, [134, 184], [140, 201]],
 ];
 
 for (const [what, text, vite, esbuild] of PAGES) {
