@@ -73,8 +73,8 @@ import { STATE_ROUTES } from './routes/state_routes.js';
 export interface SessionHandler {
   (request: HostRequest): Promise<HostResponse>;
   /**
-   * Prepares the stop of a server: waits for the runs of agents, and then ends all change feeds. Later runs and feeds
-   * get status 503; other requests are answered as before. Runs that have not ended after `graceMs` (10 000) are
+   * Prepares the stop of a server: waits for the runs of agents, and then ends all change feeds and all streams of
+   * answers. Later runs and feeds get status 503; other requests are answered as before, none with a stream. Runs that have not ended after `graceMs` (10 000) are
    * stopped: their open calls are closed, and their messages count as unanswered. A second close does nothing.
    */
   close(options?: { readonly graceMs?: number | undefined }): Promise<void>;
@@ -312,7 +312,11 @@ class Handler {
       if (value instanceof Response) return value;
       const text = await responseText(value, route.response, rights.maySeeCredentials);
       const { reports } = answer;
-      if (reports === undefined) return await valueResponse(request, text, call.headers);
+      // Other streams may have opened meanwhile, and the handler may have closed.
+      if (reports === undefined || !this.#mayOpenStream) {
+        reports?.end();
+        return await valueResponse(request, text, call.headers);
+      }
       const texts = (onNews: () => void) => reports.behind(text, onNews);
       return eventStreamResponse(this.#streams.open(texts, request.signal), call.headers);
     } catch (error) {
@@ -328,7 +332,11 @@ class Handler {
     const accepted = headers.get('accept')?.split(/[,;]/) ?? [];
     const isWanted = accepted.some((type) => type.trim() === EVENT_STREAM);
     const hasFeed = headers.get(FEED_HEADER) === runs.runId.start;
-    return isWanted && !hasFeed && !this.#streams.isFull && !this.#isClosed;
+    return isWanted && !hasFeed && this.#mayOpenStream;
+  }
+
+  get #mayOpenStream(): boolean {
+    return !this.#streams.isFull && !this.#isClosed;
   }
 
   /** Whether the service applies each mutation of a client once. */

@@ -8,8 +8,8 @@ import { ChangedRuns } from '../runs/changed_runs.js';
 import { changesOf } from '../runs/run_growth.js';
 import type { ServerRuns } from '../runs/server_runs.js';
 
-/** The runs that a stream reports: all of what is watched, or that of one message. */
-export interface FollowedRuns extends WatchRequest {
+/** The runs that a stream reports: all of what is watched, or that of one message, which this process runs. */
+interface FollowedRuns extends WatchRequest {
   readonly messageId?: string;
 }
 
@@ -43,7 +43,8 @@ export class RunFeed {
       this.#isDue = true;
       onChange();
     });
-    this.#stop = runs.follow((run) => this.#note(run), followed);
+    const owner = followed.messageId === undefined ? followed : undefined;
+    this.#stop = runs.follow((run) => this.#note(run), owner);
   }
 
   /** Returns the JSON of the first report: all runs, with their whole drafts. */

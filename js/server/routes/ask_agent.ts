@@ -16,6 +16,7 @@ import type { RevisionCheck } from '../../values/model/session.js';
 import { isId } from '../../values/model/values/ids.js';
 import { eventsIn, filesIn } from '../requests/call_body.js';
 import type { RouteCall } from '../requests/route.js';
+import { tellOpen } from '../requests/session_response.js';
 import { admitMessage } from '../rights/client_append.js';
 import type { ServerMessage } from '../runs/server_run.js';
 import type { ServerRuns } from '../runs/server_runs.js';
@@ -63,15 +64,18 @@ export async function askAgent(
   const options = { streaming, expectedRevision: expected ?? handle.revision, firstTitle };
   const storing = storeOrFind(call, runs, message, options, handle.created);
   const stored = await raceSignal(call.signal, storing);
-  tellRun(call, runs, message.id);
+  await tellRun(call, runs, message.id);
   return { stored, sent: message };
 }
 
-/** Tells the client which run answers its message, if the run is under way in this process. */
-export function tellRun(call: RouteCall, runs: ServerRuns, messageId: string): void {
+/**
+ * Tells the client which run answers its message, if the run is under way in this process. Otherwise tells which message
+ * another process may be answering.
+ */
+export async function tellRun(call: RouteCall, runs: ServerRuns, messageId: string): Promise<void> {
   const { key, headers } = call;
   const { start, number } = runs.find(key, messageId)?.runId ?? {};
-  if (start === undefined) return;
+  if (start === undefined) return tellOpen(call);
   headers[RUN_HEADER] = `${start} ${number}`;
   // The feed of the client may come from another process.
   if (runs.isOneOfMany) headers[OPEN_HEADER] = openText({ messageId, leftMs: runs.longestMs });

@@ -198,7 +198,7 @@ async function rewindWithRuns(call: RouteCall, write: RewindWrite): Promise<Rewo
   );
   const rewound = await raceSignal(signal, rewinding);
   // Only now: a client that has gone gets no stream that would follow the run.
-  tellRun(call, runs, message.id);
+  await tellRun(call, runs, message.id);
   return rewound;
 }
 

@@ -112,11 +112,11 @@ export class ProcessRuns implements OwnRuns {
   /**
    * Calls `listener` with each run that has changed, until the returned function is called.
    *
-   * @param owner whose runs a feed tells: other processes then tell their drafts
+   * @param owner whose runs a feed tells: other processes then tell their drafts. Absent: they tell none for this listener
    */
-  follow(listener: (report: RunReport) => void, owner: StateOwner): () => void {
+  follow(listener: (report: RunReport) => void, owner: StateOwner | undefined): () => void {
     this.#listeners.add(listener);
-    const stop = this.others?.follow(owner);
+    const stop = owner && this.others?.follow(owner);
     return () => {
       this.#listeners.delete(listener);
       stop?.();

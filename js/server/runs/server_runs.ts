@@ -69,9 +69,9 @@ export class ServerRuns {
   /**
    * Calls `listener` with each run that has changed, until the returned function is called.
    *
-   * @param owner whose runs the listener tells
+   * @param owner see {@link ProcessRuns.follow}
    */
-  follow(listener: (report: RunReport) => void, owner: StateOwner): () => void {
+  follow(listener: (report: RunReport) => void, owner: StateOwner | undefined): () => void {
     return this.#all.follow(listener, owner);
   }
 

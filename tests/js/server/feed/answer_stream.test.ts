@@ -11,12 +11,14 @@ import {
   sessionHandler,
   type SessionHandlerOptions,
 } from '../../../../js/server/index.js';
+import { margin } from '../../../../js/server/runs/elsewhere.js';
 import { processRunsOf } from '../../../../js/server/runs/process_runs.js';
 import type { RunAgent } from '../../../../js/ui/live/index.js';
 import { httpServer } from '../../../http_server.js';
 import { scripted } from '../../ui/live/runs/served.js';
 import { gate, says, textsOf } from '../../ui/live/runs/agents.js';
-import { feedEvents, requestTo, SESSION, USER } from '../fixture.js';
+import { mockedTimeOf } from '../../mocked_time.js';
+import { feedEvents, KEY, requestTo, SESSION, USER } from '../fixture.js';
 import { asked, EVENTS, messageJson, RUN, serveSession } from '../runs/fixture.js';
 
 const handlers: SessionHandler[] = [];
@@ -41,14 +43,15 @@ const streamed = (id: string, headers = {}) => ({
 });
 
 /** Counts those who follow the runs of a service. */
-function countFollowers(service: SessionService): { open: number; all: number } {
+function countFollowers(service: SessionService) {
   const runs = processRunsOf(service);
-  const count = { open: 0, all: 0 };
+  const count = { open: 0, all: 0, onFollow: (): void => undefined };
   const { follow } = runs;
   runs.follow = (...given) => {
     const stop = Reflect.apply(follow, runs, given);
     count.open += 1;
     count.all += 1;
+    count.onFollow();
     return () => {
       count.open -= 1;
       stop();
@@ -241,7 +244,12 @@ describe('The answer to a message with run, to a client that accepts a stream', 
     const events = feedEvents(response);
     const { value } = (await events.next()) as { value: { data: { message: { id: string } } } };
     assert.equal(value.data.message.id, 'm2');
+    const again = await handler(requestTo(`${SESSION}/rewind`, rewind));
+    assert.match(again.headers.get('adk-session-run')!, /^\S+ 2$/);
+    const joined = readerOf(again);
+    await joined.answer();
     answer('Black');
+    assert.deepEqual(await joined.statuses(), ['running', 'ended']);
     let last: unknown;
     for await (const { data } of events) last = (data as RunReport).status;
     assert.equal(last, 'ended');
@@ -266,6 +274,45 @@ describe('The stream of an answer', () => {
     await stream.statuses();
     const again = readerOf(await handler(requestTo(`${USER}/changes`)));
     await again.end();
+  });
+
+  it('is not opened above maxFeeds if another one has opened since its message was stored', async () => {
+    const { service, handler } = await served({ run: scripted().run, maxFeeds: 1 });
+    await service.createSession({ ...KEY, sessionId: 's2' });
+    const followers = countFollowers(service);
+    const paths = [EVENTS, EVENTS.replace('/s1/', '/s2/')];
+    const answers = await Promise.all(
+      paths.map((path) => handler(requestTo(path, streamed('m1')))),
+    );
+    const types = answers.map(({ headers }) => headers.get('content-type'));
+    assert.deepEqual(types.sort(), ['application/json', 'text/event-stream']);
+    assert.equal(followers.open, 1);
+  });
+
+  it('is not opened if the handler has closed since its message was stored', async () => {
+    const { service, handler } = await served({ run: scripted().run });
+    const followers = countFollowers(service);
+    followers.onFollow = () => void handler.close({ graceMs: 0 });
+    const { status, headers } = await handler(requestTo(EVENTS, streamed('m1')));
+    assert.deepEqual([status, headers.get('content-type')], [200, 'application/json']);
+    assert.deepEqual([followers.all, followers.open], [1, 0]);
+  });
+
+  it('ends without an end of the run when the run has no time left', async () => {
+    const before = margin.ms;
+    margin.ms = 0;
+    await mockedTimeOf(async () => {
+      const run: RunAgent = async function* () {
+        // It does not heed the signal, so the run ends a second after its time limit.
+        await new Promise(() => undefined);
+        yield { author: 'guide', content: says('Green') };
+      };
+      const { handler } = await served({ run, maxRunMs: 100 });
+      const stream = readerOf(await handler(requestTo(EVENTS, streamed('m1'))));
+      await stream.answer();
+      assert.deepEqual(await stream.statuses(), ['running']);
+      await handler.close();
+    }).finally(() => (margin.ms = before));
   });
 
   it('ends after maxFeedAgeMs, and the run goes on', async () => {
@@ -311,7 +358,7 @@ describe('The stream of an answer', () => {
     stored.open();
     answer('Black');
     await until(5);
-    assert.deepEqual([seen, followers], [['m1', 'm1'], { open: 0, all: 0 }]);
+    assert.deepEqual([seen, followers.all], [['m1', 'm1'], 0]);
   });
 
   it('tells the end of a run that close stops, and ends', async () => {

@@ -136,8 +136,32 @@ describe('A message that another process may still answer', () => {
 
   it('is the stored one if it is sent again, and runs once', async () => {
     const { ask, seen } = await serveElsewhere();
-    assert.equal((await ask(EVENTS, asked('m1'))).status, 200);
+    const { status, headers } = await ask(EVENTS, asked('m1'));
+    assert.equal(status, 200);
+    assert.match(headers.get('adk-session-open')!, /^\d+ m1$/);
     assert.deepEqual(seen, []);
+  });
+
+  it('is told to a client that sends its rewind again', async () => {
+    const { service, ask, seen } = await serveElsewhere({ later: [answer] });
+    const go = gate();
+    const other = sessionHandler(inOtherProcess(service), {
+      authorize: () => true,
+      run: echoing(go.opened).run,
+      processes: 'many',
+    });
+    const message = { id: 'm2', invocationId: 'i2' };
+    const marker = { id: 'k', invocationId: 'ik' };
+    const rewind = { body: { place: { turn: 'm1' }, marker, message, run: {} } };
+    const path = `${SESSION}/rewind`;
+    const first = await answerOf(await other(requestTo(path, rewind)));
+    const { status, headers } = await ask(path, rewind);
+    go.open();
+    await other.close();
+    assert.match(first.headers.get('adk-session-run')!, / 1$/);
+    assert.equal(status, 200);
+    assert.match(headers.get('adk-session-open')!, /^\d+ m2$/);
+    assert.deepEqual([headers.get('adk-session-run'), seen], [null, []]);
   });
 });
 

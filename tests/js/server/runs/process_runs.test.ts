@@ -10,8 +10,14 @@ import {
   type TabKind,
   type TabListener,
 } from '../../../../js/core/watch/tab_channel.js';
-import { ProcessRuns } from '../../../../js/server/runs/process_runs.js';
+import { AnswerReports } from '../../../../js/server/feed/answer_stream.js';
+import { RunFeed } from '../../../../js/server/feed/run_feed.js';
+import { takeSettings } from '../../../../js/server/handler_options.js';
+import { ProcessRuns, processRunsOf } from '../../../../js/server/runs/process_runs.js';
 import type { RunMessage } from '../../../../js/server/runs/run_messages.js';
+import { ServerRuns } from '../../../../js/server/runs/server_runs.js';
+import { InMemorySessionService } from '../../../../js/index.js';
+import { echo } from '../../ui/live/runs/agents.js';
 import { KEY } from '../fixture.js';
 
 /** A link, what is sent over it, and its end. */
@@ -45,6 +51,21 @@ const report: RunReport = {
 };
 
 describe('The runs of a process', () => {
+  it('tell the others the user of a feed, and not that of the stream of an answer', () => {
+    const service = new InMemorySessionService();
+    const { link, sent } = newLink();
+    processRunsOf(service).join(link);
+    const settings = takeSettings({ authorize: () => true, run: echo });
+    const runs = new ServerRuns({ ...settings, service, agent: echo });
+    const reports = new AnswerReports(runs, { ...KEY, messageId: 'm1' }, false);
+    assert.deepEqual(sent, ['tell']);
+    const { appName, userId } = KEY;
+    const feed = new RunFeed(runs, { appName, userId }, false, () => undefined);
+    assert.deepEqual(sent, ['tell', 'feeds']);
+    feed.end();
+    reports.end();
+  });
+
   it('go over its next channel when one is released, and end with the last one', () => {
     const runs = new ProcessRuns();
     const [one, two] = [newLink(), newLink()];
