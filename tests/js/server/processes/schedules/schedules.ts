@@ -228,8 +228,9 @@ function shownBy({ chat }: Page, isStored: boolean) {
     unsent[id]?.error !== undefined || unsent[id]?.blockedBy !== undefined;
   const stored = events.filter(({ id }) => !isRefused(id));
   const isRun = run !== undefined && !isRefused(run.messageId);
-  // What was refused keeps a page from showing that its session is deleted.
-  const exists = Object.keys(unsent).length > 0 ? isStored : status === 'ready';
+  // What was refused keeps a deleted session shown, until the user discards it.
+  if (!isStored && Object.keys(unsent).length > 0) return shownOf(undefined);
+  const exists = status === 'ready';
   return { exists, ...eventsShown(stored), run: isRun ? run.status : undefined, title };
 }
 
