@@ -119,6 +119,11 @@ export function timeoutReason(): Error {
   return new DOMException('The time is over.', 'TimeoutError');
 }
 
+/** Whether a request has failed because its time was over. */
+export function isTimeoutError(error: unknown): boolean {
+  return isSessionError(error, 'connection_lost') && isTimeout(error.cause);
+}
+
 function isTimeout(cause: unknown): boolean {
   return (cause as { name?: unknown } | null | undefined)?.name === 'TimeoutError';
 }

@@ -55,6 +55,7 @@ import type {
   SearchParameter,
   WindowParameter,
 } from '../http/member_names.js';
+import { isTimeoutError } from '../http/http_errors.js';
 import { OPEN_HEADER, parseOpen, RUN_HEADER } from '../http/protocol.js';
 import type { MessageOfRun, RunReports } from './run_reports.js';
 import type { HttpConnection, ReadResponse } from './connection/connection.js';
@@ -91,6 +92,8 @@ export class HandlerStore implements ServerStore, ReadVerbs {
       return await this.#send(write, call, stream, headers);
     } catch (error) {
       stream.end();
+      // A proxy or a service worker may hold a stream back until it ends.
+      if (isTimeoutError(error)) this.#runs.noteLateStream();
       throw error;
     }
   };
@@ -249,12 +252,15 @@ export class HandlerStore implements ServerStore, ReadVerbs {
     messageId: string | undefined,
     call: Call,
   ): Promise<boolean> {
-    const path = pathTo({ appName, userId, sessionId }, '/run');
+    const key = { appName, userId, sessionId };
+    // Another run may begin before the answer comes.
+    const meant = messageId ?? this.#runs.of(key)?.messageId;
+    const path = pathTo(key, '/run');
     const request = { method: 'DELETE', path, query: { messageId }, isIdempotent: true } as const;
     const read = readAs<{ readonly cancelled: boolean }>('Cancelled');
     const { cancelled } = (await this.#connection.request(request, call, read))!;
     // The feed may tell it later. Another process that has the run notices it at its next append.
-    if (cancelled) this.#runs.noteCancelled({ appName, userId, sessionId }, messageId);
+    if (cancelled && meant !== undefined) this.#runs.noteCancelled(key, meant);
     return cancelled;
   }
 

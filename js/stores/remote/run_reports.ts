@@ -18,6 +18,9 @@ import { belongsTo, isWithin, type StateOwner } from '../../core/storage/scopes.
 /** The longest time of a timer in milliseconds. */
 const MAX_MS = 2 ** 31 - 1;
 
+/** The most streams of answers: over HTTP/1.1 a browser opens six connections to a host. */
+const MAX_STREAMS = 2;
+
 /** The listeners of one session, or of all sessions of a user. */
 interface Followed {
   readonly key: FollowedKey;
@@ -61,6 +64,10 @@ export class RunReports {
   /** By session: the open streams of answers. For their session they count before the feeds. */
   readonly #streams = new Map<string, StreamReports>();
   readonly #begun = new Map<string, BegunRun>();
+  /** By session: the last run whose end was told by something else than a feed, which may tell it later. */
+  readonly #ended = new Map<string, MessageOfRun>();
+  /** Whether streams are asked for: somebody between the server and the page may hold them back. */
+  #acceptsStreams = true;
   /** By session: the message that another process of the server may be answering. */
   readonly #open = new Map<string, { readonly messageId: string; readonly end: () => void }>();
 
@@ -104,7 +111,7 @@ export class RunReports {
     if (data.type === 'run') {
       const feed = this.#feeds.get(keyText(owner));
       const report = feed && reportIn(data, feed.reports);
-      if (report === undefined || isOver(feed!.reports.get(keyText(report)), report)) return true;
+      if (report === undefined || this.#isOver(feed!, report)) return true;
       this.#dropOlderStream(feed, report);
       feed!.number = Math.max(feed!.number, report.number ?? 0);
       this.#put(feed!, report);
@@ -121,7 +128,7 @@ export class RunReports {
     const before = this.#feeds.get(keyText(owner));
     for (const each of given) {
       const report = isObject(each) ? reportIn(each, feed.reports) : undefined;
-      if (report === undefined) continue;
+      if (report === undefined || this.#isOver(feed, report)) continue;
       feed.reports.set(keyText(report), report);
       this.#dropOlderStream(before, report);
     }
@@ -142,6 +149,7 @@ export class RunReports {
    */
   noteBegun(run: MessageOfRun, runId: ServerRunId): void {
     const name = keyText(run);
+    if (this.#ended.get(name)?.messageId === run.messageId) this.#ended.delete(name);
     const stream = this.#streams.get(name);
     // Only one agent answers at a time.
     if (stream?.run.messageId !== run.messageId) this.#dropStream(stream);
@@ -155,19 +163,21 @@ export class RunReports {
   }
 
   /**
-   * Returns the headers of a request whose answer may be a stream with the reports of a run; `undefined` if nobody
-   * follows the session, or if this host may read streams only as a whole.
+   * Returns the headers of a request whose answer may be a stream with the reports of a run. Returns `undefined` if
+   * nobody follows the session, if no feed of the user has told its start, or if as many streams are open as may be.
    */
   streamHeaders(key: CompositeSessionKey): Readonly<Record<string, string>> | undefined {
+    // A host whose `fetch` reads no streams has no feed.
     const { start } = this.#userFeedOf(key) ?? {};
-    // Once there was a feed, the user's `fetch` reads streams. React Native's own does not.
-    const readsStreams = start !== undefined || 'body' in Response.prototype;
-    if (!readsStreams || !this.#followed.has(keyText(key))) return undefined;
-    const isName = typeof start === 'string' && /^[\w-]+$/.test(start);
-    return {
-      accept: `${EVENT_STREAM}, application/json`,
-      ...(isName && { [FEED_HEADER]: start }),
-    };
+    if (typeof start !== 'string' || !/^[\w-]+$/.test(start)) return undefined;
+    const mayAsk = this.#acceptsStreams && this.#streams.size < MAX_STREAMS;
+    if (!mayAsk || !this.#followed.has(keyText(key))) return undefined;
+    return { accept: `${EVENT_STREAM}, application/json`, [FEED_HEADER]: start };
+  }
+
+  /** Notes that an answer that may be a stream did not come in time. No further message asks for a stream. */
+  noteLateStream(): void {
+    this.#acceptsStreams = false;
   }
 
   /**
@@ -182,8 +192,10 @@ export class RunReports {
     const name = keyText(run);
     const { appName, userId, messageId } = run;
     const { start, number } = runId;
-    const isTold = this.#userFeedOf(run)?.start === start;
-    if (isTold || !this.#followed.has(name)) return stream.end();
+    const feed = this.#userFeedOf(run);
+    // A feed that has ended told that nobody knows what runs, for example because a login has expired.
+    const isWanted = feed !== undefined && feed.start !== start && this.#followed.has(name);
+    if (!isWanted) return stream.end();
     const told: StreamReports = {
       owner: { appName, userId },
       reports: new Map(),
@@ -209,13 +221,11 @@ export class RunReports {
   /**
    * Notes that the server has cancelled a run. A process that runs it beside the one that was asked may notice that
    * later.
-   *
-   * @param messageId absent: whatever runs
    */
-  noteCancelled(key: CompositeSessionKey, messageId: string | undefined): void {
+  noteCancelled(key: CompositeSessionKey, messageId: string): void {
     const report = this.of(key);
-    const isMeant = messageId === undefined || report?.messageId === messageId;
-    if (report?.status === 'running' && isMeant) this.#endRun({ ...report, status: 'cancelled' });
+    if (report?.status !== 'running' || report.messageId !== messageId) return;
+    this.#endRun({ ...report, status: 'cancelled' });
   }
 
   /** Notes the message that another process may be answering, as an answer of the server says. */
@@ -249,13 +259,25 @@ export class RunReports {
     const stream = this.#streams.get(name);
     this.#streams.delete(name);
     stream?.stop();
+    const { appName, userId, sessionId, messageId, invocationId } = report;
+    this.#ended.set(name, { appName, userId, sessionId, messageId, invocationId });
     const feed = this.#feedOf(report);
-    const other = feed?.reports.get(name);
-    const hasOther = other?.status === 'running' && other.messageId !== report.messageId;
+    if (feed === undefined) return;
+    const other = feed.reports.get(name);
+    const hasOther = other?.status === 'running' && other.messageId !== messageId;
     // Only one agent answers at a time: the feed has told a later run, or will tell that the other one is over.
     if (hasOther) this.#tellSession(report);
-    else if (feed !== undefined) this.#put(feed, report);
-    else if (stream !== undefined) this.#put(stream, report);
+    else this.#put(feed, report);
+  }
+
+  /** Whether a report of a feed continues a run whose end is known. */
+  #isOver({ reports }: FeedReports, report: RunReport): boolean {
+    if (report.status !== 'running') return false;
+    const { messageId } = report;
+    const name = keyText(report);
+    const known = reports.get(name);
+    const hasEnded = known?.messageId === messageId && known.status !== 'running';
+    return hasEnded || this.#ended.get(name)?.messageId === messageId;
   }
 
   /** Ends the stream of an answer before its run has ended, and tells what is known without it. */
@@ -310,11 +332,22 @@ export class RunReports {
       this.#streams.delete(name);
       stop();
     }
+    for (const [name, run] of this.#ended) {
+      if (isWithin(run, deleted)) this.#ended.delete(name);
+    }
   }
 
-  /** Notes that the feed of an owner has ended. */
+  /** Notes that the feed of an owner has ended. The streams of a user's answers end with it. */
   end(owner: StateOwner): void {
     this.#feeds.delete(keyText(owner));
+    for (const [name, { run, stop }] of this.#streams) {
+      if (this.#userFeedOf(run) !== undefined) continue;
+      this.#streams.delete(name);
+      stop();
+    }
+    for (const [name, run] of this.#ended) {
+      if (belongsTo(run, owner)) this.#ended.delete(name);
+    }
     for (const [name, { report }] of this.#begun) {
       if (belongsTo(report, owner)) this.#begun.delete(name);
     }
@@ -369,12 +402,6 @@ export class RunReports {
       for (const listener of [...listeners]) listener(report, true);
     }
   }
-}
-
-/** Whether a report continues a run whose end is known. */
-function isOver(known: RunReport | undefined, { messageId, status }: RunReport): boolean {
-  const isSame = known?.messageId === messageId;
-  return isSame && known?.status !== 'running' && status === 'running';
 }
 
 /** Whether a feed has told of a run, or comes from another process of the server. */

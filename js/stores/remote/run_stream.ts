@@ -1,3 +1,4 @@
+import { reportUncaught } from '../../core/call/diagnostics.js';
 import { TimeLimit } from '../../core/call/time_limit.js';
 import { parseJson } from '../../values/json/parse.js';
 import type { HostAbortSignal, HostResponse } from '../../values/model/host.js';
@@ -41,12 +42,21 @@ export class RunStream {
     return this.#events !== undefined && !this.#limit.hasFired;
   }
 
-  /** Calls a function with the data of each report. Resolves when the stream has ended, or was cut. */
+  /**
+   * Calls a function with the data of each report. Resolves when the stream has ended, or was cut. What the function
+   * throws is reported as an uncaught error.
+   */
   async read(onReport: (data: unknown) => void): Promise<void> {
     try {
       for await (const data of this.#events ?? []) {
         this.#limit.restart();
-        if (data !== undefined) onReport(parseJson(data));
+        if (data === undefined) continue;
+        const report = parseJson(data);
+        try {
+          onReport(report);
+        } catch (error) {
+          reportUncaught(error);
+        }
       }
     } catch {
       // Whoever shows the run falls back to the feed and to the stored events.

@@ -5,6 +5,9 @@ import { describe, it } from 'node:test';
 
 import { InMemorySessionService } from '../../../../js/index.js';
 import { RemoteSessionService } from '../../../../js/service/remote/index.js';
+import type { HttpConnection } from '../../../../js/stores/remote/connection/connection.js';
+import { HandlerStore } from '../../../../js/stores/remote/handler_store.js';
+import { RunReports } from '../../../../js/stores/remote/run_reports.js';
 import type { RunAgent } from '../../../../js/ui/live/index.js';
 import { RUN_STORE } from '../../../../js/service/runs/agent/run_context.js';
 import { asks, says, storesMessage, textsOf } from '../../ui/live/runs/agents.js';
@@ -103,5 +106,31 @@ describe('appendEvent with run', () => {
     assert.equal(await remote.cancelRun(KEY), true);
     const { events } = (await remote.getSession(KEY))!;
     assert.equal(events.at(-1)?.errorCode, 'INVOCATION_ABORTED');
+  });
+});
+
+describe('cancelRun without a message', () => {
+  it('cancels no run that began before the answer came', async () => {
+    const { appName, userId } = KEY;
+    const owner = { appName, userId };
+    const running = (id: string) => ({
+      ...KEY,
+      messageId: id,
+      invocationId: `i-${id}`,
+      status: 'running',
+      drafts: [],
+    });
+    const reports = new RunReports();
+    reports.receive({ type: 'runs', runs: [running('m1')] }, owner);
+    const connection = {
+      request() {
+        reports.receive({ type: 'run', ...running('m2') }, owner);
+        return Promise.resolve({ cancelled: true });
+      },
+    } as unknown as HttpConnection;
+    const store = new HandlerStore(connection, reports);
+    assert.equal(await store.cancelRun(KEY, undefined, {}), true);
+    const { messageId, status } = reports.of(KEY)!;
+    assert.deepEqual([messageId, status], ['m2', 'running']);
   });
 });

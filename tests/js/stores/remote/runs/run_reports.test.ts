@@ -389,13 +389,58 @@ describe('The stream of the answer to a message', () => {
     const { reports, stop } = answered();
     const accept = 'text/event-stream, application/json';
     assert.deepEqual(reports.streamHeaders(KEY), { accept, 'adk-session-feed': 'a' });
-    reports.receive({ ...runsOf(), start: 'a\nb', number: 0 }, USER);
-    assert.deepEqual(reports.streamHeaders(KEY), { accept });
-    reports.end(USER);
-    assert.deepEqual(reports.streamHeaders(KEY), { accept });
     assert.equal(reports.streamHeaders(OTHER), undefined);
     stop();
     assert.equal(reports.streamHeaders(KEY), undefined);
+  });
+
+  it('is not asked for without a feed that has told its start', () => {
+    const { reports } = answered();
+    reports.receive({ ...runsOf(), start: 'a\nb', number: 0 }, USER);
+    assert.equal(reports.streamHeaders(KEY), undefined);
+    reports.end(USER);
+    assert.equal(reports.streamHeaders(KEY), undefined);
+  });
+
+  it('is not asked for while two are open, and after one that was late', () => {
+    const { reports } = answered();
+    reports.follow(OTHER, () => undefined);
+    const other = streamOfAnswer();
+    assert.notEqual(reports.streamHeaders(OTHER), undefined);
+    void reports.readStream({ ...message, ...OTHER }, runId, other.stream);
+    assert.equal(reports.streamHeaders(KEY), undefined);
+    reports.forget(OTHER);
+    assert.notEqual(reports.streamHeaders(KEY), undefined);
+    reports.noteLateStream();
+    assert.equal(reports.streamHeaders(KEY), undefined);
+  });
+
+  it('ends with the feed of the user, and not with that of the app', () => {
+    const { reports, got, send, stream } = answered();
+    send();
+    reports.receive(runsOf(), APP);
+    reports.end(APP);
+    assert.deepEqual([stream.isEnded, got], [false, ['known running Gre']]);
+    reports.end(USER);
+    send({ drafts: [draft('Green')] });
+    assert.deepEqual([stream.isEnded, got], [true, ['known running Gre', 'unknown']]);
+  });
+
+  it('is not read if the feed has ended before the answer came', () => {
+    const { reports } = answered();
+    reports.end(USER);
+    const late = streamOfAnswer();
+    void reports.readStream(message, runId, late.stream);
+    assert.equal(late.stream.isEnded, true);
+  });
+
+  it('has told the end, after which the feed tells the same run late', () => {
+    const { reports, send } = answered();
+    send({ status: 'ended' });
+    reports.receive(runOf(), USER);
+    assert.equal(reports.of(KEY), undefined);
+    reports.receive({ ...runsOf(report()), start: 'a', number: 1 }, USER);
+    assert.equal(reports.of(KEY), undefined);
   });
 });
 
