@@ -33,7 +33,7 @@ export interface HttpRequest {
   readonly readText?: ((response: HostResponse) => Promise<string>) | undefined;
 }
 
-/** A response that was read to its end. */
+/** A response whose text or bytes were read. */
 export interface HttpResponse {
   readonly status: number;
   /** `''` if the response was read as bytes. */

@@ -26,8 +26,8 @@ export const REVISION_HEADER = 'adk-session-revision';
 export const RUN_HEADER = 'adk-session-run';
 
 /**
- * Of a message with `run` whose client accepts a stream of events: the start of the server that has told the client's
- * feed its runs. A process of that start answers with JSON, since the feed reports the run.
+ * Of a message with `run` whose client accepts a stream of events: the start of the process whose runs the client's feed
+ * reports. That process answers with JSON, since the feed reports this run too.
  */
 export const FEED_HEADER = 'adk-session-feed';
 
@@ -35,12 +35,12 @@ export const FEED_HEADER = 'adk-session-feed';
 export const EVENT_STREAM = 'text/event-stream';
 
 /**
- * Of the answer to a read of the newest events of a session, and to a message with `run`: the message that another
+ * Of the answer to a read of the newest events of a session, and to a message with `run`: the message that a
  * process of the server may be answering, as {@link openText} writes it. Absent if the server is one process.
  */
 export const OPEN_HEADER = 'adk-session-open';
 
-/** A message that another process of a server may be answering. */
+/** A message that a process of a server may be answering. */
 export interface OpenMessage {
   readonly messageId: string;
   /** The milliseconds after which its run is over, if nothing has told its end. */
