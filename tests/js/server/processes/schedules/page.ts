@@ -104,9 +104,8 @@ export class Page {
 
   /** Resumes a queue that a cancelled or failed run has paused. */
   resume(): void {
-    const { run, unsent } = this.chat.getSnapshot();
-    const [waiting] = run?.isPaused === true ? Object.keys(unsent) : [];
-    if (waiting !== undefined) void this.chat.retry(waiting).catch(() => undefined);
+    const { run } = this.chat.getSnapshot();
+    if (run?.isPaused === true) void this.chat.retry(run.messageId).catch(() => undefined);
   }
 
   async close(): Promise<void> {

@@ -119,7 +119,6 @@ async function runSchedule(seed: number, lane: Lane, { size, channelOf }: Setup)
   });
   await observer.createSession(key);
   const pages = [false, true].map((isCached) => new Page(cluster, key, isCached));
-  const callsBefore = log.modelCalls.length;
   try {
     for (const [at, step] of plan.steps.entries()) {
       if (step.kind === 'fault') cluster.fault(step.fault, step.place);
@@ -144,7 +143,7 @@ async function runSchedule(seed: number, lane: Lane, { size, channelOf }: Setup)
     const problems = problemsOf({
       events,
       pages,
-      modelCalls: log.modelCalls.slice(callsBefore),
+      modelCalls: callsOf(seed, log),
       hasChannel,
       wasKilled: faultsOf(plan).includes('kill'),
       wasCut: faultsOf(plan).includes('cut'),
@@ -154,6 +153,13 @@ async function runSchedule(seed: number, lane: Lane, { size, channelOf }: Setup)
   } finally {
     await Promise.all(pages.map((page) => page.close()));
   }
+}
+
+/** The calls of a model in the runs of a schedule. A later schedule may begin before they end. */
+function callsOf(seed: number, { modelCalls }: RunLog) {
+  const own = modelCalls.filter((call) => JSON.stringify(call).includes(` ${seed} `));
+  const invocations = new Set(own.map(([invocationId]) => invocationId));
+  return modelCalls.filter(([invocationId]) => invocations.has(invocationId));
 }
 
 const faultsOf = ({ steps }: Plan) =>
