@@ -131,6 +131,7 @@ export class Network {
   #feedTo(tab: Tab, { body, headers }: Response, signal: AbortSignal): Response {
     const reader = body!.getReader() as ReadableStreamDefaultReader<Uint8Array>;
     const stop = (): void => void reader.cancel().catch(() => undefined);
+    let leave = stop;
     const stream = new ReadableStream<Uint8Array>({
       start: (controller) => {
         const isOpen = (): boolean => this.#feeds.has(controller) && !tab.isDead && !signal.aborted;
@@ -147,9 +148,14 @@ export class Network {
           if (!done) return pump();
         };
         this.#feeds.set(controller, tab);
+        // A page leaves the stream of an answer when its run has ended, without an abort.
+        leave = () => {
+          this.#feeds.delete(controller);
+          stop();
+        };
         void pump();
       },
-      cancel: stop,
+      cancel: () => leave(),
     });
     return new Response(stream, { headers });
   }

@@ -15,6 +15,8 @@ export interface Asked {
   ended: number;
   /** The call that it answers. */
   callId?: string | undefined;
+  /** The message that it replaces. */
+  replaced?: string | undefined;
   /** The id of its message, once the call has resolved. */
   id?: string;
 }
@@ -193,16 +195,26 @@ export class Journal {
   }
 
   /** Whether a message that was acknowledged may be missing. */
-  mayBeMissing({ id, page, isCached, began, callId }: Asked, events: readonly Event[]): boolean {
+  mayBeMissing(asked: Asked, events: readonly Event[]): boolean {
+    const { id, page, isCached, began, callId } = asked;
     if (this.deletions.some((at) => at >= began)) return true;
     if (!isCached) return false;
     // Another device was first.
     if (events.some((event) => event.author === 'user' && answersOf(event).includes(callId)))
       return true;
+    const versions = this.#versionsUpTo(asked);
     const isGivenUp = this.cancels.some(
-      (cancel) => cancel.id === id || (cancel.page === page && cancel.at >= began && cancel.id === undefined), // prettier-ignore
+      (cancel) => cancel.at >= began && (versions.includes(cancel.id) || (cancel.page === page && cancel.id === undefined)), // prettier-ignore
     );
     return isGivenUp || this.dropped.has(id!);
+  }
+
+  /** The ids of a message and of those that it has replaced: who gives one of them up gives up what replaces it. */
+  #versionsUpTo({ id, replaced }: Asked): (string | undefined)[] {
+    const before = replaced === undefined ? undefined : this.asked.find((other) => other.id === replaced); // prettier-ignore
+    return [id, ...(before === undefined ? [replaced] : this.#versionsUpTo(before))].filter(
+      (version) => version !== undefined,
+    );
   }
 
   /**

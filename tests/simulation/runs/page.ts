@@ -50,6 +50,8 @@ export class Page {
   #answered: string | undefined;
   /** The message that was asked last. */
   #lastAsked: string | undefined;
+  /** The message that the last call is about. */
+  #replaced: string | undefined;
 
   constructor(
     readonly number: 0 | 1,
@@ -208,7 +210,8 @@ export class Page {
     const { tab } = this;
     const isAsking = ASKING.includes(step.do);
     const callId = step.do === 'answer' ? this.#answered : undefined;
-    const asked: Asked = { label, callId, page: this.number, isCached: this.isCached, began: this.#world.now, ended: Infinity, state: 'pending' }; // prettier-ignore
+    const replaced = step.do === 'edit' || step.do === 'regenerate' ? this.#replaced : undefined;
+    const asked: Asked = { label, callId, replaced, page: this.number, isCached: this.isCached, began: this.#world.now, ended: Infinity, state: 'pending' }; // prettier-ignore
     if (isAsking || step.do === 'retry') this.#journal.asked.push(asked);
     if (isAsking) this.resumed = this.#now;
     const cause = { page: this.number, at: this.#now, kind: step.do, label, ended: Infinity };
@@ -255,6 +258,7 @@ export class Page {
     const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(which * from.length)];
     const content = { role: 'user', parts: [{ text: `m${n} of page ${this.number}` }] };
     const message = pick(this.messages);
+    this.#replaced = message?.id;
     switch (step.do) {
       case 'ask': {
         return () => {
