@@ -18,7 +18,7 @@ import { assertManifest, buildWithVite, checkTypes, copyExample, EXAMPLE_NAMES, 
 it('Every example is short', () => {
   assert.deepEqual(EXAMPLE_NAMES.length, 4);
   // A server of 80 lines, a page of 415 and an agent; see chat_node.rest.test.ts.
-  const limits: Readonly<Record<string, number>> = { chat_node: 535 };
+  const limits: Readonly<Record<string, number>> = { chat_node: 540 };
   for (const name of EXAMPLE_NAMES) {
     const lines = linesOfCode(name);
     assert.ok(lines <= (limits[name] ?? 150), `${name} has ${lines} lines of code`);
