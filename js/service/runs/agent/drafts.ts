@@ -10,6 +10,7 @@ export class Drafts {
   all: readonly Draft[] = [];
   /** The ids of the whole events of the run. Drafts that have not ended come after them. */
   wholes: readonly string[] = [];
+
   /**
    * Adds a partial event of a streamed answer. All partial events of one author in one invocation belong to one draft
    * until it ends.
